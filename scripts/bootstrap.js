@@ -1,0 +1,97 @@
+// Stands before `start` and `test`. Plain JavaScript without dependencies: it has to run on
+// Node 18 or 20, with nothing installed yet. Where node_modules does not hold what
+// package-lock.json says it runs `npm ci`, which also brings the Node that everything else runs on.
+// It compares contents, not times: a checkout sets times as it likes.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NODE_MAJOR_MIN = 24
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const inRoot = (...parts) => join(root, ...parts)
+const readJson = (...parts) => JSON.parse(readFileSync(inRoot(...parts), 'utf8'))
+
+const reason = whyInstall()
+if (reason !== undefined) install(reason)
+
+/** Why an install is needed, or undefined where everything is as locked. */
+function whyInstall() {
+  if (!existsSync(inRoot('node_modules'))) return 'node_modules is missing'
+  if (!existsSync(inRoot('node_modules', '.package-lock.json'))) return 'node_modules is unfinished'
+  if (majorOnDisk() < NODE_MAJOR_MIN) return `Node ${NODE_MAJOR_MIN} is not in node_modules`
+  const locked = readJson('package-lock.json').packages
+  const installed = readJson('node_modules', '.package-lock.json').packages
+  for (const [path, entry] of Object.entries(locked)) {
+    if (path === '') continue
+    const found = installed[path]
+    // An optional package may be for another platform.
+    if (found === undefined && (entry.optional || entry.devOptional)) continue
+    if (found === undefined) return `${path} is not installed`
+    if (found.version !== entry.version) return `${path} is not version ${entry.version}`
+    if (found.integrity !== entry.integrity) return `${path} is not the one in package-lock.json`
+  }
+  for (const path of Object.keys(installed)) {
+    if (locked[path] === undefined) return `${path} is not in package-lock.json`
+  }
+  return undefined
+}
+
+/** What node_modules/.bin/node says it is, without starting it: this check costs milliseconds. */
+function majorOnDisk() {
+  if (!existsSync(nodeBinary())) return 0
+  try {
+    return Number.parseInt(readJson('node_modules', 'node', 'package.json').version, 10)
+  } catch {
+    return 0
+  }
+}
+
+function nodeBinary() {
+  return inRoot('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+}
+
+function install(why) {
+  const began = Date.now()
+  const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  const result = runNpm(options)
+  if (result.error) fail(`could not start npm: ${result.error.message}`)
+  if (result.status !== 0) {
+    // npm writes some errors to stdout; it was held back only because success needs no words.
+    process.stderr.write(result.stdout ?? '')
+    fail(`\`npm ci\` failed (${result.signal ?? `exit code ${result.status}`}), see above`)
+  }
+  const seconds = ((Date.now() - began) / 1000).toFixed(1)
+  const version = nodeVersion()
+  if (!(Number.parseInt(version, 10) >= NODE_MAJOR_MIN)) {
+    fail(
+      `node_modules/.bin/node is \`${version || 'missing'}\` after \`npm ci\`, Node >= ${NODE_MAJOR_MIN} is needed; ` +
+        'the install step of the package `node` did not run: look for `ignore-scripts` in `npm config list`',
+    )
+  }
+  console.error(`bootstrap: ${why}: ran npm ci in ${seconds} s, Node ${version}`)
+}
+
+function nodeVersion() {
+  const windows = process.platform === 'win32'
+  const asked = spawnSync(nodeBinary(), ['--version'], { encoding: 'utf8', shell: windows })
+  return (asked.stdout ?? '').trim().replace(/^v/, '')
+}
+
+/** npm must not run on the Node inside node_modules: `npm ci` deletes that one first. */
+function runNpm(args) {
+  const bins = join('node_modules', '.bin')
+  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.endsWith(bins))
+  const env = { ...process.env, PATH: path.join(delimiter) }
+  const common = { cwd: root, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }
+  const { npm_execpath: cli, npm_node_execpath: node } = process.env
+  if (cli && node && basename(cli) === 'npm-cli.js' && !node.includes(bins)) {
+    return spawnSync(node, [cli, ...args], common)
+  }
+  return spawnSync('npm', args, { ...common, shell: process.platform === 'win32' })
+}
+
+function fail(text) {
+  console.error(`bootstrap: ${text}`)
+  process.exit(1)
+}

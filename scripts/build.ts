@@ -1,0 +1,20 @@
+// `npm run build` (and before `npm pack`): src -> dist, then the JSON Schemas for editors.
+// dist is removed first, so that nothing of an older build is published.
+
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeStep, ROOT, runStep } from './run-step.ts'
+
+rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
+
+const steps: [name: string, command: string[]][] = [
+  ['compile', ['node_modules/typescript/bin/tsc', '-b', '--force']],
+]
+if (existsSync(join(ROOT, 'scripts', 'schema.ts'))) steps.push(['schema', ['scripts/schema.ts']])
+
+for (const [name, command] of steps) {
+  const result = await runStep(name, command)
+  // On stderr: `npm pack --json` promises stdout to its own answer.
+  console.error(`build: ${describeStep(result)}`)
+  if (!result.passed) process.exit(1)
+}

@@ -1,0 +1,27 @@
+// `npm run check`: format and lint, types and fences, dead code.
+// Every step runs even where one before it failed; exit code 1 if any did.
+// scripts/test.ts calls runChecks and counts each step as one test.
+
+import { describeStep, runStep, type StepResult } from './run-step.ts'
+
+const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
+  ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings']],
+  // --force: stale verdicts were seen from an incremental build.
+  ['types', ['node_modules/typescript/bin/tsc', '-b', '--force']],
+  ['dead code', ['node_modules/knip/bin/knip.js', '--no-config-hints']],
+]
+
+export async function runChecks(): Promise<StepResult[]> {
+  const results: StepResult[] = []
+  for (const [name, command] of STEPS) {
+    const result = await runStep(name, command)
+    console.log(`check: ${describeStep(result)}`)
+    results.push(result)
+  }
+  return results
+}
+
+if (import.meta.main) {
+  const results = await runChecks()
+  process.exitCode = results.every((result) => result.passed) ? 0 : 1
+}

@@ -1,0 +1,82 @@
+// `npm test`: the checks, then every test with coverage thresholds; `npm test -- FILTER` only runs
+// the tests whose file name contains FILTER. The last line is `N passed, N failed[, N skipped]`:
+// a check step counts as one test, and so does a test file that could not be loaded. A run that
+// finds no tests, crashes, or fails for another reason (coverage, unhandled error) is a failure.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runChecks } from './check.ts'
+import { runStep } from './run-step.ts'
+
+type Counts = { passed: number; failed: number; skipped: number }
+
+type VitestReport = {
+  numPassedTests: number
+  numFailedTests: number
+  numPendingTests: number
+  numTodoTests: number
+  testResults: { name: string; status: string; assertionResults: { status: string }[] }[]
+}
+
+const filters = process.argv.slice(2)
+const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
+
+if (filters.length === 0) {
+  for (const step of await runChecks()) counts[step.passed ? 'passed' : 'failed'] += 1
+}
+const tests = await runVitest()
+counts.passed += tests.passed
+counts.failed += tests.failed
+counts.skipped += tests.skipped
+
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
+console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`)
+process.exitCode = counts.failed === 0 ? 0 : 1
+
+async function runVitest(): Promise<Counts> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+  const reportFile = join(folder, 'report.json')
+  const command = ['node_modules/vitest/vitest.mjs', 'run', ...filters]
+  command.push('--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`)
+  if (filters.length === 0) command.push('--coverage')
+  try {
+    const step = await runStep('tests', command)
+    return countTests(readReport(reportFile), step.passed)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function readReport(file: string): VitestReport | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as VitestReport
+  } catch {
+    return undefined
+  }
+}
+
+function countTests(report: VitestReport | undefined, exitedWell: boolean): Counts {
+  if (report === undefined) {
+    console.error('test: vitest left no report: it crashed, see above')
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+  const unloadable = report.testResults.filter(
+    (file) =>
+      file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+  )
+  const passed = report.numPassedTests
+  let failed = report.numFailedTests + unloadable.length
+  if (failed === 0 && passed === 0) {
+    console.error(
+      `test: no tests found${filters.length > 0 ? ` for \`${filters.join(' ')}\`` : ''}`,
+    )
+    failed += 1
+  } else if (failed === 0 && !exitedWell) {
+    console.error(
+      'test: no test failed but the run did (coverage or an unhandled error), see above',
+    )
+    failed += 1
+  }
+  return { passed, failed, skipped: report.numPendingTests + report.numTodoTests }
+}

@@ -1,0 +1,15 @@
+// The four words a rule can say, and their order of strength. Shared by the engine, the gate,
+// the console and every record: whoever lays two verdicts over each other asks `stronger`.
+
+export const ACTIONS = ['allow', 'require_approval', 'deny', 'hide'] as const
+export type Action = (typeof ACTIONS)[number]
+
+const STRENGTH: Record<Action, number> = { allow: 0, require_approval: 1, deny: 2, hide: 3 }
+
+export function isStronger(a: Action, b: Action): boolean {
+  return STRENGTH[a] > STRENGTH[b]
+}
+
+export function stronger(a: Action, b: Action): Action {
+  return STRENGTH[b] > STRENGTH[a] ? b : a
+}

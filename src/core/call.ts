@@ -1,0 +1,50 @@
+// A call as the engine judges it, and the facts about who makes it. The gate fills these from what
+// it knows itself; nothing here is taken from the client's word.
+
+import type { Category, KnownTool } from './tools.ts'
+import type { JsonObject } from './json.ts'
+
+export interface Call {
+  readonly server: string
+  /** `tools/call`, `resources/read`, `sampling/createMessage`, ... */
+  readonly method: string
+  /** Tool name, resource URI or prompt name; empty where the method has none. */
+  readonly name: string
+  readonly args: JsonObject
+}
+
+export interface Principal {
+  readonly id: string
+  readonly kind: string
+  readonly groups: readonly string[]
+  readonly claims: JsonObject
+}
+
+export interface AgentFacts {
+  readonly id: string
+  readonly owner: string
+  readonly template: string
+  readonly depth: number
+  readonly turn: number
+}
+
+export interface SessionFacts {
+  readonly id: string
+  readonly startedAtMs: number
+  readonly calls: number
+  /** Labels that answers have brought into this session. */
+  readonly saw: readonly string[]
+}
+
+export interface Facts {
+  /** Absent for what is not a tool call. */
+  readonly tool?: KnownTool
+  /** The class of this very call where the catalogue can read it from the arguments. */
+  readonly callCategory?: Category
+  readonly transport: string
+  readonly principal: Principal
+  readonly agent: AgentFacts | null
+  readonly session: SessionFacts
+  /** Absolute paths of the gate's own configuration, policy and data. */
+  readonly ownPaths?: readonly string[]
+}

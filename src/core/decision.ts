@@ -1,0 +1,63 @@
+// A decision is a value: what happens to one call, which rule says so and why. It is made by the
+// policy engine, carried out by the gate, kept by the ledger and shown to people.
+
+import type { Action } from './actions.ts'
+import type { Take } from './counters.ts'
+
+export type DecisionCode =
+  | 'ALLOWED'
+  | 'DENIED'
+  | 'RATE_LIMITED'
+  | 'SPEND_LIMITED'
+  | 'APPROVAL_REQUIRED'
+  | 'POLICY_FAULT'
+
+export const CHANNELS = ['console', 'terminal', 'webhook', 'email', 'client'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** What one rule asks of the people who approve. Each asking rule must be satisfied on its own. */
+export interface ApprovalAsk {
+  readonly rule: string
+  readonly reason: string
+  readonly timeoutMs: number
+  readonly waitMs: number
+  /** Empty: anybody with the approver's role. */
+  readonly approvers: readonly string[]
+  readonly quorum: number
+  readonly channels: readonly Channel[]
+  readonly separateDuties: boolean
+  readonly editArgs: boolean
+}
+
+export interface GuardrailMatch {
+  readonly name: string
+  readonly rule: string
+  /** Absent where the guardrail only limits. */
+  readonly action?: Action
+  /** Its `when` could not be decided, so it counts as matched. */
+  readonly undecided: boolean
+}
+
+/** What a rule in shadow mode would have said. */
+export interface ShadowVerdict {
+  readonly rule: string
+  readonly action: Action
+  readonly code: DecisionCode
+  readonly reason: string
+  /** Consumed on their own, all or none, beside the call's. */
+  readonly limits: readonly Take[]
+}
+
+export interface Decision {
+  readonly action: Action
+  readonly code: DecisionCode
+  /** JSON Pointer into the document; `house:` before it where the house document said so. */
+  readonly rule: string
+  readonly reason: string
+  readonly guardrails: readonly GuardrailMatch[]
+  /** To be consumed in one step before the call goes on; empty unless it may go on. */
+  readonly limits: readonly Take[]
+  readonly retryAfterMs: number
+  readonly approvals: readonly ApprovalAsk[]
+  readonly shadow: readonly ShadowVerdict[]
+}

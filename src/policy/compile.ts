@@ -1,0 +1,98 @@
+// A document to a compiled policy, once, at the edge: read, held against the language's shape,
+// rules parsed, and with known tools every rule tried on the tools it meets. What comes out only
+// matches; what is wrong comes out as problems.
+
+import type { Action } from '../core/actions.ts'
+import type { Category, KnownTool } from '../core/tools.ts'
+import { asMap, checkShape } from './check-shape.ts'
+import { checkAgainstTools } from './check-tools.ts'
+import { DOCUMENT } from './language.ts'
+import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
+import { parseGuardrail, parseRule, type RuleContext, type Section, scalar, strings } from './parse-rule.ts'
+import { type Problem, Problems, type Severity } from './problem.ts'
+import { entry, type LocatedMap, readDocument } from './read-document.ts'
+import type { Guardrail, Rule } from './rule.ts'
+
+export interface Source {
+  readonly file: string
+  readonly text: string
+}
+
+export interface CompileOptions {
+  /** The document's name under `policies:`; part of its counters' keys. */
+  readonly name?: string
+  /** With these, rules are held against the tools they meet. */
+  readonly tools?: readonly KnownTool[]
+  /** How a rule that fits no known tool is reported: an error in `check`, a warning at start. */
+  readonly unmatched?: Severity
+  /** The document whose guardrails lie over this one. */
+  readonly house?: CompiledPolicy
+}
+
+export interface Compiled {
+  /** Absent where there are errors: a document with errors decides nothing. */
+  readonly policy?: CompiledPolicy
+  readonly problems: readonly Problem[]
+}
+
+export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted']
+
+export function compile(source: Source, options: CompileOptions = {}): Compiled {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems))
+    return { problems: problems.sorted() }
+  const policy = build(asMap(tree), problems, options)
+  if (options.tools !== undefined && !problems.hasErrors)
+    checkAgainstTools(policy, options.tools, options.unmatched ?? 'error', problems)
+  return problems.hasErrors ? { problems: problems.sorted() } : { policy, problems: problems.sorted() }
+}
+
+function build(document: LocatedMap, problems: Problems, options: CompileOptions): CompiledPolicy {
+  const name = options.name ?? 'policy'
+  const labels = labelMap(document)
+  const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
+  const context: RuleContext = { problems, labels: known, document: name }
+  const rules = (section: Section) =>
+    asMap(entry(document, section)).entries.map(({ key, value }) => parseRule(section, key, value, context))
+  const guardrails = parseGuardrails(document, context)
+  const byName = (section: NameSection) => new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
+  return {
+    name,
+    fallback: scalar(document, 'default') as Action,
+    shadow: scalar(document, 'mode') === 'shadow',
+    categories: new Map(rules('categories').map((rule) => [rule.key as Category, rule])),
+    methods: new Map(rules('methods').map((rule) => [rule.key, rule])),
+    tools: byName('tools'),
+    resources: byName('resources'),
+    prompts: byName('prompts'),
+    guardrails,
+    labels,
+    classify: classifyMap(document),
+    ...(options.house === undefined ? {} : { house: options.house }),
+    scopes: new WeakMap(),
+  }
+}
+
+function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[] {
+  const node = entry(document, 'guardrails')
+  const guardrails = node?.kind === 'list' ? node.items.map((item, index) => parseGuardrail(item, index, context)) : []
+  const seen = new Set<string>()
+  for (const guardrail of guardrails) {
+    if (seen.has(guardrail.name))
+      context.problems.error('POLICY_DOUBLED_KEY', guardrail.at, `two guardrails are called \`${guardrail.name}\``, 'counters and records go by the name: give each its own')
+    seen.add(guardrail.name)
+  }
+  return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function labelMap(document: LocatedMap): NameMap<readonly string[]> {
+  return new NameMap(asMap(entry(document, 'labels')).entries.map(({ key, value }) => [String(key.value), strings(value)]))
+}
+
+function classifyMap(document: LocatedMap): NameMap<Category> {
+  return new NameMap(
+    asMap(entry(document, 'classify')).entries.map(({ key, value }) => [String(key.value), (value as { value: unknown }).value as Category]),
+  )
+}
+

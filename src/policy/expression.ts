@@ -1,0 +1,235 @@
+// A `when` as it is loaded: parsed, held to what the language allows, and rewritten so that
+// everything it reads from outside is a numbered slot (`args.amount <= 5` becomes `s0 <= 5`).
+// What an expression reads is thereby a list that can be typed, bounded and checked before it runs.
+// Attacks answered here: native regular expressions, nested macros, names that nothing fills.
+
+import { celFailure, childrenOf, compilePattern, FUNCTIONS, MACROS, METHODS, type Node, parseCel, rootOf } from './cel.ts'
+import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
+import { MATCH_WEIGHT, PATTERN_LENGTH_MAX } from './limits.ts'
+import { didYouMean } from './nearest.ts'
+
+export interface Slot {
+  readonly name: string
+  readonly root: Root
+  /** Names below the root. */
+  readonly path: readonly string[]
+  /** `has(...)`: whether it is there. */
+  readonly presence: boolean
+  readonly at: number
+  /** Each place that walks the value: how much a character counts, and the slot of the list
+   * whose entries repeat it, for a place inside a macro. */
+  readonly uses: { readonly weight: number; readonly repeatedBy: string | undefined }[]
+}
+
+/** A stretch of the text and what stands there instead when it runs. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+export interface Expression {
+  readonly text: string
+  readonly slots: readonly Slot[]
+  readonly edits: readonly Edit[]
+  readonly ast: Node
+  /** Which slot a node of the tree reads; macro variables point at their list's slot. */
+  readonly slotOf: ReadonlyMap<Node, { readonly slot: Slot; readonly element: boolean }>
+  readonly readsArgs: boolean
+}
+
+/** Throws ExpressionError with the offset into `text`. */
+export function parseExpression(text: string, labels: ReadonlySet<string>): Expression {
+  let ast: Node
+  try {
+    ast = parseCel(text)
+  } catch (error) {
+    const { message, start } = celFailure(error)
+    throw new ExpressionError('POLICY_EXPRESSION', start, message, 'see docs/policy-language.md for what an expression may say')
+  }
+  const inspector = new Inspector(text, labels)
+  inspector.visit(ast, { weight: 1, macro: undefined })
+  const slots = [...inspector.slots.values()]
+  return {
+    text,
+    ast,
+    slots,
+    edits: inspector.edits,
+    slotOf: inspector.slotOf,
+    readsArgs: slots.some((slot) => slot.root === 'args'),
+  }
+}
+
+interface Scope {
+  readonly weight: number
+  readonly macro: { readonly variable: string; readonly list: Slot | undefined } | undefined
+}
+
+class Inspector {
+  readonly slots = new Map<string, Slot>()
+  readonly edits: Edit[] = []
+  readonly slotOf = new Map<Node, { slot: Slot; element: boolean }>()
+  readonly #text: string
+  readonly #labels: ReadonlySet<string>
+
+  constructor(text: string, labels: ReadonlySet<string>) {
+    this.#text = text
+    this.#labels = labels
+  }
+
+  visit(node: Node, scope: Scope): void {
+    switch (node.op) {
+      case 'value':
+        return
+      case 'id':
+      case '.':
+      case '[]':
+        return this.#access(node, scope)
+      case 'call':
+        return this.#call(node, scope)
+      case 'rcall':
+        return this.#method(node, scope)
+      case 'list':
+        for (const item of node.args) this.visit(item, scope)
+        return
+      case 'map':
+        for (const [key, value] of node.args) {
+          this.visit(key, scope)
+          this.visit(value, scope)
+        }
+        return
+      case '!_':
+      case '-_':
+        return this.visit(node.args, scope)
+      case '?:':
+        for (const part of node.args) this.visit(part, scope)
+        return
+      case '.?':
+      case '[?]':
+        throw new ExpressionError('POLICY_EXPRESSION', node.start, 'optional access is not part of the language', 'ask with `has(...)` first')
+      default:
+        for (const part of node.args as readonly Node[]) this.visit(part, scope)
+    }
+  }
+
+  #access(node: Node, scope: Scope): void {
+    const base = rootOf(node)
+    if (base.op === 'id' && base.args === scope.macro?.variable) {
+      const { list } = scope.macro
+      if (list !== undefined) {
+        list.uses.push({ weight: scope.weight, repeatedBy: undefined })
+        this.slotOf.set(base, { slot: list, element: true })
+      }
+      return this.#indexes(node, scope)
+    }
+    if (base.op !== 'id') {
+      this.visit(base, scope)
+      return this.#indexes(node, scope)
+    }
+    this.#slot(node, scope, false)
+    this.#indexes(node, scope)
+  }
+
+  /** Dynamic indexes on the way read things of their own. */
+  #indexes(node: Node, scope: Scope): void {
+    for (let at = node; at.op === '.' || at.op === '[]'; at = at.args[0])
+      if (at.op === '[]' && at.args[1].op !== 'value') this.visit(at.args[1], scope)
+  }
+
+  #slot(node: Node, scope: Scope, presence: boolean): Slot {
+    const { root, path, end } = inspectPath(node, this.#labels, presence)
+    const source = this.#text.slice(node.start, end)
+    if (!PLAIN_ACCESS.test(source))
+      throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${source}\` is not written plainly`, 'write `args.name`, or `args["name"]`, without brackets or comments around its parts')
+    const id = JSON.stringify([presence, root, ...path])
+    let slot = this.slots.get(id)
+    if (slot === undefined) {
+      slot = { name: `s${this.slots.size}`, root, path, presence, at: node.start, uses: [] }
+      this.slots.set(id, slot)
+    }
+    if (!presence) slot.uses.push({ weight: scope.weight, repeatedBy: scope.macro?.list?.name })
+    for (let at = node; ; at = (at as Node & { op: '.' }).args[0]) {
+      if (at.end === end) this.slotOf.set(at, { slot, element: false })
+      if (at.op !== '.' && at.op !== '[]') break
+    }
+    if (!presence) this.edits.push({ start: node.start, end, text: slot.name })
+    return slot
+  }
+
+  #call(node: Node & { op: 'call' }, scope: Scope): void {
+    const [name, args] = node.args
+    if (name === 'has') return this.#has(node, scope)
+    const known = FUNCTIONS.get(name)
+    if (known === undefined || MACROS.has(name)) throw this.#unknown(node.start, name, FUNCTIONS)
+    this.#arity(node, name, known.arity, args.length)
+    this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
+    for (const argument of args) this.visit(argument, scope)
+  }
+
+  #has(node: Node & { op: 'call' }, scope: Scope): void {
+    const [argument] = node.args[1]
+    if (argument === undefined || argument.op !== '.' || node.args[1].length !== 1)
+      throw new ExpressionError('POLICY_EXPRESSION', node.start, '`has` takes one name', 'write `has(args.x)`')
+    const base = rootOf(argument)
+    if (base.op === 'id' && base.args === scope.macro?.variable) return this.#access(argument, scope)
+    const slot = this.#slot(argument, scope, true)
+    this.edits.push({ start: node.start, end: node.end, text: slot.name })
+    this.slotOf.set(node, { slot, element: false })
+  }
+
+  #method(node: Node & { op: 'rcall' }, scope: Scope): void {
+    const [name, receiver, args] = node.args
+    if (MACROS.has(name)) return this.#macro(node, scope)
+    const known = METHODS.get(name)
+    const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
+    const written = new RegExp(`^\\)*\\s*\\.\\s*${name}\\s*\\(`).exec(between)
+    if (known === undefined || written === null)
+      throw this.#unknown(receiver.end + 1, name, METHODS)
+    this.#arity(node, name, known.arity, args.length)
+    const start = receiver.end + written[0].indexOf(name)
+    this.edits.push({ start, end: start + name.length, text: known.runs })
+    if (name === 'matches') this.#pattern(args[0])
+    const weight = name === 'matches' ? MATCH_WEIGHT : scope.weight
+    this.visit(receiver, { ...scope, weight: Math.max(weight, scope.weight) })
+    for (const argument of args) this.visit(argument, scope)
+  }
+
+  #pattern(node: Node | undefined): void {
+    if (node?.op !== 'value' || typeof node.args !== 'string')
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node?.start ?? 0, 'the pattern of `matches` is not a literal', 'write the pattern out: `x.matches("^[a-z]+$")`')
+    if (node.args.length > PATTERN_LENGTH_MAX)
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `a pattern of ${node.args.length} characters`, `the limit is ${PATTERN_LENGTH_MAX}`)
+    try {
+      compilePattern(node.args)
+    } catch (error) {
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message}`, 'look-around and back-references are not part of RE2')
+    }
+  }
+
+  #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
+    const [name, range, args] = node.args
+    if (scope.macro !== undefined || containsMacro(range))
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${name}\` inside or upon another macro`, 'macros do not nest: their cost would be a product of lists')
+    const [variable, ...bodies] = args
+    if (variable?.op !== 'id' || bodies.length === 0)
+      throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` takes a name and an expression`, `write \`args.list.${name}(x, …)\``)
+    this.visit(range, scope)
+    const list = this.slotOf.get(range)?.slot
+    for (const body of bodies) this.visit(body, { weight: scope.weight, macro: { variable: variable.args, list } })
+  }
+
+  #arity(node: Node, name: string, wanted: number, got: number): void {
+    if (wanted === got) return
+    throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`, 'see docs/policy-language.md')
+  }
+
+  #unknown(at: number, name: string, known: ReadonlyMap<string, unknown>): ExpressionError {
+    return new ExpressionError('POLICY_EXPRESSION', at, `there is no \`${name}\` here`, didYouMean(name, [...known.keys()]))
+  }
+}
+
+const PLAIN_ACCESS = /^[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[\s*("[^"\\\n]*"|'[^'\\\n]*')\s*\])*$/
+
+function containsMacro(node: Node): boolean {
+  return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)
+}

@@ -1,0 +1,184 @@
+// The shape of the policy language, version 1, with the words that editors show. What a field
+// means in combination with others is checked in parse-rule.ts.
+
+import { ACTIONS } from '../core/actions.ts'
+import { CHANNELS } from '../core/decision.ts'
+import { CATEGORIES } from '../core/tools.ts'
+import {
+  APPROVAL_TIMEOUT_SECONDS_MAX,
+  APPROVAL_WAIT_SECONDS_MAX,
+  EXPRESSION_LENGTH_MAX,
+  GUARDRAILS_MAX,
+  KEY_LENGTH_MAX,
+  LIMITS_PER_RULE_MAX,
+  QUORUM_MAX,
+  RATE_MAX,
+  REASON_LENGTH_MAX,
+  WINDOW_SECONDS_MAX,
+} from './limits.ts'
+import { CONTENT_METHODS } from './methods.ts'
+import type { Field, Fields, KeyShape, Shape } from './shape.ts'
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+const word = (words: readonly string[]): Shape => ({ kind: 'word', words })
+const list = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max })
+const oneOrMore = (of: Shape): Shape => ({ kind: 'either', of: [of, list(of, LIMITS_PER_RULE_MAX)] })
+
+const ACTION = word(ACTIONS)
+const MODE = word(['enforce', 'shadow'])
+const PER = oneOrMore(text(KEY_LENGTH_MAX))
+const WINDOW: Field = {
+  shape: { kind: 'duration', maxSeconds: WINDOW_SECONDS_MAX },
+  doc: 'seconds, or `30s`, `5m`, `1h`, `1d`; the window slides',
+  required: true,
+}
+const PER_FIELD: Field = {
+  shape: PER,
+  doc: 'what splits the counter: `session` (where left out), `principal`, `agent`, `server`, `tool`, `everyone`, `args.x`, or a list',
+}
+
+const RATE_LIMIT: Shape = {
+  kind: 'object',
+  noun: 'a rate limit',
+  fields: {
+    max: {
+      shape: { kind: 'integer', min: 1, max: RATE_MAX },
+      doc: 'calls in any stretch of `window`',
+      required: true,
+    },
+    window: WINDOW,
+    per: PER_FIELD,
+  },
+}
+
+const SPEND_LIMIT: Shape = {
+  kind: 'object',
+  noun: 'a spend limit',
+  fields: {
+    amount: {
+      shape: text(KEY_LENGTH_MAX),
+      doc: 'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
+      required: true,
+    },
+    max: { shape: { kind: 'decimal' }, doc: 'sum in any stretch of `window`', required: true },
+    window: WINDOW,
+    per: PER_FIELD,
+  },
+}
+
+const APPROVAL: Shape = {
+  kind: 'object',
+  noun: 'an approval',
+  fields: {
+    timeout: {
+      shape: { kind: 'duration', maxSeconds: APPROVAL_TIMEOUT_SECONDS_MAX },
+      doc: 'how long a request stays open; then it is denied (10m)',
+    },
+    wait: {
+      shape: { kind: 'duration', maxSeconds: APPROVAL_WAIT_SECONDS_MAX },
+      doc: 'how long the call itself waits before it is told to come back (25s)',
+    },
+    approvers: { shape: list(text(100)), doc: 'groups or names; any approver where left out' },
+    quorum: { shape: { kind: 'integer', min: 1, max: QUORUM_MAX }, doc: 'how many must approve (1)' },
+    channels: { shape: list(word(CHANNELS)), doc: 'where people are asked, in this order' },
+    separate_duties: { shape: { kind: 'boolean' }, doc: 'the owner of the agent may not approve' },
+    edit_args: { shape: { kind: 'boolean' }, doc: 'an approver may change arguments' },
+  },
+}
+
+const COMMON: Fields = {
+  reason: { shape: text(REASON_LENGTH_MAX), doc: 'told to the agent on a denial or a hold' },
+  when: { shape: text(EXPRESSION_LENGTH_MAX), doc: 'a CEL expression over args, tool, session, …' },
+  rate_limit: { shape: oneOrMore(RATE_LIMIT), doc: 'calls in a sliding window' },
+  spend_limit: { shape: oneOrMore(SPEND_LIMIT), doc: 'amounts in a sliding window' },
+  approval: { shape: APPROVAL, doc: 'how people are asked' },
+  extra_args: {
+    shape: word(['allow']),
+    doc: 'arguments the tool does not declare do not make `when` undecidable',
+  },
+  mode: { shape: MODE, doc: '`shadow`: as if absent, its verdict recorded beside' },
+}
+
+const RULE: Shape = {
+  kind: 'either',
+  of: [
+    ACTION,
+    {
+      kind: 'object',
+      noun: 'a rule',
+      fields: {
+        action: { shape: ACTION, doc: 'what happens to the call', required: true },
+        otherwise: { shape: ACTION, doc: 'where `when` is false; `deny` where left out' },
+        over: { shape: list(word(CATEGORIES)), doc: 'categories whose rule this glob lifts' },
+        ...COMMON,
+      },
+    },
+  ],
+}
+
+const GUARDRAIL: Shape = {
+  kind: 'object',
+  noun: 'a guardrail',
+  fields: {
+    name: { shape: text(200), doc: 'unique; counters and records go by it', required: true },
+    match: {
+      doc: 'all that are given must hold; left out matches every call',
+      shape: {
+        kind: 'object',
+        noun: 'a match',
+        fields: {
+          categories: { shape: list(word(CATEGORIES)), doc: 'the tool has one of these' },
+          tools: { shape: list(text(KEY_LENGTH_MAX), 1_000), doc: '`<server>/<tool>` or globs' },
+          servers: { shape: list(text(KEY_LENGTH_MAX)), doc: 'names or globs' },
+          methods: {
+            shape: list(word(['tools/call', ...CONTENT_METHODS.keys()])),
+            doc: 'the call is one of these',
+          },
+        },
+      },
+    },
+    action: { shape: word(ACTIONS.filter((action) => action !== 'allow')), doc: 'laid over the rule; the stronger wins' },
+    ...COMMON,
+  },
+}
+
+const names = (noun: string): KeyShape => ({ kind: 'name', noun })
+
+export const DOCUMENT: Shape & { kind: 'object' } = {
+  kind: 'object',
+  noun: 'a policy',
+  fields: {
+    version: { shape: { kind: 'constant', value: 1 }, doc: 'of the language', required: true },
+    default: { shape: ACTION, doc: 'what nothing below names', required: true },
+    mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
+    categories: {
+      shape: { kind: 'record', keys: { kind: 'word', words: CATEGORIES }, of: RULE },
+      doc: 'rules by what a tool can do',
+    },
+    tools: {
+      shape: { kind: 'record', keys: names('tool'), of: RULE },
+      doc: 'rules by `<server>/<tool>`; `*` and `?` make a glob',
+    },
+    guardrails: { shape: list(GUARDRAIL, GUARDRAILS_MAX), doc: 'laid over every rule; only tighten' },
+    labels: {
+      shape: { kind: 'record', keys: names('tool'), of: list(text(50)) },
+      doc: 'what an answer of this tool brings into the session',
+    },
+    classify: {
+      shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },
+      doc: "a person's word over the catalogue's",
+    },
+    methods: {
+      shape: { kind: 'record', keys: { kind: 'word', words: [...CONTENT_METHODS.keys()] }, of: RULE },
+      doc: 'rules for what is not a tool call',
+    },
+    resources: {
+      shape: { kind: 'record', keys: names('resource'), of: RULE },
+      doc: 'rules by `<server>/<URI>`',
+    },
+    prompts: {
+      shape: { kind: 'record', keys: names('prompt'), of: RULE },
+      doc: 'rules by `<server>/<name>`',
+    },
+  },
+}

@@ -1,0 +1,47 @@
+// Every bound of the policy engine, by name and unit. An error that meets one of them says the
+// bound and what was attempted.
+
+/** A policy document, in UTF-16 code units of its text. */
+export const DOCUMENT_LENGTH_MAX = 1_048_576
+/** Nesting of mappings and lists in a document. */
+export const DOCUMENT_DEPTH_MAX = 32
+/** Nodes of a document once its aliases are followed: what stops an anchor bomb. */
+export const DOCUMENT_NODES_MAX = 500_000
+export const DOCUMENT_ANCHORS_MAX = 200
+/** Problems reported before the rest is only counted. */
+export const PROBLEMS_MAX = 100
+
+export const KEY_LENGTH_MAX = 512
+/** Steps of the comparison of two globs. */
+export const GLOB_STATES_MAX = 20_000
+export const REASON_LENGTH_MAX = 500
+export const GUARDRAILS_MAX = 1_000
+export const LIMITS_PER_RULE_MAX = 16
+
+export const RATE_MAX = 1_000_000
+export const WINDOW_SECONDS_MAX = 366 * 86_400
+
+export const APPROVAL_TIMEOUT_SECONDS_MAX = 7 * 86_400
+/** Clients give up after 60 seconds. */
+export const APPROVAL_WAIT_SECONDS_MAX = 50
+export const QUORUM_MAX = 20
+
+export const EXPRESSION_LENGTH_MAX = 4_096
+export const EXPRESSION_NODES_MAX = 400
+export const EXPRESSION_DEPTH_MAX = 24
+export const PATTERN_LENGTH_MAX = 500
+
+/** What one expression may walk in one call, in all. */
+export const WALK_ENTRIES_MAX = 1_000
+export const WALK_LENGTH_MAX = 65_536
+/** `matches` walks slower than everything else: a character counts this often. */
+export const MATCH_WEIGHT = 8
+/** A string or number that is part of a counter's key. */
+export const KEY_PART_LENGTH_MAX = 256
+/** Nesting of a declared input schema that is followed. */
+export const SCHEMA_DEPTH_MAX = 16
+
+/** Combinations of branches that `prove` goes through for one tool. */
+export const PROVE_BRANCHES_MAX = 4_096
+/** Calls that `prove` tries to reach one branch. */
+export const PROVE_TRIES_MAX = 20_000

@@ -1,0 +1,216 @@
+// One rule or guardrail: from the located tree, whose shape is known to fit, to what the engine
+// holds. Here fields are held against each other: whatever would silently do nothing is an error.
+
+import type { Action } from '../core/actions.ts'
+import { CHANNELS, type Channel } from '../core/decision.ts'
+import type { Category } from '../core/tools.ts'
+import { asMap } from './check-shape.ts'
+import { type Expression, parseExpression } from './expression.ts'
+import { ExpressionError } from './expression-names.ts'
+import { isGlob, parseGlob } from './glob.ts'
+import { parseLimits } from './parse-limit.ts'
+import type { Problems } from './problem.ts'
+import { entry, type Located, type LocatedMap, type LocatedScalar } from './read-document.ts'
+import type { Approval, Guardrail, Rule } from './rule.ts'
+import { parseDuration } from './shape.ts'
+import { weakTests } from './weak-tests.ts'
+
+export interface RuleContext {
+  readonly problems: Problems
+  readonly labels: ReadonlySet<string>
+  /** The document's name, part of every counter's key. */
+  readonly document: string
+}
+
+const APPROVAL_DEFAULT: Approval = {
+  timeoutMs: 600_000,
+  waitMs: 25_000,
+  approvers: [],
+  quorum: 1,
+  channels: CHANNELS.filter((channel) => channel !== 'client'),
+  separateDuties: false,
+  editArgs: false,
+}
+
+export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
+
+export function parseRule(section: Section, key: LocatedScalar, node: Located, context: RuleContext): Rule {
+  const name = String(key.value)
+  const pointer = `/${section}/${escapePointer(name)}`
+  const named = section === 'tools' || section === 'resources' || section === 'prompts'
+  const glob = named && isGlob(name) ? { glob: parseGlob(name) } : {}
+  if (node.kind === 'scalar') {
+    const action = node.value as Action
+    return { ...plainRule(key.at, pointer), key: name, ...glob, action, otherwise: 'deny', over: new Set() }
+  }
+  const map = asMap(node)
+  const action = scalar(map, 'action') as Action
+  const otherwise = (scalar(map, 'otherwise') as Action | undefined) ?? 'deny'
+  const words = entry(map, 'when') === undefined ? [action] : [action, otherwise]
+  const common = parseCommon(map, key.at, pointer, words, `${context.document}${pointer}`, context)
+  const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
+  checkBranches(map, rule, context.problems)
+  if (entry(map, 'over') !== undefined && !('glob' in glob)) {
+    const help = 'an exact name stands over the category anyway'
+    noEffect(map, 'over', '`over` on what is not a glob', help, context.problems)
+  }
+  if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
+    checkClientChannel(map, `a ${name} call`, rule.approval, context.problems)
+  return rule
+}
+
+export function parseGuardrail(node: Located, index: number, context: RuleContext): Guardrail {
+  const map = asMap(node)
+  const name = scalar(map, 'name') as string
+  const action = scalar(map, 'action') as Action | undefined
+  const id = `${context.document}/guardrails/${escapePointer(name)}`
+  const words: Action[] = action === undefined ? ['allow'] : [action]
+  const common = parseCommon(map, map.at, `/guardrails/${index}`, words, id, context)
+  const { problems } = context
+  if (action === undefined && common.limits.length === 0)
+    problems.error('POLICY_NO_EFFECT', map.at, `the guardrail \`${name}\` has neither \`action\` nor a limit`, 'give it one of them')
+  const { expression } = common.when ?? {}
+  if (action === 'hide' && expression?.readsArgs) hideByArgs(map, problems)
+  const match = asMap(entry(map, 'match'))
+  const wordsOf = (field: string) => {
+    const list = entry(match, field)
+    return list === undefined ? undefined : strings(list)
+  }
+  const tools = wordsOf('tools')
+  for (const tool of tools ?? [])
+    if (!/^[^/]+\/.+/s.test(tool))
+      problems.error('POLICY_BAD_NAME', match.at, `\`${tool}\` is no \`<server>/<tool>\``, `write \`<server>/${tool}\`, or \`*/${tool}\` for every server`)
+  return {
+    ...common,
+    name,
+    ...(action === undefined ? {} : { action }),
+    match: {
+      ...defined('categories', wordsOf('categories')),
+      ...defined('tools', tools?.map(parseGlob)),
+      ...defined('servers', wordsOf('servers')),
+      ...defined('methods', wordsOf('methods')),
+    },
+  }
+}
+
+function parseCommon(
+  map: LocatedMap,
+  at: number,
+  pointer: string,
+  words: readonly Action[],
+  id: string,
+  context: RuleContext,
+) {
+  const { problems } = context
+  const when = parseWhen(map, context)
+  const limits = parseLimits(map, id, problems)
+  const passes = words.some((word) => word === 'allow' || word === 'require_approval')
+  if (limits.length > 0 && !passes)
+    noEffect(map, entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit', `a limit on what is never let through (\`${words.join('`, `')}\`)`, 'take the limit away, or let the call pass', problems)
+  if (entry(map, 'approval') !== undefined && !words.includes('require_approval'))
+    noEffect(map, 'approval', '`approval` where nothing asks for one', 'say `require_approval`, or take it away', problems)
+  const readsArgs = when?.expression.readsArgs === true
+  if (entry(map, 'extra_args') !== undefined && !readsArgs)
+    noEffect(map, 'extra_args', '`extra_args` without a `when` that reads `args`', 'take it away', problems)
+  return {
+    pointer,
+    at,
+    reason: (scalar(map, 'reason') as string | undefined) ?? '',
+    ...(when === undefined ? {} : { when }),
+    limits,
+    approval: parseApproval(map, problems),
+    extraArgs: scalar(map, 'extra_args') === 'allow',
+    shadow: scalar(map, 'mode') === 'shadow',
+  }
+}
+
+function parseWhen(map: LocatedMap, context: RuleContext): { expression: Expression; at: number } | undefined {
+  const node = entry(map, 'when')
+  if (node === undefined || node.kind !== 'scalar') return undefined
+  const { problems } = context
+  const at = node.contentAt
+  try {
+    const expression = parseExpression(node.value as string, context.labels)
+    for (const weak of weakTests(expression)) problems.warn(weak.code, at + weak.at, weak.message, weak.help)
+    return { expression, at }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    problems.error(error.code, at + error.at, `in \`when\`: ${error.message}`, error.help)
+    return undefined
+  }
+}
+
+function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
+  const { when, action, otherwise } = rule
+  if (entry(map, 'otherwise') !== undefined && entry(map, 'when') === undefined)
+    noEffect(map, 'otherwise', '`otherwise` without `when`', 'add `when`, or take it away', problems)
+  if (when !== undefined && action === otherwise)
+    noEffect(map, 'when', `both branches of \`when\` say \`${action}\``, 'say something else in `otherwise` (`deny` where left out)', problems)
+  if (when?.expression.readsArgs && (action === 'hide' || otherwise === 'hide')) hideByArgs(map, problems)
+  const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
+  if (rule.reason !== '' && !told)
+    noEffect(map, 'reason', 'a `reason` that is never told', 'it is told on a denial or a hold', problems)
+}
+
+function hideByArgs(map: LocatedMap, problems: Problems): void {
+  problems.error('POLICY_HIDE_BY_ARGS', (entry(map, 'when') ?? map).at, '`hide` depends on arguments, which are not known when tools are listed', 'say `deny`, or ask for something else than `args`')
+}
+
+function parseApproval(map: LocatedMap, problems: Problems): Approval {
+  const node = entry(map, 'approval')
+  if (node === undefined) return APPROVAL_DEFAULT
+  const fields = asMap(node)
+  const seconds = (name: string, fallbackMs: number) => {
+    const value = parseDuration(scalar(fields, name))
+    return value === undefined ? fallbackMs : value * 1_000
+  }
+  const listed = (name: string) => strings(entry(fields, name))
+  const channels = listed('channels') as Channel[]
+  const approval: Approval = {
+    timeoutMs: seconds('timeout', APPROVAL_DEFAULT.timeoutMs),
+    waitMs: seconds('wait', APPROVAL_DEFAULT.waitMs),
+    approvers: listed('approvers'),
+    quorum: (scalar(fields, 'quorum') as number | undefined) ?? APPROVAL_DEFAULT.quorum,
+    channels: channels.length > 0 ? channels : APPROVAL_DEFAULT.channels,
+    separateDuties: scalar(fields, 'separate_duties') === true,
+    editArgs: scalar(fields, 'edit_args') === true,
+  }
+  if (approval.approvers.length > 0 || entry(fields, 'quorum') !== undefined)
+    checkClientChannel(map, 'a call that names `approvers` or a `quorum`', approval, problems)
+  return approval
+}
+
+function checkClientChannel(map: LocatedMap, what: string, approval: Approval, problems: Problems): void {
+  if (!approval.channels.includes('client')) return
+  problems.error('POLICY_CLIENT_CHANNEL', (entry(map, 'approval') ?? map).at, `the client may not approve ${what}`, 'take `client` from `channels`: it is the word of the caller, not of a person')
+}
+
+function parseOver(map: LocatedMap): Set<Category> {
+  return new Set(strings(entry(map, 'over')) as Category[])
+}
+
+function plainRule(at: number, pointer: string) {
+  return { pointer, at, reason: '', limits: [], approval: APPROVAL_DEFAULT, extraArgs: false, shadow: false }
+}
+
+function noEffect(map: LocatedMap, field: string, message: string, help: string, problems: Problems): void {
+  const key = map.entries.find((candidate) => candidate.key.value === field)?.key
+  problems.error('POLICY_NO_EFFECT', key?.at ?? map.at, message, help)
+}
+
+export function scalar(map: LocatedMap, name: string): LocatedScalar['value'] | undefined {
+  const node = entry(map, name)
+  return node?.kind === 'scalar' ? node.value : undefined
+}
+
+export function strings(node: Located | undefined): string[] {
+  return node?.kind === 'list' ? node.items.map((item) => String((item as LocatedScalar).value)) : []
+}
+
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function defined<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [P in K]: V })
+}

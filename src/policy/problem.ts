@@ -1,0 +1,85 @@
+// What is wrong with a document, where, and what to do about it. Problems are collected, never
+// thrown, so that a person sees all of them at once.
+
+import type { PolicyErrorCode } from './errors.ts'
+import { PROBLEMS_MAX } from './limits.ts'
+
+export type Severity = 'error' | 'warning'
+
+export interface Problem {
+  readonly code: PolicyErrorCode
+  readonly severity: Severity
+  readonly message: string
+  readonly help: string
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  readonly column: number
+}
+
+/** Gathers the problems of one file, by offset into its text. */
+export class Problems {
+  readonly #file: string
+  readonly #text: string
+  readonly #list: Problem[] = []
+  readonly #seen = new Set<string>()
+  #lineStarts: number[] | undefined
+  #errors = 0
+
+  constructor(file: string, text: string) {
+    this.#file = file
+    this.#text = text
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors > 0
+  }
+
+  error(code: PolicyErrorCode, offset: number, message: string, help: string): void {
+    this.add('error', code, offset, message, help)
+  }
+
+  warn(code: PolicyErrorCode, offset: number, message: string, help: string): void {
+    this.add('warning', code, offset, message, help)
+  }
+
+  add(
+    severity: Severity,
+    code: PolicyErrorCode,
+    offset: number,
+    message: string,
+    help: string,
+  ): void {
+    const { line, column } = this.#position(offset)
+    const id = `${line}:${column}:${code}:${message}`
+    if (this.#seen.has(id)) return
+    this.#seen.add(id)
+    if (severity === 'error') this.#errors++
+    this.#list.push({ code, severity, message, help, file: this.#file, line, column })
+  }
+
+  /** In the order of the text, errors and warnings together. */
+  sorted(): Problem[] {
+    const list = [...this.#list].sort((a, b) => a.line - b.line || a.column - b.column)
+    return list.length <= PROBLEMS_MAX ? list : list.slice(0, PROBLEMS_MAX)
+  }
+
+  #position(offset: number): { line: number; column: number } {
+    this.#lineStarts ??= lineStarts(this.#text)
+    const starts = this.#lineStarts
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] as number) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 }
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}

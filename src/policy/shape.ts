@@ -1,0 +1,42 @@
+// A small description of what a document may look like, from which both the checker
+// (check-shape.ts) and the JSON Schema for editors (json-schema.ts) follow: one source, so that
+// the editor and the engine cannot disagree.
+
+export type Shape =
+  | { readonly kind: 'word'; readonly words: readonly string[] }
+  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'text'; readonly max: number }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'decimal' }
+  | { readonly kind: 'duration'; readonly maxSeconds: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'list'; readonly of: Shape; readonly max: number }
+  | { readonly kind: 'record'; readonly keys: KeyShape; readonly of: Shape }
+  | { readonly kind: 'object'; readonly noun: string; readonly fields: Fields }
+  /** The first alternative whose kind of node fits: a bare word, a list, a mapping. */
+  | { readonly kind: 'either'; readonly of: readonly Shape[] }
+
+export type KeyShape =
+  | { readonly kind: 'word'; readonly words: readonly string[] }
+  /** `<server>/<name>`, globs allowed. */
+  | { readonly kind: 'name'; readonly noun: string }
+
+export type Fields = Readonly<Record<string, Field>>
+
+export interface Field {
+  readonly shape: Shape
+  readonly doc: string
+  readonly required?: true
+}
+
+/** Seconds, or a number with s, m, h or d; undefined where it is neither. */
+export function parseDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const match = /^(\d{1,9})(s|m|h|d)$/.exec(value)
+  if (match === null) return undefined
+  const seconds = Number(match[1]) * UNIT_SECONDS[match[2] as keyof typeof UNIT_SECONDS]
+  return seconds > 0 ? seconds : undefined
+}
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 }

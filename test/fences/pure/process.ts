@@ -1,0 +1,2 @@
+// error: TS2591
+export const directory: string = process.cwd()

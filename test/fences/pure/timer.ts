@@ -1,0 +1,2 @@
+// error: TS2304
+export const later = (what: () => void): unknown => setTimeout(what, 1000)

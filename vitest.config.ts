@@ -1,0 +1,24 @@
+// How the tests run: beside the code in src/, across rooms in test/. Coverage is measured over all
+// of src/, and enforced at 100 % where a missed branch would be a wrong verdict.
+
+import { defineConfig } from 'vitest/config'
+import { FULLY_COVERED } from './test/rooms.ts'
+
+const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // Two cores: forks start slower than threads but cannot take each other down.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/standard-tests.ts'],
+      reporter: [['text', { skipFull: true }]],
+      thresholds: Object.fromEntries(FULLY_COVERED.map((glob) => [glob, all])),
+    },
+  },
+})
