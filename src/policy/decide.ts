@@ -42,6 +42,11 @@ export function visible(policy: CompiledPolicy, call: Omit<Call, 'args'>, facts:
   }
 }
 
+/** The word that would be reached if every condition came out as `assumed` says; limits unmet. */
+export function decideAssuming(policy: CompiledPolicy, call: Call, facts: Facts, now: Instant, assumed: Situation['assumed']): Decision {
+  return weigh(policy, call, facts, call.args, undefined, now, undefined, assumed)
+}
+
 function weigh(
   policy: CompiledPolicy,
   call: Call,
@@ -50,10 +55,11 @@ function weigh(
   usage: Usage | undefined,
   now: Instant,
   trace: TraceStep[] | undefined,
+  assumed?: Situation['assumed'],
 ): Decision {
   const scope = resolve(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
-  const situation: Situation = { call, facts, now, category: scope.category, args }
+  const situation: Situation = { call, facts, now, category: scope.category, args, assumed }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
   const laid = layRules(policy, scope, situation, trace)
@@ -156,7 +162,8 @@ const TRUE: Truth = { is: 'true' }
 
 function truthOf(ready: Ready<Rule | Guardrail>, situation: Situation): Truth {
   if (ready.unfit !== undefined) return { is: 'undecidable', why: ready.unfit }
-  return ready.program === undefined ? TRUE : evaluate(ready.program, situation)
+  if (ready.program === undefined) return TRUE
+  return situation.assumed?.get(ready.program) ?? evaluate(ready.program, situation)
 }
 
 function ruleWord({ action, otherwise }: Rule, truth: Truth): Action {

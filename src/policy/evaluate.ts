@@ -23,6 +23,8 @@ export interface Situation {
   readonly category: Category
   /** Undefined while a list is made. */
   readonly args: JsonObject | undefined
+  /** For proofs: how conditions are taken to come out. */
+  readonly assumed: ReadonlyMap<Program, Truth> | undefined
 }
 
 const TRUE: Truth = { is: 'true' }

@@ -10,6 +10,8 @@ export type Shape =
   | { readonly kind: 'decimal' }
   | { readonly kind: 'duration'; readonly maxSeconds: number }
   | { readonly kind: 'boolean' }
+  /** Whatever stands there: arguments of a case. */
+  | { readonly kind: 'any' }
   | { readonly kind: 'list'; readonly of: Shape; readonly max: number }
   | { readonly kind: 'record'; readonly keys: KeyShape; readonly of: Shape }
   | { readonly kind: 'object'; readonly noun: string; readonly fields: Fields }

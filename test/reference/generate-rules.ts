@@ -11,7 +11,7 @@ import { declaredArguments } from './generate-calls.ts'
 import { generateWhen } from './generate-expression.ts'
 import { readWindowMs } from './limits.ts'
 import type { Random } from './random.ts'
-import { between, chance, isFirst, pick, shuffled, some, weighted } from './random.ts'
+import { between, chance, pick, shuffled, some, weighted } from './random.ts'
 
 export const LABELS = ['private', 'untrusted', 'red', 'blue']
 const WORDS: Record<Action, number> = { allow: 62, require_approval: 20, deny: 8, hide: 10 }
@@ -111,7 +111,7 @@ function generateSpend(random: Random, scope: RuleScope): RefLimit {
   const amounts = [
     ...(has('price') ? ['args.price', 'args.price', 'args.price * 0.01'] : []),
     ...(has('n') ? ['args.n', 'args.n * 0.1'] : []),
-    ...(has('n') && has('price') ? ['args.n * args.price', 'args.price * args.n'] : []),
+    ...(has('n') && has('price') ? ['args.n * args.price', 'args.n * args.price'] : []),
     ...(has('o') ? ['args.o.y'] : []),
   ]
   const max = chance(random, 0.5) ? between(random, 1, 40) : between(random, 1, 400) / 10
@@ -141,12 +141,9 @@ function windowAndPer(random: Random, scope: RuleScope): Pick<RefLimit, 'window'
       return { window, per: 'everyone' }
     case 'one':
       return { window, per: pick(random, [...plain, ...argument]) }
-    case 'listed':
-      return {
-        window,
-        per: some(random, shuffled(random, [...plain, ...argument]), 0.4)
-          .concat(plain.slice(0, 1))
-          .filter(isFirst),
-      }
+    case 'listed': {
+      const listed = some(random, shuffled(random, [...plain, ...argument]), 0.4)
+      return { window, per: listed.length > 0 ? listed : ['session'] }
+    }
   }
 }

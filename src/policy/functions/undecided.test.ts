@@ -9,6 +9,10 @@ describe('Undecided', () => {
     expect(error.message).toBe('a port out of range: `http://x:99999`')
   })
 
+  test('does without a value where there is none to show', () => {
+    expect(new Undecided('an argument is missing').message).toBe('an argument is missing')
+  })
+
   test('cuts the value to 80 characters', () => {
     expect(new Undecided('long', 'x'.repeat(80)).message).toBe(`long: \`${'x'.repeat(80)}\``)
     expect(new Undecided('long', 'x'.repeat(81)).message).toBe(`long: \`${'x'.repeat(79)}…\``)

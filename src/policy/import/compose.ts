@@ -23,7 +23,8 @@ export function composeTool(draft: Draft, target: Target, checks: readonly Check
     draft.tools.push({ key, comments: [...comments, ...denying.comments], body, at })
   } else if (only === undefined) draft.tools.push({ key, comments, body: { action: 'allow' }, at })
   else if (checks.length === 1 && only.match.length === 0) {
-    const body: Body = { action: 'allow', ...reasonOf(only), ...passing(only), ...limitsOf(only) }
+    const action = only.held === 'require_approval' ? only.held : 'allow'
+    const body: Body = { action, ...reasonOf(only), ...passing(only), ...limitsOf(only), ...asked(only) }
     draft.tools.push({ key, comments: [...comments, ...only.comments], body, at })
   } else {
     draft.tools.push({ key, comments, body: { action: 'allow' }, at })

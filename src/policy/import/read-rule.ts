@@ -1,11 +1,11 @@
 // One rule of an Intercept policy, read and held to what the original accepts: its action, its
 // conditions, its counter (also in the form `5/hour`).
 
+import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '../limits.ts'
 import { entry, type LocatedMap } from '../read-document.ts'
 import { cleanLine } from './emit-document.ts'
 import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
 import type { Report } from './report.ts'
-import { REASON_LENGTH_MAX } from '../limits.ts'
 import type { CountingRule, StateBlock } from './translate-counters.ts'
 import { parseShorthand, WINDOW_NAMES } from './translate-limit.ts'
 
@@ -116,6 +116,11 @@ function readTimeout(map: LocatedMap, report: Report): string | undefined {
   if (text === undefined || text === '') return undefined
   const parts = [...text.matchAll(/(\d+)(h|m|s)/g)]
   const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unit === 'h' ? 3_600 : unit === 'm' ? 60 : 1), 0)
-  if (/^(\d+(h|m|s))+$/.test(text) && seconds > 0 && seconds <= 7 * 86_400) return `${seconds}s`
+  if (/^(\d+(h|m|s))+$/.test(text) && seconds > 0 && seconds <= APPROVAL_TIMEOUT_SECONDS_MAX) return duration(seconds)
   return report.error('IMPORT_INVALID', keyAt(map, 'approval_timeout'), `\`${text}\` is no length of time up to a week`, 'write `30m`')
+}
+
+function duration(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
 }

@@ -78,6 +78,6 @@ function warnWindow({ at, max, window, calendar }: CounterLimit, report: Report)
     calendar === 'is'
       ? `the original counts by the calendar ${window}: up to ${2 * Math.trunc(max)} pass around its turn`
       : `the original may count by the calendar ${window}, which lets twice as much pass around its turn`,
-    `here no stretch of a ${window} holds more than ${Math.trunc(max)}, and calls that the server fails count too`,
+    `here no stretch of one ${window} holds more than ${Math.trunc(max)}, and calls that the server fails count too`,
   )
 }

@@ -1,0 +1,8 @@
+// Writes schema/policy.json from the language's shapes, formatted as it is committed.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { policyJsonSchema } from '../src/policy/json-schema.ts'
+
+const target = new URL('../schema/policy.json', import.meta.url)
+mkdirSync(new URL('.', target), { recursive: true })
+writeFileSync(target, `${JSON.stringify(policyJsonSchema(), null, 2)}\n`)

@@ -1,0 +1,32 @@
+// Facts for calls that nobody made: in `explain`, in cases and in proofs. Everything that is not
+// said has a plain value, so that a case says only what it is about.
+
+import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
+import type { Category, KnownTool } from '../core/tools.ts'
+
+export interface SampleFacts {
+  readonly principal?: Partial<Principal>
+  readonly session?: Partial<SessionFacts>
+  readonly agent?: Partial<AgentFacts> | null
+  readonly callCategory?: Category
+  readonly transport?: string
+}
+
+export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {}): Facts {
+  return {
+    ...(tool === undefined ? {} : { tool }),
+    ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
+    transport: said.transport ?? 'stdio',
+    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
+    agent: said.agent ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent } : null,
+    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], ...said.session },
+  }
+}
+
+/** `server/name` at the first slash. */
+export function splitName(text: string): { server: string; name: string } | undefined {
+  const slash = text.indexOf('/')
+  if (slash < 1 || slash === text.length - 1) return undefined
+  return { server: text.slice(0, slash), name: text.slice(slash + 1) }
+}
+

@@ -1,0 +1,26 @@
+// Whether a double says what a JSON number's text says: the shortest decimal JavaScript prints for
+// it must be numerically equal to the text. Pure; read-json.ts asks it for numbers that are not
+// plainly short.
+
+export function saysExactly(value: number, text: string): boolean {
+  const written = toDecimal(text)
+  const held = toDecimal(String(value))
+  return written.digits === held.digits && (held.digits === '' || written.power === held.power)
+}
+
+/** `digits` times ten to the `power`, with no zero at either end of the digits; zero has none. The
+ * sign is left out, as a double never changes it. */
+function toDecimal(text: string): { digits: string; power: number } {
+  const mark = text.search(/e/i)
+  const mantissa = mark < 0 ? text : text.slice(0, mark)
+  const exponent = mark < 0 ? 0 : Number(text.slice(mark + 1))
+  const point = mantissa.indexOf('.')
+  const fraction = point < 0 ? 0 : mantissa.length - point - 1
+  const digits = mantissa.replace('-', '').replace('.', '')
+  // Loops, because `/0+$/` is quadratic on zeros that something follows.
+  let from = 0
+  while (digits[from] === '0') from++
+  let to = digits.length
+  while (to > from && digits[to - 1] === '0') to--
+  return { digits: digits.slice(from, to), power: exponent - fraction + digits.length - to }
+}
