@@ -30,9 +30,12 @@ export interface BindProblem {
   readonly help: string
 }
 
-export type Bound =
-  | { readonly program: Program; readonly problem?: undefined }
-  | { readonly program?: undefined; readonly problem: BindProblem }
+/** A program, a problem, or both: an argument that nobody declares is a mistake to report, but the
+ * expression still has a meaning (the argument is not there). */
+export interface Bound {
+  readonly program?: Program
+  readonly problem?: BindProblem
+}
 
 export function bindExpression(
   expression: Expression,
@@ -41,9 +44,10 @@ export function bindExpression(
 ): Bound {
   const open = declared.open || options.extraArgs
   const slots: BoundSlot[] = []
+  let missing: { problem: BindProblem } | undefined
   for (const slot of expression.slots) {
     const place = slot.root === 'args' ? declaredAt(declared, slot.path) : ANYTHING
-    if (place === undefined && !open) return { problem: undeclared(slot, declared) }
+    if (place === undefined && !open) missing ??= { problem: undeclared(slot, declared) }
     slots.push({ ...slot, declared: place ?? ANYTHING })
   }
   const kinds = new NumberKinds(expression, new Map(slots.map((slot) => [slot.name, slot])))
@@ -57,7 +61,7 @@ export function bindExpression(
   if (checked.type !== 'bool' && checked.type !== 'dyn')
     return { problem: typeProblem(0, `the expression is a ${checked.type}, not true or false`) }
   const closedTo = expression.readsArgs && !open ? declared.properties : undefined
-  return { program: { expression, slots, run: checked.run, closedTo } }
+  return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
 }
 
 function slotType(slot: BoundSlot): string {

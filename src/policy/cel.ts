@@ -116,6 +116,9 @@ const BASE = new Environment({
     sync(),
   )
 
+// An integer and a double are compared by value, as `<` compares them.
+BASE.registerOperator('int == double', (a: bigint, b: number) => Number(a) === b && BigInt(b) === a)
+
 function sync(): { async: boolean } {
   return { async: false }
 }

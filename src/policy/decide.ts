@@ -69,6 +69,7 @@ function weigh(
   let final = laid
   if (policy.shadow) {
     shadow.push(asShadow(settle(laid, situation, usage, trace, true)))
+    matches.length = 0
     final = { action: 'allow', pointer: '/mode', reason: '', owners: [], asking: [] }
   }
   layGuardrails(final, scope.house, situation, matches, trace)

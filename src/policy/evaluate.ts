@@ -94,6 +94,7 @@ function lookUp(from: JsonObject, path: readonly string[], presence: boolean): J
   return place
 }
 
+/** Undefined where there is no agent or no tool: then reading it fails, as in CEL. */
 function factValue(slot: BoundSlot, { call, facts, now, category }: Situation): unknown {
   const [name, below] = slot.path
   const { principal, agent, session } = facts
@@ -103,13 +104,14 @@ function factValue(slot: BoundSlot, { call, facts, now, category }: Situation): 
     case 'call':
       return facts.callCategory ?? category
     case 'tool':
+      if (facts.tool === undefined) return undefined
       if (name === 'name') return call.name
-      return name === 'category' ? category : facts.tool?.risk
+      return name === 'category' ? category : facts.tool.risk
     case 'server':
       return name === 'name' ? call.server : facts.transport
     case 'agent':
       if (name === undefined) return agent
-      if (agent === null) throw new Undecided('`agent` is null: no agent makes this call')
+      if (agent === null) return undefined
       if (name === 'depth' || name === 'turn') return BigInt(agent[name])
       return agent[name as 'id' | 'owner' | 'template']
     case 'session':

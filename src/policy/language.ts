@@ -19,12 +19,22 @@ import {
 import { CONTENT_METHODS } from './methods.ts'
 import type { Field, Fields, KeyShape, Shape } from './shape.ts'
 
-const text = (max: number): Shape => ({ kind: 'text', max })
+const text = (max: number, example?: string): Shape => ({
+  kind: 'text',
+  max,
+  ...(example === undefined ? {} : { example }),
+})
 const word = (words: readonly string[]): Shape => ({ kind: 'word', words })
 const list = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max })
-const oneOrMore = (of: Shape): Shape => ({ kind: 'either', of: [of, list(of, LIMITS_PER_RULE_MAX)] })
+const someOf = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max, min: 1 })
+const oneOrMore = (of: Shape): Shape => ({ kind: 'either', of: [of, someOf(of, LIMITS_PER_RULE_MAX)] })
 
 const ACTION = word(ACTIONS)
+const TIGHTENING: Shape = {
+  kind: 'word',
+  words: ACTIONS.filter((action) => action !== 'allow'),
+  note: 'a guardrail only tightens',
+}
 const MODE = word(['enforce', 'shadow'])
 const PER = oneOrMore(text(KEY_LENGTH_MAX))
 const WINDOW: Field = {
@@ -42,7 +52,7 @@ const RATE_LIMIT: Shape = {
   noun: 'a rate limit',
   fields: {
     max: {
-      shape: { kind: 'integer', min: 1, max: RATE_MAX },
+      shape: { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, say `deny`' },
       doc: 'calls in any stretch of `window`',
       required: true,
     },
@@ -56,7 +66,7 @@ const SPEND_LIMIT: Shape = {
   noun: 'a spend limit',
   fields: {
     amount: {
-      shape: text(KEY_LENGTH_MAX),
+      shape: text(KEY_LENGTH_MAX, '`args.amount`'),
       doc: 'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
       required: true,
     },
@@ -80,7 +90,7 @@ const APPROVAL: Shape = {
     },
     approvers: { shape: list(text(100)), doc: 'groups or names; any approver where left out' },
     quorum: { shape: { kind: 'integer', min: 1, max: QUORUM_MAX }, doc: 'how many must approve (1)' },
-    channels: { shape: list(word(CHANNELS)), doc: 'where people are asked, in this order' },
+    channels: { shape: someOf(word(CHANNELS)), doc: 'where people are asked, in this order' },
     separate_duties: { shape: { kind: 'boolean' }, doc: 'the owner of the agent may not approve' },
     edit_args: { shape: { kind: 'boolean' }, doc: 'an approver may change arguments' },
   },
@@ -88,7 +98,7 @@ const APPROVAL: Shape = {
 
 const COMMON: Fields = {
   reason: { shape: text(REASON_LENGTH_MAX), doc: 'told to the agent on a denial or a hold' },
-  when: { shape: text(EXPRESSION_LENGTH_MAX), doc: 'a CEL expression over args, tool, session, …' },
+  when: { shape: text(EXPRESSION_LENGTH_MAX, '`args.amount <= 5000`'), doc: 'a CEL expression over args, tool, session, …' },
   rate_limit: { shape: oneOrMore(RATE_LIMIT), doc: 'calls in a sliding window' },
   spend_limit: { shape: oneOrMore(SPEND_LIMIT), doc: 'amounts in a sliding window' },
   approval: { shape: APPROVAL, doc: 'how people are asked' },
@@ -106,10 +116,20 @@ const RULE: Shape = {
     {
       kind: 'object',
       noun: 'a rule',
+      elsewhere: {
+        if: 'the condition of a rule is called `when`',
+        condition: 'the condition of a rule is called `when`',
+        else: 'what holds where `when` is false is called `otherwise`',
+        max: 'put it under `rate_limit` or `spend_limit`',
+        window: 'put it under `rate_limit` or `spend_limit`',
+        per: 'put it under `rate_limit` or `spend_limit`',
+        approvers: 'put it under `approval`',
+        timeout: 'put it under `approval`',
+      },
       fields: {
         action: { shape: ACTION, doc: 'what happens to the call', required: true },
         otherwise: { shape: ACTION, doc: 'where `when` is false; `deny` where left out' },
-        over: { shape: list(word(CATEGORIES)), doc: 'categories whose rule this glob lifts' },
+        over: { shape: someOf(word(CATEGORIES)), doc: 'categories whose rule this glob lifts' },
         ...COMMON,
       },
     },
@@ -119,6 +139,13 @@ const RULE: Shape = {
 const GUARDRAIL: Shape = {
   kind: 'object',
   noun: 'a guardrail',
+  elsewhere: {
+    otherwise: 'a guardrail has none: where `when` is false it is not laid over the call',
+    tools: 'put it under `match`',
+    servers: 'put it under `match`',
+    categories: 'put it under `match`',
+    methods: 'put it under `match`',
+  },
   fields: {
     name: { shape: text(200), doc: 'unique; counters and records go by it', required: true },
     match: {
@@ -127,17 +154,17 @@ const GUARDRAIL: Shape = {
         kind: 'object',
         noun: 'a match',
         fields: {
-          categories: { shape: list(word(CATEGORIES)), doc: 'the tool has one of these' },
-          tools: { shape: list(text(KEY_LENGTH_MAX), 1_000), doc: '`<server>/<tool>` or globs' },
-          servers: { shape: list(text(KEY_LENGTH_MAX)), doc: 'names or globs' },
+          categories: { shape: someOf(word(CATEGORIES)), doc: 'the tool has one of these' },
+          tools: { shape: someOf(text(KEY_LENGTH_MAX), 1_000), doc: '`<server>/<tool>` or globs' },
+          servers: { shape: someOf(text(KEY_LENGTH_MAX)), doc: 'names or globs' },
           methods: {
-            shape: list(word(['tools/call', ...CONTENT_METHODS.keys()])),
+            shape: someOf(word(['tools/call', ...CONTENT_METHODS.keys()])),
             doc: 'the call is one of these',
           },
         },
       },
     },
-    action: { shape: word(ACTIONS.filter((action) => action !== 'allow')), doc: 'laid over the rule; the stronger wins' },
+    action: { shape: TIGHTENING, doc: 'laid over the rule; the stronger wins' },
     ...COMMON,
   },
 }
@@ -147,8 +174,9 @@ const names = (noun: string): KeyShape => ({ kind: 'name', noun })
 export const DOCUMENT: Shape & { kind: 'object' } = {
   kind: 'object',
   noun: 'a policy',
+  elsewhere: { rules: 'rules stand under `tools` and `categories`' },
   fields: {
-    version: { shape: { kind: 'constant', value: 1 }, doc: 'of the language', required: true },
+    version: { shape: { kind: 'constant', value: 1 }, doc: '`1`, the version of the language', required: true },
     default: { shape: ACTION, doc: 'what nothing below names', required: true },
     mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
     categories: {
@@ -161,7 +189,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     },
     guardrails: { shape: list(GUARDRAIL, GUARDRAILS_MAX), doc: 'laid over every rule; only tighten' },
     labels: {
-      shape: { kind: 'record', keys: names('tool'), of: list(text(50)) },
+      shape: { kind: 'record', keys: names('tool'), of: someOf(text(50)) },
       doc: 'what an answer of this tool brings into the session',
     },
     classify: {

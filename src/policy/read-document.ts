@@ -1,15 +1,10 @@
 // Text to a located tree: YAML or JSON, every node with its place in the text. What could hang or
-// mislead is refused before the parser sees it: size, nesting, anchor bombs, doubled keys, several
-// documents, tags. (The YAML library takes seconds on a megabyte of brackets or anchors; its lexer
-// does not, so the lexer's tokens are counted first.)
+// mislead is refused: size, nesting, anchor bombs, doubled keys, several documents, tags, merge
+// keys. check-tokens.ts looks before the parser does.
 
-import { type Document, isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
-import {
-  DOCUMENT_ANCHORS_MAX,
-  DOCUMENT_DEPTH_MAX,
-  DOCUMENT_LENGTH_MAX,
-  DOCUMENT_NODES_MAX,
-} from './limits.ts'
+import { type Alias, type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLParseError } from 'yaml'
+import { checkTokens } from './check-tokens.ts'
+import { DOCUMENT_DEPTH_MAX, DOCUMENT_LENGTH_MAX, DOCUMENT_NODES_MAX } from './limits.ts'
 import type { Problems } from './problem.ts'
 
 export type LocatedScalar = {
@@ -20,6 +15,9 @@ export type LocatedScalar = {
   readonly text: string
   /** Where the content begins: past an opening quote. */
   readonly contentAt: number
+  /** The stretch of the document from `contentAt` on, where it is not the value letter by letter:
+   * block scalars, escapes, a text over several lines. */
+  readonly raw?: string
 }
 export type LocatedList = {
   readonly kind: 'list'
@@ -48,117 +46,108 @@ export function readDocument(text: string, problems: Problems): Located | undefi
     )
     return undefined
   }
-  if (!lexicallySound(text, problems)) return undefined
+  if (!checkTokens(text, problems)) return undefined
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, merge: false })
   const [first] = document.errors
   if (first !== undefined) {
-    const what = first.message.split('\n')[0]?.replace(/[.:]\s*$/, '') ?? 'not YAML'
-    problems.error('POLICY_SYNTAX', first.pos[0], lowerFirst(what), 'mend the YAML or JSON here')
+    const { message, help } = syntaxProblem(first)
+    problems.error('POLICY_SYNTAX', first.pos[0], message, help)
     return undefined
   }
-  if (document.contents === null) {
-    problems.error(
-      'POLICY_EMPTY',
-      0,
-      'the document is empty',
-      'the smallest policy is `version: 1` and `default: deny`',
-    )
+  const { contents } = document
+  if (contents === null || (isScalar(contents) && contents.value === null && contents.tag === undefined)) {
+    const help = 'the smallest policy is `version: 1` and `default: deny`'
+    problems.error('POLICY_EMPTY', 0, 'the document is empty', help)
     return undefined
   }
-  const walker = new Walker(document, problems)
-  const tree = walker.locate(document.contents, 0, undefined)
+  const walker = new Walker(document, text, problems)
+  const tree = walker.locate(contents, 0)
   return walker.failed ? undefined : tree
 }
 
-/** One pass over the tokens, in linear time. */
-function lexicallySound(text: string, problems: Problems): boolean {
-  const fail = (offset: number, message: string, help: string) => {
-    problems.error('POLICY_TOO_LARGE', offset, message, help)
-    return false
+/** Where the letter at `offset` of a text's value stands in the document. */
+export function placeOf(scalar: LocatedScalar, offset: number): number {
+  const { raw, contentAt, value } = scalar
+  if (raw === undefined || typeof value !== 'string') return contentAt + offset
+  // Line breaks and indentation differ between the value and the document; the letters do not.
+  const before = value.slice(0, offset).replace(/\s/g, '').length
+  let seen = 0
+  for (const { index, 0: letter } of raw.matchAll(/''|\\u[0-9a-fA-F]{4}|\\.|[^]/g)) {
+    if (/^(\s|\\[nrt\n])$/.test(letter)) continue
+    if (seen++ === before) return contentAt + index
   }
-  let offset = 0
-  let flow = 0
-  let inLine = 0
-  let anchors = 0
-  for (const token of new Lexer().lex(text)) {
-    const first = token[0]
-    if (first === '\n' || first === '\r') inLine = 0
-    else if (token === '[' || token === '{') flow++
-    else if (token === ']' || token === '}') flow = Math.max(0, flow - 1)
-    else if (flow === 0 && (token === '-' || token === '?' || token === ':')) inLine++
-    else if (first === '&' || first === '*' || first === '!') anchors++
-    if (flow > DOCUMENT_DEPTH_MAX || inLine > DOCUMENT_DEPTH_MAX)
-      return fail(
-        offset,
-        `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
-        'no part of a policy nests like this',
-      )
-    if (anchors > DOCUMENT_ANCHORS_MAX)
-      return fail(
-        offset,
-        `more than ${DOCUMENT_ANCHORS_MAX} anchors, aliases and tags`,
-        'write the values out, or use a glob',
-      )
-    // Control tokens of the lexer stand for no text.
-    if (first !== '\u0002' && first !== '\u0018' && first !== '\u001f') offset += token.length
-  }
-  return true
+  return contentAt + raw.length
+}
+
+/** What the parser's errors mean to the person who wrote the text. */
+const SYNTAX: Partial<Record<ErrorCode, { message: string; help: string }>> = {
+  TAB_AS_INDENT: { message: 'a tab indents this line', help: 'indent with spaces' },
+  MULTIPLE_DOCS: { message: 'a second document begins here', help: 'one file holds one policy: take the `---` out, or split the file' },
+  MULTILINE_IMPLICIT_KEY: { message: 'a line lacks its `:`, or an entry its comma', help: 'write `key: value`; in JSON, put a comma between entries' },
+  BLOCK_AS_IMPLICIT_KEY: { message: 'a second `: ` stands in this line', help: 'put the text in quotes' },
+  UNEXPECTED_TOKEN: { message: 'nothing may follow here', help: 'look for a missing comma or quote, or a second document' },
+}
+
+function syntaxProblem({ code, message }: YAMLParseError): { message: string; help: string } {
+  if (message.startsWith('All mapping items must start'))
+    return { message: 'this line is not in line with the keys beside it', help: 'indent all keys of one mapping alike' }
+  const known = SYNTAX[code]
+  if (known !== undefined) return known
+  const what = message.split('\n')[0]?.replace(/[.:]\s*$/, '') ?? 'not YAML'
+  return { message: lowerFirst(what), help: 'mend the YAML or JSON here' }
 }
 
 class Walker {
   failed = false
-  readonly #document: Document
+  readonly #targets: ReadonlyMap<Alias, Node>
+  readonly #text: string
   readonly #problems: Problems
   #nodes = 0
 
-  constructor(document: Document, problems: Problems) {
-    this.#document = document
+  constructor(document: Document, text: string, problems: Problems) {
+    this.#targets = aliasTargets(document)
+    this.#text = text
     this.#problems = problems
   }
 
-  /** `aliasAt` is where an alias stands that led here: problems are reported there. */
-  locate(node: unknown, depth: number, aliasAt: number | undefined): Located {
+  /** `aliasAt`: where an alias stands that led to this very node. */
+  locate(node: unknown, depth: number, aliasAt?: number): Located {
     const at = aliasAt ?? rangeOf(node)
     if (this.failed) return nothing(at)
     if (++this.#nodes > DOCUMENT_NODES_MAX)
-      return this.#fail(
-        'POLICY_TOO_LARGE',
-        at,
-        `more than ${DOCUMENT_NODES_MAX} nodes once aliases are followed`,
-        'write the values out, or use a glob',
-      )
+      return this.#fail('POLICY_TOO_LARGE', at, `more than ${DOCUMENT_NODES_MAX} nodes once aliases are followed`, 'write the values out, or use a glob')
     if (depth > DOCUMENT_DEPTH_MAX)
-      return this.#fail(
-        'POLICY_TOO_LARGE',
-        at,
-        `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
-        'no part of a policy nests like this',
-      )
+      return this.#fail('POLICY_TOO_LARGE', at, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`, 'no part of a policy nests like this')
     if (isAlias(node)) {
-      const target = node.resolve(this.#document)
-      if (target === undefined)
-        return this.#fail('POLICY_SYNTAX', at, `nothing is anchored as \`${node.source}\``, 'write it out')
-      return this.locate(target, depth + 1, at)
+      const target = this.#targets.get(node)
+      if (target !== undefined) return this.locate(target, depth + 1, at)
+      return this.#fail('POLICY_SYNTAX', at, `\`*${node.source}\` stands for nothing: no \`&${node.source}\` comes before it`, 'write the value out, or put it in quotes if it is a text')
     }
-    if (isMap(node)) return this.#map(node, at, depth, aliasAt)
-    if (isSeq(node))
-      return {
-        kind: 'list',
-        at,
-        items: node.items.map((item) => this.locate(item, depth + 1, aliasAt)),
-      }
+    if ((node as { tag?: string } | null)?.tag !== undefined) return this.#tagged(node)
+    if (isMap(node)) return this.#map(node, at, depth)
+    if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => this.locate(item, depth + 1)) }
     return this.#scalar(node, at)
   }
 
-  #map(node: { items: readonly unknown[] }, at: number, depth: number, aliasAt?: number): Located {
+  /** A tag makes another thing of what is written: readers would not agree which. */
+  #tagged(node: unknown): Located {
+    const before = this.#text.slice(0, rangeOf(node))
+    const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
+    const at = tagEnd(before) - written.length
+    return this.#fail('POLICY_SYNTAX', at, `\`${written}\` is a tag`, 'take the tag out: a policy has none')
+  }
+
+  #map(node: { items: readonly unknown[] }, at: number, depth: number): Located {
     const seen = new Set<unknown>()
     const entries = []
     for (const item of node.items) {
       const pair = item as { key: unknown; value: unknown }
-      const key = this.locate(pair.key, depth + 1, aliasAt)
+      const key = this.locate(pair.key, depth + 1)
       if (key.kind !== 'scalar')
         return this.#fail('POLICY_SYNTAX', key.at, 'a key is a list or a mapping', 'keys are plain words')
       const name = key.value === null ? key.text : String(key.value)
+      if (name === '<<')
+        return this.#fail('POLICY_SYNTAX', key.at, '`<<` would merge another mapping into this one', 'write the keys out: a policy has no merge keys')
       if (seen.has(name))
         return this.#fail(
           'POLICY_DOUBLED_KEY',
@@ -167,7 +156,7 @@ class Walker {
           'keep one: two parsers would not agree which of them holds',
         )
       seen.add(name)
-      const value = this.locate(pair.value, depth + 1, aliasAt)
+      const value = this.locate(pair.value, depth + 1)
       entries.push({ key: { ...key, value: name }, value: pair.value === null ? nothing(key.at) : value })
     }
     return { kind: 'map', at, entries }
@@ -175,13 +164,24 @@ class Walker {
 
   #scalar(node: unknown, at: number): Located {
     if (!isScalar(node)) return nothing(at)
-    if (node.tag !== undefined && !node.tag.startsWith('tag:yaml.org,2002:'))
-      return this.#fail('POLICY_SYNTAX', at, `unknown tag \`${node.tag}\``, 'take the tag out')
-    const { value } = node
+    const { value, range } = node
     const text = node.source ?? String(value)
-    const contentAt = node.type?.startsWith('QUOTE') ? at + 1 : at
+    const start = rangeOf(node)
+    const { contentAt, raw } = this.#content(node.type, start, range?.[1] ?? start, text)
     const plain = typeof value === 'object' && value !== null ? String(value) : value
-    return { kind: 'scalar', at, contentAt, value: plain as LocatedScalar['value'], text }
+    const scalar = { kind: 'scalar', at, contentAt, value: plain as LocatedScalar['value'], text } as const
+    return raw === undefined ? scalar : { ...scalar, raw }
+  }
+
+  /** Where the content of a scalar begins, and how it is written where that is not how it reads. */
+  #content(type: unknown, start: number, end: number, text: string): { contentAt: number; raw?: string } {
+    if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
+      const contentAt = this.#text.indexOf('\n', start) + 1
+      return { contentAt, raw: this.#text.slice(contentAt, end) }
+    }
+    const contentAt = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE' ? start + 1 : start
+    if (this.#text.startsWith(text, contentAt)) return { contentAt }
+    return { contentAt, raw: this.#text.slice(contentAt, end) }
   }
 
   #fail(code: 'POLICY_TOO_LARGE' | 'POLICY_SYNTAX' | 'POLICY_DOUBLED_KEY', at: number, message: string, help: string): Located {
@@ -189,6 +189,30 @@ class Walker {
     this.failed = true
     return nothing(at)
   }
+}
+
+/** Each alias and the anchored node it stands for: the last of that name before it. In one pass,
+ * for the library looks through the whole document for every alias. */
+function aliasTargets(document: Document): Map<Alias, Node> {
+  const anchored = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Node: (_, node) => {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchored.set(node.anchor, node as Node)
+        return
+      }
+      const target = anchored.get(node.source)
+      if (target !== undefined) targets.set(node, target)
+    },
+  })
+  return targets
+}
+
+/** Where the last tag of a text ends. */
+function tagEnd(text: string): number {
+  const start = text.lastIndexOf('!')
+  return start + (/^!\S*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
 function rangeOf(node: unknown): number {

@@ -5,7 +5,7 @@
 import type { Call, Facts } from '../core/call.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
 import { bindExpression, type Program } from './bind-expression.ts'
-import { ANYTHING, type Declared, declaredArguments } from './declared-types.ts'
+import { type Declared, declaredArguments } from './declared-types.ts'
 import { globMatches, wildcardMatches } from './glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from './methods.ts'
 import { type CompiledPolicy, type NameMap, narrowest } from './policy.ts'
@@ -53,7 +53,7 @@ export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
     const declared = declaredArguments(inputSchema)
     const named = policy.tools
     const target = { server, name, method: TOOL_CALL }
-    scope = buildScope(policy, target, category, named, policy.categories.get(category), declared, word !== undefined)
+    scope = buildScope(policy, target, category, named, declared, word !== undefined)
     policy.scopes.set(tool, scope)
   }
   return scope
@@ -62,8 +62,7 @@ export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
 function contentScope(policy: CompiledPolicy, call: Call, category: Category): Scope {
   const { server, name, method } = call
   const named = method.startsWith('resources/') ? policy.resources : method === 'prompts/get' ? policy.prompts : undefined
-  const general = policy.methods.get(method) ?? policy.categories.get(category)
-  return buildScope(policy, { server, name, method }, category, named, general, ANYTHING, false)
+  return buildScope(policy, { server, name, method }, category, named, declaredArguments(undefined), false)
 }
 
 /** A person's word over the catalogue's: exact before globs, the narrowest globs, the riskiest. */
@@ -85,15 +84,17 @@ function buildScope(
   target: Target,
   category: Category,
   named: NameMap<Rule> | undefined,
-  general: Rule | undefined,
   declared: Declared,
   classified: boolean,
 ): Scope {
   const { server, name } = target
   const aside: { pointer: string; why: string }[] = []
   const counting: Rule[] = []
-  const shadow = [...(named?.all(server, name) ?? []), ...(general ? [general] : [])].filter((rule) => rule.shadow)
-  const enforced = general?.shadow ? undefined : general
+  // A method's own rule takes the place of its category's.
+  const ofMethod = policy.methods.get(target.method)
+  const ofCategory = policy.categories.get(category)
+  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter((rule) => rule?.shadow) as Rule[]
+  const enforced = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
   const exact = named?.exact(server, name)
   const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
   if (exact !== undefined && !exact.shadow) {
@@ -105,7 +106,7 @@ function buildScope(
     for (const { glob, than } of wider)
       aside.push({ pointer: glob.value.pointer, why: `\`${than.glob.key}\` is narrower and matches too` })
     counting.push(...count.map(({ value }) => value))
-    const lifting = count.find(({ value }) => value.over.has(category))
+    const lifting = enforced === ofCategory ? count.find(({ value }) => value.over.has(category)) : undefined
     if (enforced && lifting) aside.push({ pointer: enforced.pointer, why: `lifted by \`over\` of \`${lifting.glob.key}\`` })
     else if (enforced) counting.push(enforced)
   }
@@ -138,5 +139,5 @@ function bears({ match }: Guardrail, { server, name, method }: Target, category:
 function makeReady<T extends Rule | Guardrail>(rule: T, pointer: string, declared: Declared): Ready<T> {
   if (rule.when === undefined) return { rule, pointer, declared }
   const { program, problem } = bindExpression(rule.when.expression, declared, { extraArgs: rule.extraArgs })
-  return program ? { rule, pointer, declared, program } : { rule, pointer, declared, unfit: problem.message }
+  return program ? { rule, pointer, declared, program } : { rule, pointer, declared, unfit: problem?.message ?? '' }
 }

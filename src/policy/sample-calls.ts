@@ -56,7 +56,7 @@ function choices(tool: KnownTool, scope: Scope): Change[][] {
     }
   const distinct = [...new Map(paths.map((path) => [path.join('\u0000'), path])).values()]
   const forArgs = distinct.map((path) => argumentChoices(path, declaredAt(declared, path), literals))
-  const forFacts = [...slots.values()].flatMap((slot) => factChoices(slot, literals))
+  const forFacts = [...slots.values()].map((slot) => factChoices(slot, literals))
   return [...forArgs, ...forFacts].filter((options) => options.length > 0)
 }
 

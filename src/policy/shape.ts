@@ -3,18 +3,27 @@
 // the editor and the engine cannot disagree.
 
 export type Shape =
-  | { readonly kind: 'word'; readonly words: readonly string[] }
+  /** `note`: why another word may not stand there. */
+  | { readonly kind: 'word'; readonly words: readonly string[]; readonly note?: string }
   | { readonly kind: 'constant'; readonly value: number }
-  | { readonly kind: 'text'; readonly max: number }
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** `example`: what such a text looks like. */
+  | { readonly kind: 'text'; readonly max: number; readonly example?: string }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly zero?: string }
   | { readonly kind: 'decimal' }
   | { readonly kind: 'duration'; readonly maxSeconds: number }
   | { readonly kind: 'boolean' }
   /** Whatever stands there: arguments of a case. */
   | { readonly kind: 'any' }
-  | { readonly kind: 'list'; readonly of: Shape; readonly max: number }
+  /** `min` 1: an empty list would mean nothing, or the opposite of what it looks like. */
+  | { readonly kind: 'list'; readonly of: Shape; readonly max: number; readonly min?: 1 }
   | { readonly kind: 'record'; readonly keys: KeyShape; readonly of: Shape }
-  | { readonly kind: 'object'; readonly noun: string; readonly fields: Fields }
+  /** `elsewhere`: keys that people write here and what they mean. */
+  | {
+      readonly kind: 'object'
+      readonly noun: string
+      readonly fields: Fields
+      readonly elsewhere?: Readonly<Record<string, string>>
+    }
   /** The first alternative whose kind of node fits: a bare word, a list, a mapping. */
   | { readonly kind: 'either'; readonly of: readonly Shape[] }
 

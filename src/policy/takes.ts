@@ -51,7 +51,9 @@ function argumentKey(value: JsonValue | undefined, declared: Declared | undefine
   if (typeof value === 'boolean') return (kinds & BOOLEAN) !== 0 ? String(value) : undefined
   if (typeof value !== 'number' && !(value instanceof ExactNumber)) return undefined
   const decimal = toDecimal(value)
-  return decimal === undefined || (kinds & (INTEGER | NUMBER)) === 0 ? undefined : formatDecimal(decimal)
+  if (decimal === undefined || (kinds & (INTEGER | NUMBER)) === 0) return undefined
+  const text = formatDecimal(decimal)
+  return (kinds & NUMBER) === 0 && text.includes('.') ? undefined : text
 }
 
 /** The amount, or why there is none. */

@@ -1,15 +1,10 @@
 // The strict JSON reader: RFC 8259 and nothing beyond it, and within it nothing that two readers
 // could take for two things (doubled keys, lone surrogates, numbers that round). What it accepts,
-// JSON.parse accepts with the same value. Pure; the gate and the command line read arguments with it.
+// JSON.parse accepts with the same value. Pure; gate and command line read arguments with it.
 
 import { ExactNumber, type JsonValue } from '../core/json.ts'
 import type { WireErrorCode } from './errors.ts'
-import {
-  JSON_DEPTH_CEILING,
-  JSON_LIMITS,
-  type JsonLimits,
-  SHOWN_KEY_LENGTH_MAX,
-} from './limits.ts'
+import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits, SHOWN_KEY_LENGTH_MAX } from './limits.ts'
 import { saysExactly } from './says-exactly.ts'
 
 export type JsonReading =
@@ -44,21 +39,28 @@ class Refusal {
 }
 
 const QUOTE = 0x22
+const PLUS = 0x2b
 const COMMA = 0x2c
 const MINUS = 0x2d
 const POINT = 0x2e
 const ZERO = 0x30
+const NINE = 0x39
 const COLON = 0x3a
-const BACKSLASH = 0x5c
 const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
 const CLOSE_ARRAY = 0x5d
+const LETTER_E = 0x65
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-const FIRST_PRINTABLE = 0x20
+const BYTE_ORDER_MARK = 0xfeff
 /** Every decimal of so many digits comes back from its double as it was written. */
 const SAFE_DIGITS = 15
-/** With the flag u a surrogate in a pair is no match. */
+/** With the flag u a surrogate that is in a pair is no match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
+/** All but space to `[` and `]` to the end: a backslash or a control character. */
+const SPECIAL = /[^ -[\]-\uffff]/g
+/** ES2024, which Node has; the pure rooms are typed against ES2023. */
+type WellFormedness = string & { isWellFormed(): boolean }
 
 class Reader {
   readonly text: string
@@ -67,6 +69,8 @@ class Reader {
   at = 0
   depth = 0
   values = 0
+  /** Of the next backslash or control character, if it is not before `at`. */
+  special = -1
 
   constructor(text: string, limits: JsonLimits) {
     this.text = text
@@ -74,24 +78,169 @@ class Reader {
     this.depthMax = Math.min(limits.depthMax, JSON_DEPTH_CEILING)
   }
 
-  // Bounds are asked as "not within", so that a bound of NaN refuses.
+  // Every bound is asked as "not within", so that a bound of NaN refuses.
 
   readText(): JsonValue {
-    const { text, limits } = this
-    if (!(text.length <= limits.lengthMax)) {
-      const message = `the text is ${text.length} characters long, at most ${limits.lengthMax}`
-      throw new Refusal('WIRE_SIZE', message, 0)
-    }
-    if (text.charCodeAt(0) === 0xfeff) this.#refuseSyntax('begins with a byte order mark', 0)
-    const lone = text.search(LONE_SURROGATE)
-    if (lone >= 0) this.#refuseSurrogate(lone)
-    const value = this.#readValue()
-    if (this.#next() === this.#next() && this.at < text.length) this.#expected('the end')
+    const { length } = this.text
+    const { lengthMax } = this.limits
+    if (!(length <= lengthMax))
+      this.refuse('WIRE_SIZE', `the text has ${length} characters, at most ${lengthMax} are read`)
+    if (this.text.charCodeAt(0) === BYTE_ORDER_MARK)
+      this.refuse('WIRE_SYNTAX', 'the text begins with a byte order mark, leave it out')
+    if (!(this.text as WellFormedness).isWellFormed())
+      this.refuseSurrogate(this.text.search(LONE_SURROGATE))
+    const value = this.readValue()
+    this.skipSpace()
+    if (this.at < length) this.refuseSyntax('the end of the text')
     return value
   }
 
-  /** The next character that is not white space; NaN at the end. */
-  #next(): number {
+  readValue(): JsonValue {
+    const code = this.skipSpace()
+    if (!(++this.values <= this.limits.valuesMax))
+      this.refuse('WIRE_SIZE', `the text has more than ${this.limits.valuesMax} values`)
+    if (code === QUOTE) return this.readString()
+    if (code === OPEN_OBJECT) return this.readObject()
+    if (code === OPEN_ARRAY) return this.readArray()
+    if (isDigit(code) || code === MINUS) return this.readNumber()
+    if (this.skipWord('true')) return true
+    if (this.skipWord('false')) return false
+    if (this.skipWord('null')) return null
+    return this.refuseSyntax('a value')
+  }
+
+  readObject(): JsonValue {
+    const object: Record<string, JsonValue> = {}
+    this.enter()
+    if (this.skipSpace() === CLOSE_OBJECT) return this.leave(object)
+    for (;;) {
+      if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
+      const start = this.at
+      const key = this.readString()
+      if (Object.hasOwn(object, key))
+        this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, start)
+      if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
+      this.at++
+      setOwn(object, key, this.readValue())
+      const code = this.skipSpace()
+      if (code === CLOSE_OBJECT) return this.leave(object)
+      if (code !== COMMA) this.refuseSyntax('`,` or `}`')
+      this.at++
+    }
+  }
+
+  readArray(): JsonValue {
+    const array: JsonValue[] = []
+    this.enter()
+    if (this.skipSpace() === CLOSE_ARRAY) return this.leave(array)
+    for (;;) {
+      array.push(this.readValue())
+      const code = this.skipSpace()
+      if (code === CLOSE_ARRAY) return this.leave(array)
+      if (code !== COMMA) this.refuseSyntax('`,` or `]`')
+      this.at++
+    }
+  }
+
+  enter(): void {
+    if (!(++this.depth <= this.depthMax))
+      this.refuse('WIRE_DEPTH', `arrays and objects are nested more than ${this.depthMax} deep`)
+    this.at++
+  }
+
+  leave(container: JsonValue): JsonValue {
+    this.depth--
+    this.at++
+    return container
+  }
+
+  readString(): string {
+    const start = this.at + 1
+    const end = this.text.indexOf('"', start)
+    if (this.special < start) {
+      SPECIAL.lastIndex = start
+      const isThere = SPECIAL.test(this.text)
+      this.special = isThere ? SPECIAL.lastIndex - 1 : this.text.length
+    }
+    if (end < 0 || this.special < end) return this.readEscaped()
+    this.at = end + 1
+    return this.text.slice(start, end)
+  }
+
+  readEscaped(): string {
+    const { text } = this
+    const start = this.at
+    for (let at = start + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) {
+        this.at = at + 1
+        // Every escape is checked by now. Joining pieces here would hold megabytes of them.
+        return JSON.parse(text.slice(start, at + 1))
+      }
+      if (code === BACKSLASH) at = this.checkEscape(at)
+      else if (code < 0x20) this.refuseSyntax('control characters to be escaped', at)
+    }
+    return this.refuse('WIRE_SYNTAX', 'the string has no end, close it with `"`', start)
+  }
+
+  /** Where the escape that begins at `at` has its last character. */
+  checkEscape(at: number): number {
+    if (this.text[at + 1] !== 'u') {
+      if (!/^["\\/bfnrt]/.test(this.text.charAt(at + 1)))
+        this.refuseSyntax('one of `"\\/bfnrtu` after a backslash', at + 1)
+      return at + 1
+    }
+    const unit = this.readUnit(at)
+    if (unit < 0xd800 || unit > 0xdfff) return at + 5
+    if (unit > 0xdbff || !this.text.startsWith('\\u', at + 6)) this.refuseSurrogate(at)
+    const second = this.readUnit(at + 6)
+    if (second < 0xdc00 || second > 0xdfff) this.refuseSurrogate(at)
+    return at + 11
+  }
+
+  readUnit(at: number): number {
+    const hex = this.text.slice(at + 2, at + 6)
+    if (!/^[\da-f]{4}$/i.test(hex)) this.refuseSyntax('four hexadecimal digits after `\\u`', at + 2)
+    return Number.parseInt(hex, 16)
+  }
+
+  readNumber(): number | ExactNumber {
+    const { text } = this
+    const { numberLengthMax } = this.limits
+    const start = this.at
+    const first = text.charCodeAt(start) === MINUS ? start + 1 : start
+    let at = this.skipDigits(first)
+    if (at > first + 1 && text.charCodeAt(first) === ZERO)
+      this.refuse('WIRE_SYNTAX', 'a number begins with a needless zero, leave it out', first)
+    if (text.charCodeAt(at) === POINT) at = this.skipDigits(at + 1)
+    const hasExponent = (text.charCodeAt(at) | 0x20) === LETTER_E
+    if (hasExponent) {
+      const sign = text.charCodeAt(at + 1)
+      at = this.skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1)
+    }
+    if (!(at - start <= numberLengthMax))
+      this.refuse('WIRE_NUMBER', `a number has more than ${numberLengthMax} characters`)
+    this.at = at
+    const written = text.slice(start, at)
+    const value = Number(written)
+    if (!hasExponent && at - first <= SAFE_DIGITS) return value
+    if (!Number.isFinite(value))
+      this.refuse('WIRE_NUMBER', `no double holds the number ${show(written)}`, start)
+    return String(value) === written || saysExactly(value, written)
+      ? value
+      : new ExactNumber(written)
+  }
+
+  /** Where the digits that must begin at `at` end. */
+  skipDigits(at: number): number {
+    let end = at
+    while (isDigit(this.text.charCodeAt(end))) end++
+    if (end === at) this.refuseSyntax('a digit', at)
+    return end
+  }
+
+  /** Goes to the next character that is not white space, and gives it; NaN at the end. */
+  skipSpace(): number {
     const { text } = this
     let { at } = this
     let code = text.charCodeAt(at)
@@ -100,4 +249,49 @@ class Reader {
     this.at = at
     return code
   }
+
+  skipWord(word: string): boolean {
+    if (!this.text.startsWith(word, this.at)) return false
+    this.at += word.length
+    return true
+  }
+
+  refuseSyntax(expected: string, at = this.at): never {
+    const found = this.text.codePointAt(at)
+    const what =
+      found === undefined ? 'the text ends' : `found ${show(String.fromCodePoint(found))}`
+    this.refuse('WIRE_SYNTAX', `expected ${expected}, ${what}`, at)
+  }
+
+  refuseSurrogate(at: number): never {
+    this.refuse('WIRE_LONE_SURROGATE', 'half of a surrogate pair stands alone', at)
+  }
+
+  refuse(code: WireErrorCode, message: string, at = this.at): never {
+    throw new Refusal(code, message, at)
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
+}
+
+/** Assigned, `__proto__` would change the prototype and be no key at all. */
+function setOwn(object: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  if (key !== '__proto__') object[key] = value
+  else
+    Object.defineProperty(object, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+}
+
+/** In backticks, cut, and with nothing in it that could rewrite a terminal or a log line. */
+function show(text: string): string {
+  const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
+  const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`
+  const cut = text.length > SHOWN_KEY_LENGTH_MAX ? `${text.slice(0, SHOWN_KEY_LENGTH_MAX)}…` : text
+  return `\`${cut.replace(hidden, spell)}\``
 }

@@ -38,6 +38,7 @@ export const PLUMBING = [
   'initialize',
   'server/discover',
   'ping',
+  'logging/setLevel',
   'notifications/cancelled',
   'notifications/progress',
   'tools/list',
@@ -70,10 +71,11 @@ export function referenceDecide(
 ): RefDecision {
   const none = { takes: [], guardrails: [], shadow: [], notes: { globs: 0, undecidable: 0 } }
   if (PLUMBING.includes(call.method)) return { action: 'allow', code: 'ALLOWED', rule: '', ...none }
-  const decision: RefDecision =
-    call.method === 'tools/call' || call.method in JUDGED_AS
-      ? decideByRules(document, { call, facts, used, nowMs })
-      : { action: 'deny', code: 'DENIED', rule: '', ...none }
+  if (call.method === 'tools/call' && facts.tool === undefined)
+    return { action: 'hide', code: 'DENIED', rule: '', ...none }
+  if (call.method !== 'tools/call' && !(call.method in JUDGED_AS))
+    return { action: 'deny', code: 'DENIED', rule: '', ...none }
+  const decision = decideByRules(document, { call, facts, used, nowMs })
   if (document.mode !== 'shadow') return decision
   const { action, code, rule, takes, shadow, notes } = decision
   const recorded = [{ action, code, rule, takes }, ...shadow]
@@ -86,7 +88,7 @@ function decideByRules(document: RefDocument, moment: Moment): RefDecision {
   const notes = { globs: 0, undecidable: 0 }
 
   // 1. The rules that count.
-  const counting = rulesThatCount(document, moment, category).sort(byKey)
+  const counting = rulesThatCount(document, moment, category).sort(byPointer)
   notes.globs = counting.filter(({ key }) => isGlob(key)).length
 
   // 2. Each rule's verdict.
@@ -97,7 +99,7 @@ function decideByRules(document: RefDocument, moment: Moment): RefDecision {
   const guardrails = (document.guardrails ?? [])
     .map((rule, i) => ({ key: rule.name, by: rule.name, pointer: `/guardrails/${i}`, rule }))
     .filter((named) => matchesGuardrail(named.rule, call, category))
-    .sort(byKey)
+    .sort(byName)
   const laidOver = guardrails.filter(({ rule }) => !isShadow(rule) && holds(rule) !== false)
   for (const { pointer, rule } of laidOver) {
     if (rule.action) words.push({ pointer, word: rule.action })
@@ -212,7 +214,11 @@ function isShadow(rule: { mode?: 'enforce' | 'shadow' }): boolean {
   return rule.mode === 'shadow'
 }
 
-function byKey(a: Named | NamedGuardrail, b: Named | NamedGuardrail): number {
+function byPointer(a: Named, b: Named): number {
+  return compareText(a.pointer, b.pointer)
+}
+
+function byName(a: NamedGuardrail, b: NamedGuardrail): number {
   return compareText(a.key, b.key)
 }
 

@@ -74,21 +74,23 @@ export function render(ast: Ast): string {
 }
 
 export function judge(ast: Ast, env: Env): true | false | 'undecidable' {
+  if (readsArgs(ast) && !env.extraArgs && hasUndeclared(env)) return 'undecidable'
   if (!isSound(mentions(ast), env)) return 'undecidable'
   const value = evaluate(ast, env)
   return typeof value === 'boolean' ? value : 'undecidable'
 }
 
 export function readsArgs(ast: Ast): boolean {
-  return mentions(ast).length > 0
+  return JSON.stringify(ast, (_, value) => (typeof value === 'bigint' ? 0 : value)).includes('"path"')
 }
 
-/** Every place where the expression names an argument, `has` included, in order. */
+/** Every place where the expression reads an argument, in order; `has` only asks for one. */
 function mentions(ast: Ast): string[][] {
   switch (ast.op) {
     case 'args':
-    case 'has':
       return [ast.path]
+    case 'has':
+      return ast.path.length > 1 ? [ast.path.slice(0, -1)] : []
     case 'list':
       return ast.items.flatMap(mentions)
     case 'not':
@@ -108,7 +110,6 @@ function mentions(ast: Ast): string[][] {
 // Before the evaluation.
 
 function isSound(paths: string[][], env: Env): boolean {
-  if (paths.length > 0 && !env.extraArgs && hasUndeclared(env)) return false
   let entries = 0
   let textBytes = 0
   for (const path of paths) {
@@ -132,7 +133,7 @@ function hasUndeclared({ args, schema }: Env): boolean {
   return Object.keys(args).some((name) => declared(schema, name) === undefined)
 }
 
-function declared(schema: JsonValue | undefined, name: string): JsonValue | undefined {
+export function declared(schema: JsonValue | undefined, name: string): JsonValue | undefined {
   return member(member(schema, 'properties'), name)
 }
 
@@ -140,7 +141,7 @@ function member(value: JsonValue | undefined, key: string): JsonValue | undefine
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-function hasDeclaredType(value: JsonValue, schema: JsonValue | undefined): boolean {
+export function hasDeclaredType(value: JsonValue, schema: JsonValue | undefined): boolean {
   switch (member(schema, 'type')) {
     case undefined:
       return true
@@ -288,7 +289,8 @@ function calculate(op: Arithmetic, a: Value, b: Value): Outcome {
 function compare(op: Comparison, a: Value, b: Value): Outcome {
   if (typeof a === 'boolean' && typeof b === 'boolean') return op === '==' ? a === b : a !== b
   const isNumbers = isNumeric(a) && isNumeric(b)
-  if (!isNumbers && !(typeof a === 'string' && typeof b === 'string')) return FAILED
+  if (!isNumbers && !(typeof a === 'string' && typeof b === 'string'))
+    return op === '==' ? false : op === '!=' ? true : FAILED
   switch (op) {
     case '==':
       // biome-ignore lint/suspicious/noDoubleEquals: an int equals a double of the same value

@@ -6,6 +6,7 @@ import type { Action } from '../../src/core/actions.ts'
 import type { Call, Facts } from '../../src/core/call.ts'
 import type { JsonValue } from '../../src/core/json.ts'
 import { ExactNumber, isObject } from '../../src/core/json.ts'
+import { declared, hasDeclaredType } from './expression.ts'
 import type { RefEvent, RefLimit, RefTake, RefVerdict } from './document.ts'
 
 /** A rule or guardrail with its limits: `by` is the counters' owner, `pointer` what is told. */
@@ -122,6 +123,9 @@ function perValue(name: string, { call, facts }: Moment): string | undefined {
       return ''
     default: {
       const value = readPath(name, call)
+      const schema = name.split('.').slice(1).reduce(declared, facts.tool?.definition.inputSchema)
+      if (value !== undefined && !hasDeclaredType(value, schema)) return undefined
+      if (typeof value === 'string' && value.length > 256) return undefined
       if (value instanceof ExactNumber) return value.text
       const isPlain = ['string', 'number', 'boolean'].includes(typeof value)
       return isPlain ? JSON.stringify(value) : undefined
@@ -134,7 +138,7 @@ function readAmount(text: string, { call }: Moment): bigint | undefined {
   for (const factor of text.split(' * ')) {
     const value = factor.startsWith('args.') ? readPath(factor, call) : factor
     const amount = toAmount(value)
-    if (amount === undefined) return undefined
+    if (amount === undefined || amount < 0n) return undefined
     product = (product * amount) / UNIT
   }
   return product

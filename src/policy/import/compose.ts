@@ -24,7 +24,13 @@ export function composeTool(draft: Draft, target: Target, checks: readonly Check
   } else if (only === undefined) draft.tools.push({ key, comments, body: { action: 'allow' }, at })
   else if (checks.length === 1 && only.match.length === 0) {
     const action = only.held === 'require_approval' ? only.held : 'allow'
-    const body: Body = { action, ...reasonOf(only), ...passing(only), ...limitsOf(only), ...asked(only) }
+    const body: Body = {
+      action,
+      ...reasonOf(only),
+      ...passing(only),
+      ...limitsOf(only),
+      ...asked(only),
+    }
     draft.tools.push({ key, comments: [...comments, ...only.comments], body, at })
   } else {
     draft.tools.push({ key, comments, body: { action: 'allow' }, at })
@@ -41,7 +47,10 @@ export function composeGuardrails(draft: Draft, target: Target, checks: readonly
       if (check.pass.length > 0)
         parts.push({ suffix: '', body: { action: 'deny', ...reading(`!(${all(check.pass)})`) } })
       if (check.match.length > 0)
-        parts.push({ suffix: '', body: { action: check.held, ...reading(all(check.match)), ...asked(check) } })
+        parts.push({
+          suffix: '',
+          body: { action: check.held, ...reading(all(check.match)), ...asked(check) },
+        })
       else if (check.held === 'require_approval')
         parts.push({ suffix: '', body: { action: check.held, ...asked(check) } })
       if (check.limits.length > 0)

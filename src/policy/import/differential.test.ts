@@ -24,7 +24,7 @@ import {
 const SERVER = 'shop'
 const TOOLS = ['charge', 'refund', 'search', 'purge']
 const PATHS = ['args.amount', 'args.currency', 'args.force', 'args.note.text', 'args.tags']
-const RUNS = Number(process.env['IMPORT_RUNS'] ?? 3_000)
+const RUNS = Number(process.env.IMPORT_RUNS ?? 1_000)
 
 const text = fc.constantFrom('usd', 'eur', 'a b', '', '5', 'true', '<nil>', '[x]', 'x"\\y', '1e+06')
 const number = fc.constantFrom(0, 1, 5, 10, 100, 2.5, -3, 1_000_000)
@@ -36,14 +36,22 @@ const argument: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.dictionary(fc.constantFrom('text', 'usd', '5'), scalar, { maxKeys: 2 }),
 )
 
-const sameKind = fc.oneof(fc.array(text, { minLength: 1, maxLength: 3 }), fc.array(number, { minLength: 1, maxLength: 3 }), fc.array(fc.boolean(), { minLength: 1, maxLength: 2 }))
+const sameKind = fc.oneof(
+  fc.array(text, { minLength: 1, maxLength: 3 }),
+  fc.array(number, { minLength: 1, maxLength: 3 }),
+  fc.array(fc.boolean(), { minLength: 1, maxLength: 2 }),
+)
 const path = fc.constantFrom(...PATHS)
 const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ path, op: fc.constantFrom('eq', 'neq'), value: scalar }),
   fc.record({ path, op: fc.constantFrom('in', 'not_in'), value: sameKind }),
   fc.record({ path, op: fc.constantFrom('in', 'not_in'), value: fc.constant([]) }),
   fc.record({ path, op: fc.constantFrom('lt', 'lte', 'gt', 'gte'), value: number }),
-  fc.record({ path, op: fc.constant('regex'), value: fc.constantFrom('^u', 'd$', '[0-9]+', '^$', 'e.r') }),
+  fc.record({
+    path,
+    op: fc.constant('regex'),
+    value: fc.constantFrom('^u', 'd$', '[0-9]+', '^$', 'e.r'),
+  }),
   fc.record({ path, op: fc.constant('contains'), value: text }),
   fc.record({ path, op: fc.constant('exists'), value: fc.boolean() }),
 )
@@ -66,18 +74,35 @@ const rules = (tool: string) => {
       state: { counter, window, increment, ...(spends ? { increment_from: 'args.amount' } : {}) },
     }))
   const rule = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ conditions: fc.array(condition, { minLength: 1, maxLength: 3 }) }) },
-    { weight: 2, arbitrary: fc.record({ rate_limit: fc.constantFrom('1/minute', '3/minute', '5/hour') }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({ conditions: fc.array(condition, { minLength: 1, maxLength: 3 }) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ rate_limit: fc.constantFrom('1/minute', '3/minute', '5/hour') }),
+    },
     { weight: 2, arbitrary: counted },
     { weight: 1, arbitrary: fc.constant({ action: 'deny' }) },
-    { weight: 1, arbitrary: fc.record({ action: fc.constant('require_approval'), conditions: fc.array(condition, { maxLength: 2 }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        action: fc.constant('require_approval'),
+        conditions: fc.array(condition, { maxLength: 2 }),
+      }),
+    },
   )
   return fc.array(rule, { maxLength: 3 }).map((list) => {
     const seen = new Set<string>()
     return list
       .map((one, index) => ({ name: `rule ${index}`, ...one }))
       .filter((one) => {
-        const counter = 'state' in one ? one.state.counter : 'rate_limit' in one ? one.rate_limit.split('/')[1] : undefined
+        const counter =
+          'state' in one
+            ? one.state.counter
+            : 'rate_limit' in one
+              ? one.rate_limit.split('/')[1]
+              : undefined
         if (counter === undefined) return true
         return !seen.has(counter) && seen.add(counter)
       })
@@ -97,12 +122,23 @@ const interceptDoc: fc.Arbitrary<InterceptDoc> = fc
     version,
     ...(otherwise && { default: otherwise }),
     ...(hide && { hide }),
-    tools: { charge: { rules: charge }, ...(refund && { refund: { rules: refund } }), ...(every && { '*': { rules: every } }) } as InterceptDoc['tools'],
+    tools: {
+      charge: { rules: charge },
+      ...(refund && { refund: { rules: refund } }),
+      ...(every && { '*': { rules: every } }),
+    } as InterceptDoc['tools'],
   }))
 
-const limit = fc.record({ window, max: fc.integer({ min: 0, max: 6 }), increment_from: fc.constantFrom('args.amount') }, { requiredKeys: ['window', 'max'] })
+const limit = fc.record(
+  { window, max: fc.integer({ min: 0, max: 6 }), increment_from: fc.constantFrom('args.amount') },
+  { requiredKeys: ['window', 'max'] },
+)
 const hostedTool = fc.record(
-  { require: fc.array(condition, { maxLength: 2 }), deny_if: fc.array(condition, { maxLength: 2 }), limits: fc.array(limit, { maxLength: 2 }) },
+  {
+    require: fc.array(condition, { maxLength: 2 }),
+    deny_if: fc.array(condition, { maxLength: 2 }),
+    limits: fc.array(limit, { maxLength: 2 }),
+  },
   { requiredKeys: [] },
 )
 const hostedDoc: fc.Arbitrary<HostedDoc> = fc.record(
@@ -110,7 +146,12 @@ const hostedDoc: fc.Arbitrary<HostedDoc> = fc.record(
     version: fc.constant('1'),
     default: fc.constantFrom('allow', 'deny'),
     hide: fc.constantFrom(['purge'], ['*']),
-    all_tools: fc.record({ limits: fc.array(limit.map(({ increment_from: _, ...rest }) => rest), { maxLength: 1 }) }),
+    all_tools: fc.record({
+      limits: fc.array(
+        limit.map(({ increment_from: _, ...rest }) => rest),
+        { maxLength: 1 },
+      ),
+    }),
     tools: fc.record({ charge: hostedTool, refund: hostedTool }, { requiredKeys: ['charge'] }),
   },
   { requiredKeys: ['version', 'default', 'tools'] },
@@ -122,16 +163,46 @@ interface OneCall {
   readonly afterMs: number
 }
 const args = fc.record(
-  { amount: fc.oneof({ weight: 3, arbitrary: number }, argument), currency: fc.oneof({ weight: 2, arbitrary: text }, argument), force: argument, note: argument, tags: argument, extra: argument },
+  {
+    amount: fc.oneof({ weight: 3, arbitrary: number }, argument),
+    currency: fc.oneof({ weight: 2, arbitrary: text }, argument),
+    force: argument,
+    note: argument,
+    tags: argument,
+    extra: argument,
+  },
   { requiredKeys: [] },
 ) as fc.Arbitrary<JsonObject>
 const calls: fc.Arbitrary<OneCall[]> = fc.array(
-  fc.record({ tool: fc.constantFrom('charge', 'charge', ...TOOLS), args, afterMs: fc.constantFrom(0, 1, 7_000, 31_000, 60_000, 1_900_000) }),
+  fc.record({
+    tool: fc.constantFrom('charge', 'charge', ...TOOLS),
+    args,
+    afterMs: fc.constantFrom(0, 1, 7_000, 31_000, 60_000, 1_900_000),
+  }),
   { minLength: 1, maxLength: 12 },
 )
 
+/** `charge` and `search` declare nothing; the others declare what conditions mostly speak of. */
+const DECLARED = {
+  type: 'object',
+  properties: {
+    amount: { type: 'number' },
+    currency: { type: 'string' },
+    force: { type: 'boolean' },
+    note: { type: 'object', properties: { text: { type: 'string' } } },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+}
+const OPEN = new Set(['charge', 'search'])
 const known = new Map<string, KnownTool>(
-  TOOLS.map((name) => [name, { definition: { server: SERVER, name }, category: 'Write', risk: 'medium' }]),
+  TOOLS.map((name) => {
+    const definition = {
+      server: SERVER,
+      name,
+      ...(OPEN.has(name) ? {} : { inputSchema: DECLARED }),
+    }
+    return [name, { definition, category: 'Write', risk: 'medium' }]
+  }),
 )
 
 function factsFor(tool: string): Facts {
@@ -161,7 +232,10 @@ function run(
 ): void {
   const imported = importPolicy(source, { file: 'policy.yaml', server: SERVER })
   const compiled = compile({ file: 'imported.yaml', text: imported.yaml })
-  expect(compiled.problems.filter((problem) => problem.severity === 'error'), imported.yaml).toEqual([])
+  expect(
+    compiled.problems.filter((problem) => problem.severity === 'error'),
+    imported.yaml,
+  ).toEqual([])
   const policy = compiled.policy
   if (policy === undefined) throw new Error('no policy')
   const counters = new MemoryCounters()
@@ -169,13 +243,25 @@ function run(
   for (const { tool, args, afterMs } of sequence) {
     nowMs += afterMs
     const now = { wallMs: nowMs, monotonicMs: nowMs }
-    const ours = decide(policy, { server: SERVER, method: 'tools/call', name: tool, args }, factsFor(tool), counters, now)
+    const ours = decide(
+      policy,
+      { server: SERVER, method: 'tools/call', name: tool, args },
+      factsFor(tool),
+      counters,
+      now,
+    )
     const theirs = original.judge(tool, args, nowMs)
-    const where = () => `${imported.yaml}\n${JSON.stringify({ tool, args, ours: ours.action, code: ours.code, theirs: theirs.verdict, rule: ours.rule })}`
-    expect(ours.code, where()).not.toBe('POLICY_FAULT')
+    const hold = (fine: boolean) => {
+      if (fine) return
+      const { action, code, rule } = ours
+      throw new Error(
+        `${source}\n${imported.yaml}\n${JSON.stringify({ tool, args, action, code, rule, theirs: theirs.verdict })}`,
+      )
+    }
+    hold(ours.code !== 'POLICY_FAULT')
     if (ours.action === 'allow') {
       seen.allowed++
-      expect(theirs.verdict, where()).toBe('allow')
+      hold(theirs.verdict === 'allow')
       counters.consume(ours.limits, now)
       original.commit(theirs, nowMs)
     } else if (ours.code === 'RATE_LIMITED' || ours.code === 'SPEND_LIMITED') seen.limited++
@@ -183,10 +269,10 @@ function run(
       const verdict = ours.action === 'hide' ? 'deny' : ours.action
       if (verdict === 'deny') seen.denied++
       else seen.held++
-      const fair = imported.errors.length === 0 && isWellTyped(conditions, args)
       if (verdict !== theirs.verdict) seen.tighter++
-      // Ours looks at limits before it asks people; the original's order is not documented.
-      if (fair && !(verdict === 'require_approval' && theirs.verdict === 'deny')) expect(verdict, where()).toBe(theirs.verdict)
+      const fair = imported.errors.length === 0 && isWellTyped(conditions, args) && OPEN.has(tool)
+      hold(verdict === 'deny' || theirs.verdict !== 'deny')
+      if (fair) hold(verdict === theirs.verdict)
     }
   }
 }
@@ -195,11 +281,20 @@ function run(
 function isWellTyped(conditions: readonly Condition[], args: JsonObject): boolean {
   return conditions.every(({ path, op, value }) => {
     if (path.startsWith('state.')) return true
-    if (path === 'args.note.text' && 'note' in args && (typeof args['note'] !== 'object' || args['note'] === null || Array.isArray(args['note']))) return false
+    if (
+      path === 'args.note.text' &&
+      'note' in args &&
+      (typeof args.note !== 'object' || args.note === null || Array.isArray(args.note))
+    )
+      return false
     const found = resolve(path, args)
     if (!found.there || op === 'exists') return true
     if (op === 'amount') return typeof found.value === 'number' && found.value >= 1
-    const kind = Array.isArray(value) ? (value.length === 0 ? typeof found.value : typeof value[0]) : typeof value
+    const kind = Array.isArray(value)
+      ? value.length === 0
+        ? typeof found.value
+        : typeof value[0]
+      : typeof value
     return typeof found.value === kind && found.value !== null
   })
 }
@@ -216,7 +311,13 @@ it(`Intercept YAML: never looser, and equal on well-typed calls (${RUNS} documen
       const all = Object.values(doc.tools).flatMap(({ rules }) => rules)
       const conditions = all.flatMap((rule) => rule.conditions ?? [])
       const spends = all.some((rule) => rule.state?.increment_from !== undefined)
-      run(stringify(doc), new OriginalIntercept(doc), [...conditions, ...amounts(spends)], sequence, seen)
+      run(
+        stringify(doc),
+        new OriginalIntercept(doc),
+        [...conditions, ...amounts(spends)],
+        sequence,
+        seen,
+      )
     }),
     { numRuns: RUNS },
   )
@@ -229,8 +330,16 @@ it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS} documents)
     fc.property(hostedDoc, calls, (doc, sequence) => {
       const tools = Object.values(doc.tools)
       const conditions = tools.flatMap((tool) => [...(tool.require ?? []), ...(tool.deny_if ?? [])])
-      const spends = tools.some((tool) => tool.limits?.some((one) => one.increment_from !== undefined))
-      run(JSON.stringify(doc), new OriginalHosted(doc), [...conditions, ...amounts(spends)], sequence, seen)
+      const spends = tools.some((tool) =>
+        tool.limits?.some((one) => one.increment_from !== undefined),
+      )
+      run(
+        JSON.stringify(doc),
+        new OriginalHosted(doc),
+        [...conditions, ...amounts(spends)],
+        sequence,
+        seen,
+      )
     }),
     { numRuns: RUNS },
   )

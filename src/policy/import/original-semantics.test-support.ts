@@ -43,7 +43,14 @@ export interface HostedDoc {
   readonly hide?: readonly string[]
   readonly all_tools?: { readonly limits: readonly HostedLimit[] }
   readonly tools: Readonly<
-    Record<string, { readonly require?: readonly Condition[]; readonly deny_if?: readonly Condition[]; readonly limits?: readonly HostedLimit[] }>
+    Record<
+      string,
+      {
+        readonly require?: readonly Condition[]
+        readonly deny_if?: readonly Condition[]
+        readonly limits?: readonly HostedLimit[]
+      }
+    >
   >
 }
 
@@ -99,7 +106,10 @@ export class OriginalIntercept {
     const own = (Object.hasOwn(tools, tool) ? tools[tool] : undefined)?.rules ?? []
     const rules = [
       ...own.map((rule) => ({ rule: desugar(rule, tool), scope: tool })),
-      ...(tools['*']?.rules ?? []).map((rule) => ({ rule: desugar(rule, '_global'), scope: '_global' })),
+      ...(tools['*']?.rules ?? []).map((rule) => ({
+        rule: desugar(rule, '_global'),
+        scope: '_global',
+      })),
     ]
     let held = false
     for (const { rule } of rules) {
@@ -124,14 +134,18 @@ export class OriginalIntercept {
   }
 
   commit({ reservations }: Judged, nowMs: number): void {
-    for (const { key, window, amount } of reservations) this.#calendar.add(key, window, amount, nowMs)
+    for (const { key, window, amount } of reservations)
+      this.#calendar.add(key, window, amount, nowMs)
   }
 
   #holds(condition: Condition, args: JsonObject, nowMs: number): boolean {
     if (!condition.path.startsWith('state.')) return holds(condition, args)
     const key = condition.path.slice('state.'.length)
     const counters = Object.entries(this.#doc.tools).flatMap(([tool, { rules }]) =>
-      rules.map((rule) => ({ rule: desugar(rule, tool === '*' ? '_global' : tool), scope: tool === '*' ? '_global' : tool })),
+      rules.map((rule) => ({
+        rule: desugar(rule, tool === '*' ? '_global' : tool),
+        scope: tool === '*' ? '_global' : tool,
+      })),
     )
     const owner = counters.find(({ rule, scope }) => `${scope}.${rule.state?.counter}` === key)
     const value = this.#calendar.value(key, owner?.rule.state?.window ?? 'minute', nowMs)
@@ -146,7 +160,9 @@ function desugar(rule: Rule, scope: string) {
   if (rule.rate_limit === undefined) return { ...rule, action, conditions: rule.conditions ?? [] }
   const [count, window] = rule.rate_limit.split('/') as [string, string]
   const counter = `_rate_${window}`
-  const conditions: Condition[] = [{ path: `state.${scope}.${counter}`, op: 'lte', value: Number(count) }]
+  const conditions: Condition[] = [
+    { path: `state.${scope}.${counter}`, op: 'lte', value: Number(count) },
+  ]
   return { ...rule, action, conditions, state: { counter, window, increment: 1 } as State }
 }
 
@@ -179,7 +195,8 @@ export class OriginalHosted {
       ...(everyTool?.limits ?? []).map((limit, index) => ({ limit, key: `*.${index}` })),
     ]
     for (const { limit, key } of limits) {
-      const amount = limit.increment_from === undefined ? 1 : whole(resolve(limit.increment_from, args).value)
+      const amount =
+        limit.increment_from === undefined ? 1 : whole(resolve(limit.increment_from, args).value)
       if (amount === undefined) return DENY
       if (this.#calendar.value(key, limit.window, nowMs) + amount > limit.max) return DENY
       reservations.push({ key, window: limit.window, amount })
@@ -188,7 +205,8 @@ export class OriginalHosted {
   }
 
   commit({ reservations }: Judged, nowMs: number): void {
-    for (const { key, window, amount } of reservations) this.#calendar.add(key, window, amount, nowMs)
+    for (const { key, window, amount } of reservations)
+      this.#calendar.add(key, window, amount, nowMs)
   }
 }
 
@@ -199,7 +217,10 @@ export function holds({ path, op, value }: Condition, args: JsonObject): boolean
   return found.there && compare(op, found.value, value)
 }
 
-export function resolve(path: string, args: JsonObject): { there: boolean; value: JsonValue | undefined } {
+export function resolve(
+  path: string,
+  args: JsonObject,
+): { there: boolean; value: JsonValue | undefined } {
   let at: JsonValue | undefined = args
   for (const name of path.slice('args.'.length).split('.')) {
     if (typeof at !== 'object' || at === null || Array.isArray(at) || !Object.hasOwn(at, name))
@@ -231,7 +252,8 @@ function compare(op: string, actual: unknown, expected: unknown): boolean {
     case 'regex':
       return typeof actual === 'string' && new RegExp(expected as string).test(actual)
     case 'contains':
-      if (typeof actual === 'string') return typeof expected === 'string' && actual.includes(expected)
+      if (typeof actual === 'string')
+        return typeof expected === 'string' && actual.includes(expected)
       return Array.isArray(actual) && actual.some((item) => equal(item, expected))
     default:
       return false
@@ -247,7 +269,8 @@ function equal(actual: unknown, expected: unknown): boolean {
 /** Whole numbers of a YAML file are integers there; those of a call are floats. */
 function print(value: unknown, float: boolean): string {
   if (value === null) return '<nil>'
-  if (typeof value === 'number') return float || !Number.isInteger(value) ? printFloat(value) : String(value)
+  if (typeof value === 'number')
+    return float || !Number.isInteger(value) ? printFloat(value) : String(value)
   if (Array.isArray(value)) return `[${value.map((item) => print(item, float)).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.entries(value as object)

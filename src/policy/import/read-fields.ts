@@ -24,7 +24,11 @@ export function readMap(
   return node
 }
 
-export function readList(node: Located | undefined, what: string, report: Report): readonly Located[] {
+export function readList(
+  node: Located | undefined,
+  what: string,
+  report: Report,
+): readonly Located[] {
   if (node === undefined || isNothing(node)) return []
   if (node.kind === 'list') return node.items
   report.error('IMPORT_INVALID', node.at, `${what} is no list`, 'mend the original')

@@ -8,14 +8,32 @@ import { RE2JS } from 're2js'
 import { PATTERN_LENGTH_MAX } from '../limits.ts'
 import { didYouMean } from '../nearest.ts'
 import { entry, type Located, type LocatedMap, type LocatedScalar } from '../read-document.ts'
-import { type ArgumentPath, looksLikeOther, parsePath, presenceSteps, textLiteral, toValue, type Value } from './cel-text.ts'
+import {
+  type ArgumentPath,
+  parsePath,
+  presenceSteps,
+  textLiteral,
+  toValue,
+  type Value,
+} from './cel-text.ts'
+import { isLoose, noneOf, oneOf, type Sense } from './membership.ts'
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { Report } from './report.ts'
 
-export const OPERATORS = ['eq', 'neq', 'in', 'not_in', 'lt', 'lte', 'gt', 'gte', 'regex', 'contains', 'exists']
+export const OPERATORS = [
+  'eq',
+  'neq',
+  'in',
+  'not_in',
+  'lt',
+  'lte',
+  'gt',
+  'gte',
+  'regex',
+  'contains',
+  'exists',
+]
 const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' }
-
-export type Sense = 'pass' | 'match'
 
 /** The expression; `never` where it can never be true; undefined after an error. */
 export type Translated = { readonly cel: string } | { readonly never: true } | undefined
@@ -24,12 +42,28 @@ export function translateCondition(map: LocatedMap, sense: Sense, report: Report
   const written = readText(map, 'path', report) ?? ''
   const path = parsePath(written)
   if (path === undefined)
-    return report.error('IMPORT_PATH', (entry(map, 'path') ?? map).at, `\`${written}\` is no path to an argument that can be written here`, 'write `args.<name>`, or the condition by hand')
+    return report.error(
+      'IMPORT_PATH',
+      (entry(map, 'path') ?? map).at,
+      `\`${written}\` is no path to an argument that can be written here`,
+      'write `args.<name>`, or the condition by hand',
+    )
   const op = readText(map, 'op', report) ?? ''
   const node = entry(map, 'value')
   if (!OPERATORS.includes(op))
-    return report.error('IMPORT_OPERATOR', (entry(map, 'op') ?? map).at, `unknown operator \`${op}\``, didYouMean(op, OPERATORS))
-  const condition = new ConditionTranslator(path, op, node ?? { ...NOTHING, at: map.at }, sense, report)
+    return report.error(
+      'IMPORT_OPERATOR',
+      (entry(map, 'op') ?? map).at,
+      `unknown operator \`${op}\``,
+      didYouMean(op, OPERATORS),
+    )
+  const condition = new ConditionTranslator(
+    path,
+    op,
+    node ?? { ...NOTHING, at: map.at },
+    sense,
+    report,
+  )
   return condition.translate()
 }
 
@@ -57,7 +91,12 @@ class ConditionTranslator {
     const answer = this.#compare()
     if (answer === undefined || 'never' in answer || this.#sense === 'pass') return answer
     if (!this.#path.askable) return this.#unaskable()
-    this.#report.warn('IMPORT_MISSING_PASSES', this.#node.at, `a call without \`${this.#x}\` is not held by this condition, as in the original`, 'ask for the argument too if the server fills in a value of its own')
+    this.#report.warn(
+      'IMPORT_MISSING_PASSES',
+      this.#node.at,
+      `a call without \`${this.#x}\` is not held by this condition, as in the original`,
+      'ask for the argument too if the server fills in a value of its own',
+    )
     const steps = presenceSteps(this.#path)
     return { cel: [...steps, ...(answer.cel === 'true' ? [] : [answer.cel])].join(' && ') }
   }
@@ -82,7 +121,7 @@ class ConditionTranslator {
   #equality(): Translated {
     const value = this.#scalarValue(this.#node)
     if (value === undefined) return undefined
-    return { cel: this.#op === 'eq' ? this.#oneOf([value]) : this.#noneOf([value]) }
+    return this.#among([value], this.#op === 'eq')
   }
 
   #membership(): Translated {
@@ -91,47 +130,33 @@ class ConditionTranslator {
     for (const item of this.#node.items) {
       const value = this.#scalarValue(item)
       if (value === undefined) return undefined
-      values.push(value)
+      if (!values.some((one) => one.cel === value.cel)) values.push(value)
     }
     if (values.length === 0) {
       if (this.#op === 'in') return { never: true }
       if (this.#sense === 'match') return { cel: 'true' }
-      return this.#path.askable ? { cel: presenceSteps(this.#path).join(' && ') } : this.#unaskable()
+      return this.#path.askable
+        ? { cel: presenceSteps(this.#path).join(' && ') }
+        : this.#unaskable()
     }
     const mixed = new Set(values.map((value) => value.kind)).size > 1
     const exactly = this.#op === 'in' ? this.#sense === 'pass' : this.#sense === 'match'
     if (mixed && !exactly)
-      return this.#report.error('IMPORT_VALUE', this.#node.at, `\`${this.#op}\` over values of several types, which the original compares as text`, 'split it into one condition for each type')
-    return { cel: this.#op === 'in' ? this.#oneOf(values) : this.#noneOf(values) }
+      return this.#report.error(
+        'IMPORT_VALUE',
+        this.#node.at,
+        `\`${this.#op}\` over values of several types, which the original compares as text`,
+        'split it into one condition for each type',
+      )
+    return this.#among(values, this.#op === 'in')
   }
 
-  #oneOf(values: readonly Value[]): string {
-    const x = this.#x
-    const plain = isIn(x, values)
-    if (this.#sense === 'pass') {
-      if (values.some(isLoose)) this.#warnLoose(values)
-      return plain
+  #among(values: readonly Value[], wanted: boolean): Translated {
+    if (values.some(isLoose)) {
+      if (wanted && this.#sense === 'pass') this.#warnLoose(values)
+      if (wanted === (this.#sense === 'match')) this.#warnType()
     }
-    // What the original takes for equal although its type differs must not slip through: it
-    // cannot be decided, and so is held.
-    const [first] = values as [Value]
-    if (!values.some(isLoose)) return plain
-    this.#warnType()
-    if (first.kind === 'text') return `(${plain} || !${x}.startsWith(""))`
-    if (first.kind === 'bool') return values.length > 1 ? `(${x} || !${x})` : first.bool ? x : `!${x}`
-    if (values.length === 1) return `!(${x} < ${first.cel} || ${x} > ${first.cel})`
-    return `(${plain} || !(${x} < ${first.cel} || ${x} >= ${first.cel}))`
-  }
-
-  #noneOf(values: readonly Value[]): string {
-    const x = this.#x
-    const [first] = values as [Value]
-    const plain = values.length === 1 ? `${x} != ${first.cel}` : `!(${isIn(x, values)})`
-    if (this.#sense === 'match' || !values.some(isLoose)) return plain
-    this.#warnType()
-    if (first.kind === 'text') return `${x}.startsWith("") && ${plain}`
-    if (first.kind === 'bool') return values.length > 1 ? `(${x} && !${x})` : first.bool ? `!${x}` : x
-    return values.map(({ cel }) => `(${x} < ${cel} || ${x} > ${cel})`).join(' && ')
+    return { cel: (wanted ? oneOf : noneOf)(this.#x, values, this.#sense) }
   }
 
   #order(): Translated {
@@ -145,13 +170,24 @@ class ConditionTranslator {
   #regex(): Translated {
     const value = this.#node.kind === 'scalar' ? this.#node.value : undefined
     if (typeof value !== 'string') return this.#invalid('takes a text')
-    const help = 'look-around and back-references are not part of RE2; shorten or split a long pattern'
+    const help =
+      'look-around and back-references are not part of RE2; shorten or split a long pattern'
     if (value.length > PATTERN_LENGTH_MAX)
-      return this.#report.error('IMPORT_PATTERN', this.#node.at, `a pattern of ${value.length} characters, the limit is ${PATTERN_LENGTH_MAX}`, help)
+      return this.#report.error(
+        'IMPORT_PATTERN',
+        this.#node.at,
+        `a pattern of ${value.length} characters, the limit is ${PATTERN_LENGTH_MAX}`,
+        help,
+      )
     try {
       RE2JS.compile(value)
     } catch {
-      return this.#report.error('IMPORT_PATTERN', this.#node.at, `\`${value}\` is not a pattern of RE2`, help)
+      return this.#report.error(
+        'IMPORT_PATTERN',
+        this.#node.at,
+        `\`${value}\` is not a pattern of RE2`,
+        help,
+      )
     }
     if (this.#sense === 'match') this.#warnType()
     return { cel: `${this.#x}.matches(${textLiteral(value)})` }
@@ -161,11 +197,21 @@ class ConditionTranslator {
     const value = this.#scalarValue(this.#node)
     if (value === undefined) return undefined
     if (value.kind === 'text') {
-      this.#report.warn('IMPORT_TYPE_PASSES', this.#node.at, `the original also finds \`${value.text}\` as an entry of a list; here a list is held`, `where \`${this.#x}\` is a list, write \`${value.cel} in ${this.#x}\``)
+      this.#report.warn(
+        'IMPORT_TYPE_PASSES',
+        this.#node.at,
+        `the original also finds \`${value.text}\` as an entry of a list; here a list is held`,
+        `where \`${this.#x}\` is a list, write \`${value.cel} in ${this.#x}\``,
+      )
       return { cel: `${this.#x}.contains(${value.cel})` }
     }
     if (this.#sense === 'match')
-      return this.#report.error('IMPORT_VALUE', this.#node.at, '`contains` with a value that is no text compares entries as text', `write \`${this.#x}.exists(x, x == ${value.cel})\` by hand`)
+      return this.#report.error(
+        'IMPORT_VALUE',
+        this.#node.at,
+        '`contains` with a value that is no text compares entries as text',
+        `write \`${this.#x}.exists(x, x == ${value.cel})\` by hand`,
+      )
     this.#warnLoose([value])
     return { cel: `${this.#x}.exists(x, x == ${value.cel})` }
   }
@@ -181,40 +227,57 @@ class ConditionTranslator {
 
   #scalarValue(node: Located): Value | undefined {
     if (node.kind !== 'scalar' || node.value === null)
-      return this.#report.error('IMPORT_VALUE', node.at, `\`${this.#op}\` with a list, a mapping or nothing, which the original compares as text`, 'write the condition by hand; for presence say `exists`')
+      return this.#report.error(
+        'IMPORT_VALUE',
+        node.at,
+        `\`${this.#op}\` with a list, a mapping or nothing, which the original compares as text`,
+        'write the condition by hand; for presence say `exists`',
+      )
     if (isAmbiguous(node, this.#report)) return undefined
     const value = toValue(node)
     if (value !== undefined) return value
-    return this.#report.error('IMPORT_VALUE', node.at, `\`${node.text}\` is a number that cannot be compared exactly`, 'write a plain decimal, or a whole number below 2^53')
+    return this.#report.error(
+      'IMPORT_VALUE',
+      node.at,
+      `\`${node.text}\` is a number that cannot be compared exactly`,
+      'write a plain decimal, or a whole number below 2^53',
+    )
   }
 
   #invalid(wants: string): undefined {
-    return this.#report.error('IMPORT_INVALID', this.#node.at, `\`${this.#op}\` ${wants}`, 'the original refuses this document; mend it there')
+    return this.#report.error(
+      'IMPORT_INVALID',
+      this.#node.at,
+      `\`${this.#op}\` ${wants}`,
+      'the original refuses this document; mend it there',
+    )
   }
 
   #unaskable(): undefined {
-    return this.#report.error('IMPORT_PATH', this.#node.at, `\`has\` cannot ask for \`${this.#x}\``, 'write the condition by hand')
+    return this.#report.error(
+      'IMPORT_PATH',
+      this.#node.at,
+      `\`has\` cannot ask for \`${this.#x}\``,
+      'write the condition by hand',
+    )
   }
 
   #warnLoose(values: readonly Value[]): void {
     const shown = values.find(isLoose) ?? values[0]
-    this.#report.warn('IMPORT_LOOSE_TYPES', this.#node.at, `the original compares as text: \`${shown?.cel}\` also equals the same thing written as another type`, `here \`${this.#x}\` must have the type that is written`)
+    this.#report.warn(
+      'IMPORT_LOOSE_TYPES',
+      this.#node.at,
+      `the original compares as text: \`${shown?.cel}\` also equals the same thing written as another type`,
+      `here \`${this.#x}\` must have the type that is written`,
+    )
   }
 
   #warnType(): void {
-    this.#report.warn('IMPORT_TYPE_PASSES', this.#node.at, `\`${this.#x}\` of another type than the value passes this condition in the original`, 'here it is held; nothing to do unless such calls were wanted')
+    this.#report.warn(
+      'IMPORT_TYPE_PASSES',
+      this.#node.at,
+      `\`${this.#x}\` of another type than the value passes this condition in the original`,
+      'here it is held; nothing to do unless such calls were wanted',
+    )
   }
-}
-
-function isLoose(value: Value): boolean {
-  return value.kind !== 'text' || looksLikeOther(value.text)
-}
-
-function isIn(x: string, values: readonly Value[]): string {
-  const [first] = values as [Value]
-  if (values.length === 1) return `${x} == ${first.cel}`
-  const whole = values.every((value) => value.kind === 'number' && Number.isInteger(value.number))
-  if (whole || values.every((value) => value.kind === 'text'))
-    return `${x} in [${values.map((value) => value.cel).join(', ')}]`
-  return `(${values.map((value) => `${x} == ${value.cel}`).join(' || ')})`
 }

@@ -38,7 +38,9 @@ export function translateCounters(
   const bounds = new Map<CountingRule, Bound[]>()
   const before = report.errorCount
   for (const rule of rules)
-    for (const condition of rule.stateConditions) readBound(rule, condition, rules, scope, tool, bounds, report)
+    for (const condition of rule.stateConditions)
+      readBound(rule, condition, rules, scope, tool, bounds, report)
+  if (report.errorCount > before) return undefined
   const limits = new Map<CountingRule, TranslatedLimit>()
   for (const rule of rules) {
     if (rule.state === undefined) continue
@@ -61,16 +63,28 @@ function readBound(
   const op = readText(condition, 'op', report) ?? ''
   const at = (entry(condition, 'path') ?? condition).at
   const owner = rules.find(
-    ({ state }) => state !== undefined && [`state.${scope}.${state.counter}`, `state.${tool}.${state.counter}`].includes(path),
+    ({ state }) =>
+      state !== undefined &&
+      [`state.${scope}.${state.counter}`, `state.${tool}.${state.counter}`].includes(path),
   )
   if (owner === undefined) {
-    report.error('IMPORT_STATE', at, `\`${path}\` is no counter of this tool`, 'a rule here cannot read another counter: write a guardrail with a limit over both tools by hand')
+    report.error(
+      'IMPORT_STATE',
+      at,
+      `\`${path}\` is no counter of this tool`,
+      'a rule here cannot read another counter: write a guardrail with a limit over both tools by hand',
+    )
     return
   }
   const value = numberOf(entry(condition, 'value'))
   if (op === 'exists' && booleanOf(entry(condition, 'value')) === true) return
   if ((op !== 'lt' && op !== 'lte') || value === undefined) {
-    report.error('IMPORT_STATE', at, `\`${op}\` on a counter is no limit`, 'write `lte` with a number, or the rule by hand')
+    report.error(
+      'IMPORT_STATE',
+      at,
+      `\`${op}\` on a counter is no limit`,
+      'write `lte` with a number, or the rule by hand',
+    )
     return
   }
   const max = op === 'lt' ? Math.trunc(value) - 1 : Math.trunc(value)
@@ -85,21 +99,52 @@ function limitOf(
   report: Report,
 ): TranslatedLimit | undefined {
   const { window, increment, incrementFrom, counter } = state
-  const tightest = bounds.reduce<Bound | undefined>((least, bound) => (least === undefined || bound.max < least.max ? bound : least), undefined)
+  const tightest = bounds.reduce<Bound | undefined>(
+    (least, bound) => (least === undefined || bound.max < least.max ? bound : least),
+    undefined,
+  )
   if (tightest === undefined) {
-    report.error('IMPORT_NO_LIMIT', state.at, `nothing limits the counter \`${counter}\``, 'take the `state` block out, or add a condition with `lte`')
+    report.error(
+      'IMPORT_NO_LIMIT',
+      state.at,
+      `nothing limits the counter \`${counter}\``,
+      'take the `state` block out, or add a condition with `lte`',
+    )
     return undefined
   }
   if (!bounds.some((bound) => bound.counted))
-    report.warn('IMPORT_NEVER_COUNTED', tightest.at, `the original never adds to \`${counter}\`, so that this limit lets everything pass`, 'here it holds')
+    report.warn(
+      'IMPORT_NEVER_COUNTED',
+      tightest.at,
+      `the original never adds to \`${counter}\`, so that this limit lets everything pass`,
+      'here it holds',
+    )
   if (tool === '*')
-    report.warn('IMPORT_SHARED_COUNTER', tightest.at, `the original shares the counter \`${counter}\` with every Intercept that has the same state directory`, 'here it counts the calls to this server; for one limit over all servers take `match` from the guardrail')
+    report.warn(
+      'IMPORT_SHARED_COUNTER',
+      tightest.at,
+      `the original shares the counter \`${counter}\` with every Intercept that has the same state directory`,
+      'here it counts the calls to this server; for one limit over all servers take `match` from the guardrail',
+    )
   const from = incrementFrom === undefined ? {} : { incrementFrom }
-  return translateLimit({ at: tightest.at, window, max: tightest.max, increment, ...from, per: 'everyone', calendar: 'is' }, report)
+  return translateLimit(
+    {
+      at: tightest.at,
+      window,
+      max: tightest.max,
+      increment,
+      ...from,
+      per: 'everyone',
+      calendar: 'is',
+    },
+    report,
+  )
 }
 
 function numberOf(node: Located | undefined): number | undefined {
-  return node?.kind === 'scalar' && typeof node.value === 'number' && Number.isFinite(node.value) ? node.value : undefined
+  return node?.kind === 'scalar' && typeof node.value === 'number' && Number.isFinite(node.value)
+    ? node.value
+    : undefined
 }
 
 function booleanOf(node: Located | undefined): boolean | undefined {

@@ -40,18 +40,38 @@ export function translateLimit(counter: CounterLimit, report: Report): Translate
   const { at, increment, incrementFrom, per } = counter
   const window = WINDOWS[counter.window]
   if (window === undefined)
-    return report.error('IMPORT_LIMIT', at, `the window \`${counter.window}\` is none of \`minute\`, \`hour\`, \`day\``, 'write the limit by hand')
+    return report.error(
+      'IMPORT_LIMIT',
+      at,
+      `the window \`${counter.window}\` is none of \`minute\`, \`hour\`, \`day\``,
+      'write the limit by hand',
+    )
   if (!Number.isSafeInteger(Math.trunc(counter.max)))
-    return report.error('IMPORT_LIMIT', at, `a limit of \`${counter.max}\``, 'write the limit by hand')
+    return report.error(
+      'IMPORT_LIMIT',
+      at,
+      `a limit of \`${counter.max}\``,
+      'write the limit by hand',
+    )
   if (incrementFrom === undefined && increment < 1)
-    return report.error('IMPORT_LIMIT', at, `a call adds \`${increment}\` to the counter, so that nothing is limited`, 'write the limit by hand')
+    return report.error(
+      'IMPORT_LIMIT',
+      at,
+      `a call adds \`${increment}\` to the counter, so that nothing is limited`,
+      'write the limit by hand',
+    )
   warnWindow(counter, report)
   const max = Math.trunc(counter.max)
   if (incrementFrom !== undefined) return spendLimit(counter, incrementFrom, max, window, report)
   const calls = Math.floor(max / increment)
   if (calls < 1) return { denies: true }
   if (calls > RATE_MAX)
-    report.warn('IMPORT_LIMIT', at, `\`${calls}\` calls are more than a rate limit takes`, `the import says ${RATE_MAX}`)
+    report.warn(
+      'IMPORT_LIMIT',
+      at,
+      `\`${calls}\` calls are more than a rate limit takes`,
+      `the import says ${RATE_MAX}`,
+    )
   return { limit: { max: Math.min(calls, RATE_MAX), window, per }, pass: [] }
 }
 
@@ -64,8 +84,18 @@ function spendLimit(
 ): TranslatedLimit | undefined {
   const path = parsePath(from)
   if (path === undefined)
-    return report.error('IMPORT_PATH', at, `\`${from}\` is no path to an argument that can be written here`, 'write `args.<name>`, or the limit by hand')
-  report.warn('IMPORT_AMOUNT', at, `the original counts whole units of \`${path.cel}\` (0.99 counts as 0), and a negative amount gives budget back`, 'here every fraction counts, and a negative amount is denied')
+    return report.error(
+      'IMPORT_PATH',
+      at,
+      `\`${from}\` is no path to an argument that can be written here`,
+      'write `args.<name>`, or the limit by hand',
+    )
+  report.warn(
+    'IMPORT_AMOUNT',
+    at,
+    `the original counts whole units of \`${path.cel}\` (0.99 counts as 0), and a negative amount gives budget back`,
+    'here every fraction counts, and a negative amount is denied',
+  )
   if (max < 1) return { denies: true }
   // Strings that are decimals count for us; the original denies whatever is no number.
   return { limit: { amount: path.cel, max, window, per }, pass: [`${path.cel} >= 0`] }
