@@ -2,16 +2,22 @@
 // beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
 // for each tool it meets.
 
-import { checkCel, type CelProgram, type Node } from './cel.ts'
+import { type CelProgram, checkCel, FUNCTIONS, METHODS, type Node } from './cel.ts'
 import { ANYTHING, celType, type Declared, declaredAt, isInteger, NUMBER } from './declared-types.ts'
 import type { PolicyErrorCode } from './errors.ts'
 import type { Edit, Expression, Slot } from './expression.ts'
 import { namedType } from './expression-names.ts'
 import { nearest } from './nearest.ts'
+import { pathText } from './parse-limit.ts'
 
 export interface BoundSlot extends Slot {
   /** For arguments: what may stand there. */
   readonly declared: Declared
+  /** How many places outside macros walk the value, and the sum of their weights. */
+  readonly walks: number
+  readonly walksWeighted: number
+  /** A macro repeats it, or is over it. */
+  readonly inMacros: boolean
 }
 
 export interface Program {
@@ -47,8 +53,8 @@ export function bindExpression(
   let missing: { problem: BindProblem } | undefined
   for (const slot of expression.slots) {
     const place = slot.root === 'args' ? declaredAt(declared, slot.path) : ANYTHING
-    if (place === undefined && !open) missing ??= { problem: undeclared(slot, declared) }
-    slots.push({ ...slot, declared: place ?? ANYTHING })
+    if (place === undefined && !open) missing ??= { problem: undeclared(slot.path, slot.at, [declared]) }
+    slots.push(boundSlot(slot, place ?? ANYTHING, expression))
   }
   const kinds = new NumberKinds(expression, new Map(slots.map((slot) => [slot.name, slot])))
   kinds.visit(expression.ast)
@@ -56,12 +62,30 @@ export function bindExpression(
   const { text, backTo } = applyEdits(expression.text, edits)
   const variables = slots.map((slot) => ({ name: slot.name, type: slotType(slot) }))
   const checked = checkCel(text, variables)
-  if (!checked.ok)
-    return { problem: typeProblem(backTo(checked.start), named(checked.message, slots)) }
+  if (!checked.ok) {
+    const start = backTo(checked.start)
+    const written = expression.text.slice(start, Math.max(backTo(checked.end), start + 1)).trim()
+    const why = named(checked.message, slots)
+    const message = why.endsWith(`\`${written}\``) ? why : `\`${written}\` does not fit: ${why}`
+    return missing ?? { problem: typeProblem(start, message, slots) }
+  }
   if (checked.type !== 'bool' && checked.type !== 'dyn')
-    return { problem: typeProblem(0, `the expression is a ${checked.type}, not true or false`) }
+    return missing ?? { problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, slots) }
   const closedTo = expression.readsArgs && !open ? declared.properties : undefined
   return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
+}
+
+function boundSlot(slot: Slot, declared: Declared, expression: Expression): BoundSlot {
+  const once = slot.uses.filter((use) => use.repeatedBy === undefined)
+  return {
+    ...slot,
+    declared,
+    walks: once.length,
+    walksWeighted: once.reduce((sum, use) => sum + use.weight, 0),
+    inMacros: expression.slots.some((other) =>
+      other.uses.some((use) => use.repeatedBy === slot.name || (other === slot && use.repeatedBy)),
+    ),
+  }
 }
 
 function slotType(slot: BoundSlot): string {
@@ -69,33 +93,44 @@ function slotType(slot: BoundSlot): string {
   return slot.root === 'args' ? celType(slot.declared) : namedType(slot.root, slot.path)
 }
 
-function undeclared(slot: Slot, declared: Declared): BindProblem {
-  const name = slot.path.join('.')
-  const known = [...(declared.properties?.keys() ?? [])]
-  const near = nearest(slot.path[0] as string, known)
-  const help = near
-    ? `did you mean \`args.${near}\`?`
-    : known.length > 0
-      ? `declared are ${known.map((one) => `\`${one}\``).join(', ')}`
-      : 'the tool declares no arguments'
-  const message = `the tool declares no argument \`${name}\``
-  return { code: 'POLICY_UNKNOWN_ARGUMENT', at: slot.at, message, help }
+/** An argument that none of these tools declares. */
+export function undeclared(path: readonly string[], at: number, schemas: readonly Declared[]): BindProblem {
+  const who = schemas.length === 1 ? 'the tool declares no' : `none of the ${schemas.length} tools it meets declares`
+  const depth = path.findIndex((_, index) => schemas.every((schema) => declaredAt(schema, path.slice(0, index + 1)) === undefined))
+  const above = path.slice(0, depth)
+  const known = new Set(schemas.flatMap((schema) => [...(declaredAt(schema, above)?.properties?.keys() ?? [])]))
+  const message = `${who} \`${pathText(path)}\``
+  return { code: 'POLICY_UNKNOWN_ARGUMENT', at, message, help: declaredHelp(path[depth] as string, above, [...known]) }
 }
 
-function typeProblem(at: number, message: string): BindProblem {
-  const help = message.includes('int') && message.includes('double')
-    ? 'an integer and a decimal do not mix: write `double(args.x)`'
-    : 'compare like with like, as the tool declares it'
-  return { code: 'POLICY_EXPRESSION_TYPE', at, message, help }
+function declaredHelp(name: string, above: readonly string[], known: readonly string[]): string {
+  const near = nearest(name, known)
+  if (near !== undefined) return `did you mean \`${pathText([...above, near])}\`?`
+  if (known.length === 0) return 'no arguments are declared there'
+  return `declared are ${known.map((one) => `\`${pathText([...above, one])}\``).join(', ')}`
 }
 
-/** The checker speaks of slots; a person wrote names. */
+function typeProblem(at: number, message: string, slots: readonly BoundSlot[]): BindProblem {
+  const read = slots.filter((slot) => slot.root === 'args' && !slot.presence)
+  const types = read.map((slot) => `\`${pathText(slot.path)}\` is ${slotType(slot)}`).join(', ')
+  const mixed = /\bint\b/.test(message) && /\bdouble\b/.test(message)
+  const help = mixed ? 'int and double do not mix: write `double(…)` around the int' : 'give it the types it takes'
+  return { code: 'POLICY_EXPRESSION_TYPE', at, message, help: types === '' ? help : `${help}; ${types}` }
+}
+
+/** The checker speaks of slots, and of functions by the names they run under; a person wrote others. */
 function named(message: string, slots: readonly BoundSlot[]): string {
-  return message.replace(/\bs(\d+)\b/g, (whole, index) => {
-    const slot = slots[Number(index)]
-    return slot === undefined ? whole : [slot.root, ...slot.path].join('.')
-  })
+  return message
+    .replace(/^(no such overload: |found no matching overload for )'?(.*?)'?$/, 'there is no `$2`')
+    .replace(/^no such key: (.*)$/, 'there is no `$1`')
+    .replace(/\bs(\d+)\b/g, (whole, index) => {
+      const slot = slots[Number(index)]
+      return slot === undefined ? whole : [slot.root, ...slot.path].join('.')
+    })
+    .replace(/\bsluice[A-Z]\w*/g, (runs) => WRITTEN.get(runs) ?? runs)
 }
+
+const WRITTEN = new Map([...FUNCTIONS, ...METHODS].map(([name, { runs }]) => [runs, name]))
 
 type NumberKind = 'int' | 'double' | 'literal' | 'other'
 

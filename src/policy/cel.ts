@@ -172,7 +172,7 @@ export type CelProgram = (slots: Record<string, unknown>) => unknown
 
 export type CelCheck =
   | { readonly ok: true; readonly type: string; readonly run: CelProgram }
-  | { readonly ok: false; readonly message: string; readonly start: number }
+  | { readonly ok: false; readonly message: string; readonly start: number; readonly end: number }
 
 const environments = new Map<string, Environment>()
 const ENVIRONMENTS_MAX = 1_000
@@ -198,9 +198,9 @@ export function checkCel(text: string, variables: readonly { name: string; type:
 }
 
 function failure(error: unknown): CelCheck & { ok: false } {
-  const { summary, message, range } = error as { summary?: string; message: string; range?: { start: number } }
+  const { summary, message, range } = error as { summary?: string; message: string; range?: { start: number; end: number } }
   const text = (summary ?? message.split('\n')[0] ?? 'not CEL').replace(/\.$/, '')
-  return { ok: false, message: text.charAt(0).toLowerCase() + text.slice(1), start: range?.start ?? 0 }
+  return { ok: false, message: text.charAt(0).toLowerCase() + text.slice(1), start: range?.start ?? 0, end: range?.end ?? 0 }
 }
 
 export function celFailure(error: unknown): { message: string; start: number } {

@@ -44,7 +44,7 @@ export function compile(source: Source, options: CompileOptions = {}): Compiled 
     return { problems: problems.sorted() }
   const policy = build(asMap(tree), problems, options)
   if (options.tools !== undefined && !problems.hasErrors)
-    checkAgainstTools(policy, options.tools, options.unmatched ?? 'error', problems)
+    checkAgainstTools(policy, asMap(tree), options.tools, options.unmatched ?? 'error', problems)
   return problems.hasErrors ? { problems: problems.sorted() } : { policy, problems: problems.sorted() }
 }
 
@@ -59,6 +59,8 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
   const byName = (section: NameSection) => new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
   return {
     name,
+    file: problems.file,
+    position: (offset) => problems.position(offset),
     fallback: scalar(document, 'default') as Action,
     shadow: scalar(document, 'mode') === 'shadow',
     categories: new Map(rules('categories').map((rule) => [rule.key as Category, rule])),
@@ -78,10 +80,12 @@ function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[
   const node = entry(document, 'guardrails')
   const guardrails = node?.kind === 'list' ? node.items.map((item, index) => parseGuardrail(item, index, context)) : []
   const seen = new Set<string>()
-  for (const guardrail of guardrails) {
-    if (seen.has(guardrail.name))
-      context.problems.error('POLICY_DOUBLED_KEY', guardrail.at, `two guardrails are called \`${guardrail.name}\``, 'counters and records go by the name: give each its own')
-    seen.add(guardrail.name)
+  for (const [index, { name, at }] of guardrails.entries()) {
+    const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined
+    const place = item && entry(item, 'name')?.at
+    if (seen.has(name))
+      context.problems.error('POLICY_DOUBLED_KEY', place ?? at, `\`${name}\` is the name of a guardrail before this one too`, 'counters and records go by the name: give each its own')
+    seen.add(name)
   }
   return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,6 +1,8 @@
 // Every code a policy document can be answered with, and what to do about it. docs/errors.md lists
 // the same codes; a test holds the two together.
 
+import { IMPORT_CODES } from './import/codes.ts'
+
 export const ERRORS = {
   POLICY_TOO_LARGE: 'a bound on size, nesting or aliases of the document is passed',
   POLICY_SYNTAX: 'the text is not YAML or JSON',
@@ -27,6 +29,7 @@ export const ERRORS = {
   POLICY_AGENT_NULL: 'an expression that cannot be decided for calls no agent makes',
   CASES_INVALID: 'a file of cases or properties that cannot be read',
   POLICY_FAULT: 'the engine failed while it judged a call; the call was denied',
+  ...IMPORT_CODES,
 } as const
 
 export type PolicyErrorCode = keyof typeof ERRORS

@@ -3,13 +3,12 @@
 
 import type { Call, Facts } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { Category } from '../core/tools.ts'
 import type { BoundSlot, Program } from './bind-expression.ts'
 import { timestamp } from './cel.ts'
-import { ANYTHING, BOOLEAN, type Declared, isInteger, LIST, MAP, NULL, NUMBER, STRING } from './declared-types.ts'
 import { Undecided } from './functions/undecided.ts'
-import { WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from './limits.ts'
+import { Walk } from './walk.ts'
 
 /** What an expression came to. `either`: it reads arguments and there are none yet (a list). */
 export type Truth =
@@ -40,12 +39,12 @@ export function evaluate(program: Program, situation: Situation): Truth {
         if (!program.closedTo.has(name))
           return undecidable(`the tool declares no argument \`${name}\``)
     const slots: Record<string, unknown> = {}
-    const sizes = new Sizes()
+    const walk = new Walk()
     for (const slot of program.slots) {
-      const value = slotValue(slot, situation, sizes)
+      const value = slotValue(slot, situation, walk)
       if (value !== undefined) slots[slot.name] = value
     }
-    sizes.hold(program.slots)
+    walk.hold()
     const answer = program.run(slots)
     if (answer === true) return TRUE
     if (answer === false) return FALSE
@@ -71,11 +70,10 @@ function nameSlots(text: string, program: Program): string {
   })
 }
 
-function slotValue(slot: BoundSlot, situation: Situation, sizes: Sizes): unknown {
-  if (slot.root !== 'args') return factValue(slot, situation)
+function slotValue(slot: BoundSlot, situation: Situation, walk: Walk): unknown {
+  if (slot.root !== 'args') return factValue(slot, situation, walk)
   const value = lookUp(situation.args as JsonObject, slot.path, slot.presence)
-  if (slot.presence) return value
-  return value === undefined ? undefined : sizes.measured(slot, value as JsonValue)
+  return slot.presence || value === undefined ? value : walk.convert(slot, value)
 }
 
 /** The value at a path. With `presence`: whether the last name is there, undefined where a name
@@ -95,7 +93,11 @@ function lookUp(from: JsonObject, path: readonly string[], presence: boolean): J
 }
 
 /** Undefined where there is no agent or no tool: then reading it fails, as in CEL. */
-function factValue(slot: BoundSlot, { call, facts, now, category }: Situation): unknown {
+function factValue(
+  slot: BoundSlot,
+  { call, facts, now, category }: Situation,
+  walk: Walk,
+): unknown {
   const [name, below] = slot.path
   const { principal, agent, session } = facts
   switch (slot.root) {
@@ -121,119 +123,8 @@ function factValue(slot: BoundSlot, { call, facts, now, category }: Situation): 
     default:
       if (name === 'claims') {
         const claim = lookUp(principal.claims, slot.path.slice(1), slot.presence)
-        return typeof claim === 'boolean' || claim === undefined ? claim : plainValue(claim)
+        return slot.presence || claim === undefined ? claim : walk.convert(slot, claim)
       }
       return principal[name as 'id' | 'kind' | 'groups']
   }
 }
-
-/** Claims are the issuer's word, not the agent's: converted, not measured. */
-function plainValue(value: JsonValue): unknown {
-  return new Sizes().converted(value, ANYTHING, 'claims')
-}
-
-/** Converts arguments to CEL values and counts what an expression will walk. */
-class Sizes {
-  #entries = 0
-  #length = 0
-  readonly #bySlot = new Map<string, { entries: number; top: number; length: number }>()
-
-  measured(slot: BoundSlot, value: JsonValue): unknown {
-    this.#entries = 0
-    this.#length = 0
-    const converted = this.converted(value, slot.declared, `args.${slot.path.join('.')}`)
-    const top = Array.isArray(value) ? value.length : this.#entries
-    this.#bySlot.set(slot.name, { entries: this.#entries, top, length: this.#length })
-    return converted
-  }
-
-  /** Everything walked, at every place that walks it. */
-  hold(slots: readonly BoundSlot[]): void {
-    let entries = 0
-    let length = 0
-    for (const slot of slots) {
-      const size = this.#bySlot.get(slot.name)
-      if (size === undefined) continue
-      for (const use of slot.uses) {
-        const times = use.repeatedBy === undefined ? 1 : (this.#bySlot.get(use.repeatedBy)?.top ?? 1)
-        entries += size.entries * times
-        length += size.length * times * use.weight
-      }
-    }
-    if (entries > WALK_ENTRIES_MAX)
-      throw new Undecided(`it would walk ${entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
-    if (length > WALK_LENGTH_MAX)
-      throw new Undecided(`it would walk ${length} characters, the limit is ${WALK_LENGTH_MAX}`)
-  }
-
-  converted(value: JsonValue, declared: Declared, where: string): unknown {
-    if (typeof value === 'string') {
-      if ((declared.kinds & STRING) === 0) throw mismatch(where, 'a string')
-      this.#length += value.length
-      return value
-    }
-    if (typeof value === 'number' || value instanceof ExactNumber) return convertNumber(value, declared, where)
-    if (typeof value === 'boolean') {
-      if ((declared.kinds & BOOLEAN) === 0) throw mismatch(where, 'a boolean')
-      return value
-    }
-    if (value === null) {
-      if ((declared.kinds & NULL) === 0) throw mismatch(where, 'null')
-      return value
-    }
-    return this.#container(value, declared, where)
-  }
-
-  #container(value: readonly JsonValue[] | JsonObject, declared: Declared, where: string): unknown {
-    if (Array.isArray(value)) {
-      if ((declared.kinds & LIST) === 0) throw mismatch(where, 'a list')
-      this.#count(value.length)
-      return value.map((item: JsonValue) => this.converted(item, declared.items ?? ANYTHING, `${where}[]`))
-    }
-    if ((declared.kinds & MAP) === 0) throw mismatch(where, 'an object')
-    const result: Record<string, unknown> = Object.create(null)
-    for (const name of Object.keys(value)) {
-      this.#count(1)
-      this.#length += name.length
-      const inner = declared.properties?.get(name) ?? ANYTHING
-      result[name] = this.converted((value as JsonObject)[name] as JsonValue, inner, `${where}.${name}`)
-    }
-    return result
-  }
-
-  /** Counted while converting, so that a huge list is not converted first. */
-  #count(entries: number): void {
-    this.#entries += entries
-    if (this.#entries > WALK_ENTRIES_MAX)
-      throw new Undecided(`it would walk ${this.#entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
-  }
-}
-
-function convertNumber(value: number | ExactNumber, declared: Declared, where: string): number | bigint {
-  if (isInteger(declared)) {
-    const whole = wholeNumber(value)
-    if (whole === undefined) throw new Undecided(`\`${where}\` is no integer of 64 bits`)
-    return whole
-  }
-  if ((declared.kinds & NUMBER) === 0) throw mismatch(where, 'a number')
-  if (value instanceof ExactNumber) throw new Undecided(`\`${where}\` is a number that no double holds exactly`)
-  return value
-}
-
-const INT_MAX = 2n ** 63n
-
-function wholeNumber(value: number | ExactNumber): bigint | undefined {
-  if (typeof value === 'number') {
-    if (!Number.isInteger(value)) return undefined
-    const whole = BigInt(value)
-    return whole < INT_MAX && whole >= -INT_MAX ? whole : undefined
-  }
-  if (!/^-?\d{1,19}$/.test(value.text)) return undefined
-  const whole = BigInt(value.text)
-  return whole < INT_MAX && whole >= -INT_MAX ? whole : undefined
-}
-
-function mismatch(where: string, got: string): Undecided {
-  return new Undecided(`\`${where}\` is ${got}, which the tool does not declare`)
-}
-

@@ -3,7 +3,7 @@
 
 import { type Node, rootOf } from './cel.ts'
 import type { PolicyErrorCode } from './errors.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean, nearest } from './nearest.ts'
 
 export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
 
@@ -43,19 +43,21 @@ export function inspectPath(node: Node, labels: ReadonlySet<string>, presence: b
   const base = rootOf(node)
   const root = (base as Node & { op: 'id' }).args
   if (!ROOTS.includes(root))
-    throw new ExpressionError('POLICY_EXPRESSION', base.start, `unknown name \`${root}\``, didYouMean(root, ROOTS))
+    throw new ExpressionError('POLICY_EXPRESSION', base.start, `unknown name \`${root}\``, didYouMean(root, ROOTS, `an argument is \`args.${root}\`; other names are ${listed(ROOTS)}`))
   const staticParts = staticPrefix(node, base)
   const names = staticParts.map((part) => part.name)
   const end = staticParts.at(-1)?.node.end ?? base.end
   if (root === 'args') return argsPath(node, names, end)
-  if (presence && root !== 'principal')
-    throw new ExpressionError('POLICY_NO_EFFECT', node.start, `\`has\` on what is always there`, 'ask it of `args` or `principal.claims`')
+  if (presence && !(root === 'principal' && names[0] === 'claims' && names.length > 1)) {
+    const help = root === 'agent' ? 'write `agent != null`' : 'ask it of `args` or of one of `principal.claims`'
+    throw new ExpressionError('POLICY_NO_EFFECT', base.start, `\`${[root, ...names].join('.')}\` is not what \`has\` can ask for`, help)
+  }
   return namedPath(root as Root, staticParts, base, labels, presence)
 }
 
 function argsPath(node: Node, names: readonly string[], end: number): InspectedPath {
   if (names.length === 0)
-    throw new ExpressionError('POLICY_EXPRESSION', node.start, '`args` as a whole, or by a computed name', 'read arguments by name: `args.x`, `args["x-y"]`')
+    throw new ExpressionError('POLICY_EXPRESSION', node.start, '`args` is read as a whole, or by a computed name', 'read arguments by name: `args.x`, `args["x-y"]`')
   return { root: 'args', path: names, end }
 }
 
@@ -69,14 +71,21 @@ function namedPath(
   const [first, second] = parts
   if (root === 'now' || (root === 'agent' && first === undefined)) return { root, path: [], end: base.end }
   const known = NAMES[root as keyof typeof NAMES]
-  if (first === undefined || !Object.hasOwn(known, first.name)) {
-    const said = first === undefined ? `\`${root}\` as a whole` : `nothing fills \`${root}.${first.name}\``
-    throw new ExpressionError('POLICY_EXPRESSION', first?.node.start ?? base.start, said, didYouMean(first?.name ?? '', Object.keys(known).map((name) => `${root}.${name}`)))
+  if (first === undefined) {
+    const names = Object.keys(known).map((name) => `${root}.${name}`)
+    throw new ExpressionError('POLICY_EXPRESSION', base.start, `\`${root}\` is read as a whole`, `read one of ${listed(names)}`)
+  }
+  if (!Object.hasOwn(known, first.name)) {
+    const near = nearest(first.name, Object.keys(known))
+    const names = Object.keys(known).map((name) => `${root}.${name}`)
+    const help = near === undefined ? `one of ${listed(names)}` : `did you mean \`${root}.${near}\`?`
+    throw new ExpressionError('POLICY_EXPRESSION', base.start, `nothing fills \`${root}.${first.name}\``, help)
   }
   if (root === 'session' && first.name === 'saw') {
-    if (second === undefined || !labels.has(second.name))
-      throw new ExpressionError('POLICY_EXPRESSION', first.node.start, `no answer brings the label \`${second?.name ?? ''}\``, didYouMean(second?.name ?? '', [...labels]))
-    return { root, path: ['saw', second.name], end: second.node.end }
+    if (second !== undefined && labels.has(second.name)) return { root, path: ['saw', second.name], end: second.node.end }
+    const message = second === undefined ? '`session.saw` is read as a whole' : `no answer brings the label \`session.saw.${second.name}\``
+    const known = listed([...labels].map((label) => `session.saw.${label}`))
+    throw new ExpressionError('POLICY_EXPRESSION', base.start, message, didYouMean(second?.name ?? '', [...labels], `read one of ${known}`))
   }
   if (root === 'principal' && first.name === 'claims' && second !== undefined) {
     const rest = presence ? parts : parts.slice(0, 2)
@@ -100,6 +109,10 @@ function staticPrefix(node: Node, base: Node): { name: string; node: Node }[] {
 
 function literal(node: Node): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ')
 }
 
 /** The CEL type of a slot that is not an argument. */

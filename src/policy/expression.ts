@@ -5,7 +5,7 @@
 
 import { celFailure, childrenOf, compilePattern, FUNCTIONS, MACROS, METHODS, type Node, parseCel, rootOf } from './cel.ts'
 import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
-import { MATCH_WEIGHT, PATTERN_LENGTH_MAX } from './limits.ts'
+import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX, MATCH_WEIGHT, PATTERN_LENGTH_MAX } from './limits.ts'
 import { didYouMean } from './nearest.ts'
 
 export interface Slot {
@@ -44,8 +44,7 @@ export function parseExpression(text: string, labels: ReadonlySet<string>): Expr
   try {
     ast = parseCel(text)
   } catch (error) {
-    const { message, start } = celFailure(error)
-    throw new ExpressionError('POLICY_EXPRESSION', start, message, 'see docs/policy-language.md for what an expression may say')
+    throw syntaxError(text, celFailure(error))
   }
   const inspector = new Inspector(text, labels)
   inspector.visit(ast, { weight: 1, macro: undefined })
@@ -58,6 +57,32 @@ export function parseExpression(text: string, labels: ReadonlySet<string>): Expr
     slotOf: inspector.slotOf,
     readsArgs: slots.some((slot) => slot.root === 'args'),
   }
+}
+
+/** What the parser found wrong, in the words of the person who wrote it. */
+function syntaxError(text: string, { message, start }: { message: string; start: number }): ExpressionError {
+  const fail = (what: string, help: string, at = start) => new ExpressionError('POLICY_EXPRESSION', at, what, help)
+  if (/^exceeded max/.test(message))
+    return new ExpressionError('POLICY_EXPRESSION_UNSAFE', start, `it has more than ${EXPRESSION_NODES_MAX} parts, or nests deeper than ${EXPRESSION_DEPTH_MAX} levels`, 'split it over several guardrails')
+  if (/^unterminated/.test(message)) return fail('a text begins here and never ends', 'close it with the quote it began with')
+  const macro = /^(\w+)\(var, /.exec(message)?.[1]
+  if (macro !== undefined)
+    return fail(`\`${macro}\` takes a name and an expression`, `write \`args.list.${macro}(x, …)\``, text.lastIndexOf(macro, start))
+  if (text.slice(start).trim() === '') return fail('it ends too early', 'write out what is to follow, and close what is open')
+  if (!/^(unexpected|expected)/.test(message)) return fail(message, 'write it as CEL has it')
+  const written = /^(\w+|[^\w\s])/.exec(text.slice(start))?.[0] ?? ''
+  return fail(`\`${written}\` cannot stand here`, INSTEAD[written] ?? 'look at what comes before it, and for a missing operator or bracket')
+}
+
+/** What people write from other languages. */
+const INSTEAD: Record<string, string> = {
+  and: 'write `&&`',
+  or: 'write `||`',
+  not: 'write `!`',
+  '=': 'write `==`',
+  '&': 'write `&&`',
+  '|': 'write `||`',
+  '?': 'ask with `has(args.x)` first',
 }
 
 interface Scope {
@@ -160,8 +185,8 @@ class Inspector {
     const [name, args] = node.args
     if (name === 'has') return this.#has(node, scope)
     const known = FUNCTIONS.get(name)
-    if (known === undefined || MACROS.has(name)) throw this.#unknown(node.start, name, FUNCTIONS)
-    this.#arity(node, name, known.arity, args.length)
+    if (known === undefined) throw this.#unknown(node.start, name, FUNCTIONS, METHODS.has(name) || MACROS.has(name) ? `write it after a value: \`x.${name}(…)\`` : undefined)
+    this.#arity(node.start, name, known.arity, args.length)
     this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
     for (const argument of args) this.visit(argument, scope)
   }
@@ -181,12 +206,9 @@ class Inspector {
     const [name, receiver, args] = node.args
     if (MACROS.has(name)) return this.#macro(node, scope)
     const known = METHODS.get(name)
-    const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
-    const written = new RegExp(`^\\)*\\s*\\.\\s*${name}\\s*\\(`).exec(between)
-    if (known === undefined || written === null)
-      throw this.#unknown(receiver.end + 1, name, METHODS)
-    this.#arity(node, name, known.arity, args.length)
-    const start = receiver.end + written[0].indexOf(name)
+    const start = this.#nameOf(node)
+    if (known === undefined) throw this.#unknown(start, name, METHODS, FUNCTIONS.has(name) ? `write it around a value: \`${name}(x)\`` : undefined)
+    this.#arity(start, name, known.arity, args.length)
     this.edits.push({ start, end: start + name.length, text: known.runs })
     if (name === 'matches') this.#pattern(args[0])
     const weight = name === 'matches' ? MATCH_WEIGHT : scope.weight
@@ -194,22 +216,31 @@ class Inspector {
     for (const argument of args) this.visit(argument, scope)
   }
 
+  /** Where the name of a method stands; throws where something other than brackets comes before. */
+  #nameOf(node: Node & { op: 'rcall' }): number {
+    const [name, receiver, args] = node.args
+    const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
+    const written = new RegExp(`^[\\s)]*\\.\\s*${name}\\s*\\(`).exec(between)
+    if (written !== null) return receiver.end + written[0].lastIndexOf(name)
+    throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` is not written plainly`, 'write `x.name(…)`, without comments between its parts')
+  }
+
   #pattern(node: Node | undefined): void {
     if (node?.op !== 'value' || typeof node.args !== 'string')
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node?.start ?? 0, 'the pattern of `matches` is not a literal', 'write the pattern out: `x.matches("^[a-z]+$")`')
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node?.start ?? 0, `\`${this.#text.slice(node?.start ?? 0, node?.end)}\` is not a literal pattern`, 'write the pattern out: `x.matches("^[a-z]+$")`')
     if (node.args.length > PATTERN_LENGTH_MAX)
       throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `a pattern of ${node.args.length} characters`, `the limit is ${PATTERN_LENGTH_MAX}`)
     try {
       compilePattern(node.args)
     } catch (error) {
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message}`, 'look-around and back-references are not part of RE2')
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message.replace('error parsing regexp: ', '')}`, /\(\?[=!<]|\\\d/.test(node.args) ? 'look-around and back-references are not part of RE2' : 'mend the pattern')
     }
   }
 
   #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
     const [name, range, args] = node.args
     if (scope.macro !== undefined || containsMacro(range))
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${name}\` inside or upon another macro`, 'macros do not nest: their cost would be a product of lists')
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', this.#nameOf(node), `\`${name}\` stands inside or upon another macro`, 'macros do not nest: their cost would be a product of lists')
     const [variable, ...bodies] = args
     if (variable?.op !== 'id' || bodies.length === 0)
       throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` takes a name and an expression`, `write \`args.list.${name}(x, …)\``)
@@ -218,13 +249,13 @@ class Inspector {
     for (const body of bodies) this.visit(body, { weight: scope.weight, macro: { variable: variable.args, list } })
   }
 
-  #arity(node: Node, name: string, wanted: number, got: number): void {
+  #arity(at: number, name: string, wanted: number, got: number): void {
     if (wanted === got) return
-    throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`, 'see docs/policy-language.md')
+    throw new ExpressionError('POLICY_EXPRESSION', at, `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`, 'see docs/policy-language.md')
   }
 
-  #unknown(at: number, name: string, known: ReadonlyMap<string, unknown>): ExpressionError {
-    return new ExpressionError('POLICY_EXPRESSION', at, `there is no \`${name}\` here`, didYouMean(name, [...known.keys()]))
+  #unknown(at: number, name: string, known: ReadonlyMap<string, unknown>, help?: string): ExpressionError {
+    return new ExpressionError('POLICY_EXPRESSION', at, `there is no \`${name}\` here`, help ?? didYouMean(name, [...known.keys()]))
   }
 }
 

@@ -19,8 +19,16 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
 
 export function didYouMean(word: string, words: readonly string[], otherwise?: string): string {
   const near = nearest(word, words)
-  if (near !== undefined) return `did you mean \`${near}\`?`
+  if (near !== undefined) return `did you mean \`${near}\`?${lookAlike(word)}`
   return otherwise ?? `one of ${words.map((known) => `\`${known}\``).join(', ')}`
+}
+
+/** Names a letter that only looks like one of the keyboard's, or is not seen at all. */
+function lookAlike(word: string): string {
+  const letter = /[^\x20-\x7e]/u.exec(word)?.[0]
+  if (letter === undefined) return ''
+  const code = (letter.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
+  return ` (it has the letter U+${code} in it)`
 }
 
 /** Edits between two words, two swapped letters counting as one. */

@@ -5,7 +5,7 @@ import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.
 import { asMap } from './check-shape.ts'
 import { didYouMean } from './nearest.ts'
 import type { Problems } from './problem.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar } from './read-document.ts'
+import { entry, type Located, type LocatedMap, type LocatedScalar, placeOf } from './read-document.ts'
 import type { Amount, Limit, Per } from './rule.ts'
 import { parseDuration } from './shape.ts'
 
@@ -14,14 +14,14 @@ const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/
 
 export function parseLimits(map: LocatedMap, ruleId: string, problems: Problems): Limit[] {
   const limits: Limit[] = []
-  const seen = new Map<string, LocatedMap>()
+  const seen = new Set<string>()
   for (const kind of ['rate', 'spend'] as const) {
     for (const node of each(entry(map, `${kind}_limit`))) {
       const limit = parseLimit(asMap(node), kind, ruleId, problems)
       if (limit === undefined) continue
       if (seen.has(limit.id))
-        problems.error('POLICY_DOUBLED_LIMIT', node.at, `two limits share the counter \`${limit.text.replace(/^\S+ /, '')}\``, 'keep the smaller: windows and `per` tell counters apart, `max` does not')
-      seen.set(limit.id, asMap(node))
+        problems.error('POLICY_DOUBLED_LIMIT', node.at, `a limit before this one has the same counter (\`${limit.text.replace(/^\S+ /, '')}\`)`, 'keep the smaller: `window`, `per` and `amount` tell counters apart, `max` does not')
+      seen.add(limit.id)
       limits.push(limit)
     }
   }
@@ -32,9 +32,10 @@ function parseLimit(map: LocatedMap, kind: 'rate' | 'spend', ruleId: string, pro
   const window = entry(map, 'window') as LocatedScalar
   const windowMs = (parseDuration(window.value) ?? 0) * 1_000
   const max = parseDecimal((entry(map, 'max') as LocatedScalar).text) ?? ONE
-  const per = parsePer(entry(map, 'per'), problems)
+  const reads: Reads = []
+  const per = parsePer(entry(map, 'per'), reads, problems)
   const amountNode = entry(map, 'amount') as LocatedScalar | undefined
-  const amount = amountNode === undefined ? undefined : parseAmount(amountNode, problems)
+  const amount = amountNode === undefined ? undefined : parseAmount(amountNode, reads, problems)
   if (per === undefined || (kind === 'spend' && amount === undefined)) return undefined
   const perText = per.map(partText).join(', ')
   const of = amount === undefined ? '' : ` of ${amountText(amount)}`
@@ -44,39 +45,63 @@ function parseLimit(map: LocatedMap, kind: 'rate' | 'spend', ruleId: string, pro
     windowMs,
     per,
     ...(amount === undefined ? {} : { amount }),
+    reads,
     id: `${ruleId}|${kind}|${windowMs}|${perText}${of}`,
     text: `${formatDecimal(max)}${of} in ${window.text}${/^\d+$/.test(window.text) ? 's' : ''} per ${perText}`,
   }
 }
 
-function parsePer(node: Located | undefined, problems: Problems): Per[] | undefined {
+type Reads = { path: readonly string[]; at: number }[]
+
+function parsePer(node: Located | undefined, reads: Reads, problems: Problems): Per[] | undefined {
   if (node === undefined) return [{ by: 'session' }]
   const parts: Per[] = []
   const seen = new Set<string>()
-  for (const part of each(node)) {
-    const word = String((part as LocatedScalar).value)
-    if (seen.has(word)) problems.error('POLICY_NO_EFFECT', part.at, `\`${word}\` stands twice in \`per\``, 'keep one')
+  for (const item of each(node)) {
+    const part = parsePart(item as LocatedScalar, reads, problems)
+    if (part === undefined) return undefined
+    const word = partText(part)
+    if (seen.has(word)) problems.error('POLICY_NO_EFFECT', item.at, `\`${word}\` stands twice in \`per\``, 'keep one')
     seen.add(word)
-    const known = PARTS.find((candidate) => candidate === word)
-    if (known !== undefined) parts.push({ by: known })
-    else if (ARGUMENT.test(word)) parts.push({ by: 'args', path: argumentPath(word) })
-    else {
-      problems.error('POLICY_UNKNOWN_WORD', part.at, `\`per\` cannot be \`${word}\``, didYouMean(word, [...PARTS], `one of ${PARTS.map((one) => `\`${one}\``).join(', ')}, or \`args.x\``))
-      return undefined
-    }
+    parts.push(part)
   }
-  if (parts.length > 1 && seen.has('everyone'))
-    problems.error('POLICY_NO_EFFECT', node.at, '`everyone` together with something that splits', 'keep one of them')
+  const everyone = each(node).find((item) => (item as LocatedScalar).value === 'everyone')
+  if (parts.length > 1 && everyone !== undefined)
+    problems.error('POLICY_NO_EFFECT', everyone.at, '`everyone` is one counter for all, and what stands beside it splits it', 'keep one of them')
   // The order in which they are written makes no other counter.
   return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
 }
 
-function parseAmount(node: LocatedScalar, problems: Problems): Amount | undefined {
-  const factors = String(node.value).split('*').map((factor) => parseFactor(factor.trim()))
-  if (factors.length <= 2 && factors.every((factor) => factor !== undefined) && factors.some(Array.isArray))
-    return { factors: factors as Amount['factors'] }
-  problems.error('POLICY_AMOUNT', node.at, `\`${node.value}\` is no amount`, 'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`')
+function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per | undefined {
+  const word = String(node.value)
+  const known = PARTS.find((candidate) => candidate === word)
+  if (known !== undefined) return { by: known }
+  if (ARGUMENT.test(word)) {
+    const path = argumentPath(word)
+    reads.push({ path, at: node.contentAt })
+    return { by: 'args', path }
+  }
+  const parts = PARTS.map((one) => `\`${one}\``).join(', ')
+  problems.error('POLICY_UNKNOWN_WORD', node.at, `\`per\` cannot be \`${word}\``, didYouMean(word, PARTS, `one of ${parts}, or an argument such as \`args.x\``))
   return undefined
+}
+
+function parseAmount(node: LocatedScalar, reads: Reads, problems: Problems): Amount | undefined {
+  const text = String(node.value)
+  const factors: (readonly string[] | Decimal)[] = []
+  for (const { 0: written, index } of text.matchAll(/[^*]+/g)) {
+    const factor = parseFactor(written.trim())
+    if (factor === undefined) return noAmount(node, problems)
+    if (!('units' in factor)) reads.push({ path: factor, at: placeOf(node, index + written.search(/\S/)) })
+    factors.push(factor)
+  }
+  const stars = text.split('*').length - 1
+  const fits = stars === factors.length - 1 && factors.length <= 2 && factors.some(Array.isArray)
+  return fits ? { factors } : noAmount(node, problems)
+}
+
+function noAmount(node: LocatedScalar, problems: Problems): undefined {
+  problems.error('POLICY_AMOUNT', node.at, `\`${node.value}\` is no amount`, 'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`')
 }
 
 function parseFactor(text: string): readonly string[] | Decimal | undefined {

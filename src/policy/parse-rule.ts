@@ -4,13 +4,14 @@
 import type { Action } from '../core/actions.ts'
 import { CHANNELS, type Channel } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
-import { asMap } from './check-shape.ts'
-import { type Expression, parseExpression } from './expression.ts'
+import { asMap, checkName } from './check-shape.ts'
+import { parseExpression } from './expression.ts'
 import { ExpressionError } from './expression-names.ts'
 import { isGlob, parseGlob } from './glob.ts'
 import { parseLimits } from './parse-limit.ts'
 import type { Problems } from './problem.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar } from './read-document.ts'
+import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
+import { entry, type Located, type LocatedMap, type LocatedScalar, placeOf } from './read-document.ts'
 import type { Approval, Guardrail, Rule } from './rule.ts'
 import { parseDuration } from './shape.ts'
 import { weakTests } from './weak-tests.ts'
@@ -51,8 +52,8 @@ export function parseRule(section: Section, key: LocatedScalar, node: Located, c
   const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
   checkBranches(map, rule, context.problems)
   if (entry(map, 'over') !== undefined && !('glob' in glob)) {
-    const help = 'an exact name stands over the category anyway'
-    noEffect(map, 'over', '`over` on what is not a glob', help, context.problems)
+    const help = named ? 'take it away: an exact name stands over the category anyway' : 'take it away: only a glob under `tools` lifts the rule of a category'
+    noEffect(map, 'over', '`over` stands on what is no glob', help, context.problems)
   }
   if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
     checkClientChannel(map, `a ${name} call`, rule.approval, context.problems)
@@ -68,29 +69,40 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
   const common = parseCommon(map, map.at, `/guardrails/${index}`, words, id, context)
   const { problems } = context
   if (action === undefined && common.limits.length === 0)
-    problems.error('POLICY_NO_EFFECT', map.at, `the guardrail \`${name}\` has neither \`action\` nor a limit`, 'give it one of them')
-  const { expression } = common.when ?? {}
-  if (action === 'hide' && expression?.readsArgs) hideByArgs(map, problems)
+    problems.error('POLICY_NO_EFFECT', (entry(map, 'name') ?? map).at, `\`${name}\` has neither \`action\` nor a limit`, 'give it one of them')
+  if (action === 'hide' && common.when?.expression.readsArgs) hideByArgs(map, problems)
   const match = asMap(entry(map, 'match'))
+  checkMatch(match, problems)
   const wordsOf = (field: string) => {
     const list = entry(match, field)
     return list === undefined ? undefined : strings(list)
   }
-  const tools = wordsOf('tools')
-  for (const tool of tools ?? [])
-    if (!/^[^/]+\/.+/s.test(tool))
-      problems.error('POLICY_BAD_NAME', match.at, `\`${tool}\` is no \`<server>/<tool>\``, `write \`<server>/${tool}\`, or \`*/${tool}\` for every server`)
   return {
     ...common,
     name,
     ...(action === undefined ? {} : { action }),
     match: {
       ...defined('categories', wordsOf('categories')),
-      ...defined('tools', tools?.map(parseGlob)),
+      ...defined('tools', wordsOf('tools')?.map(parseGlob)),
       ...defined('servers', wordsOf('servers')),
       ...defined('methods', wordsOf('methods')),
     },
   }
+}
+
+/** Names that are none, and parts that cannot hold together. */
+function checkMatch(match: LocatedMap, problems: Problems): void {
+  for (const tool of items(entry(match, 'tools'))) checkName(String(tool.value), 'tool', tool.at, problems)
+  for (const server of items(entry(match, 'servers')))
+    if (String(server.value).includes('/'))
+      problems.error('POLICY_BAD_NAME', server.at, `\`${server.value}\` is no name of a server`, 'name tools under `tools`, and servers without a `/`')
+  const methods = strings(entry(match, 'methods'))
+  if (methods.length === 0 || methods.includes(TOOL_CALL)) return
+  if (entry(match, 'tools') !== undefined)
+    noEffect(match, 'methods', '`methods` without `tools/call` never holds together with `tools`', 'add `tools/call`, or take one of them away', problems)
+  const categories = strings(entry(match, 'categories'))
+  if (categories.length > 0 && !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? '')))
+    noEffect(match, 'categories', '`categories` has none that these `methods` are judged as', `they are judged as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`, problems)
 }
 
 function parseCommon(
@@ -105,13 +117,15 @@ function parseCommon(
   const when = parseWhen(map, context)
   const limits = parseLimits(map, id, problems)
   const passes = words.some((word) => word === 'allow' || word === 'require_approval')
-  if (limits.length > 0 && !passes)
-    noEffect(map, entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit', `a limit on what is never let through (\`${words.join('`, `')}\`)`, 'take the limit away, or let the call pass', problems)
+  if (limits.length > 0 && !passes) {
+    const field = entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
+    noEffect(map, field, `\`${field}\` stands on what is never let through (${words.map((word) => `\`${word}\``).join(', ')})`, 'take the limit away, or let the call pass', problems)
+  }
   if (entry(map, 'approval') !== undefined && !words.includes('require_approval'))
-    noEffect(map, 'approval', '`approval` where nothing asks for one', 'say `require_approval`, or take it away', problems)
+    noEffect(map, 'approval', '`approval` stands where nothing asks for one', 'say `require_approval`, or take it away', problems)
   const readsArgs = when?.expression.readsArgs === true
   if (entry(map, 'extra_args') !== undefined && !readsArgs)
-    noEffect(map, 'extra_args', '`extra_args` without a `when` that reads `args`', 'take it away', problems)
+    noEffect(map, 'extra_args', '`extra_args` stands without a `when` that reads `args`', 'take it away', problems)
   return {
     pointer,
     at,
@@ -124,18 +138,18 @@ function parseCommon(
   }
 }
 
-function parseWhen(map: LocatedMap, context: RuleContext): { expression: Expression; at: number } | undefined {
+function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
   const node = entry(map, 'when')
   if (node === undefined || node.kind !== 'scalar') return undefined
   const { problems } = context
-  const at = node.contentAt
+  const place = (offset: number) => placeOf(node, offset)
   try {
     const expression = parseExpression(node.value as string, context.labels)
-    for (const weak of weakTests(expression)) problems.warn(weak.code, at + weak.at, weak.message, weak.help)
-    return { expression, at }
+    for (const weak of weakTests(expression)) problems.warn(weak.code, place(weak.at), weak.message, weak.help)
+    return { expression, placeOf: place }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
-    problems.error(error.code, at + error.at, `in \`when\`: ${error.message}`, error.help)
+    problems.error(error.code, place(error.at), `in \`when\`: ${error.message}`, error.help)
     return undefined
   }
 }
@@ -143,17 +157,18 @@ function parseWhen(map: LocatedMap, context: RuleContext): { expression: Express
 function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
   const { when, action, otherwise } = rule
   if (entry(map, 'otherwise') !== undefined && entry(map, 'when') === undefined)
-    noEffect(map, 'otherwise', '`otherwise` without `when`', 'add `when`, or take it away', problems)
+    noEffect(map, 'otherwise', '`otherwise` stands without `when`', 'add `when`, or take it away', problems)
   if (when !== undefined && action === otherwise)
-    noEffect(map, 'when', `both branches of \`when\` say \`${action}\``, 'say something else in `otherwise` (`deny` where left out)', problems)
+    noEffect(map, 'when', `\`when\` decides nothing: both branches say \`${action}\``, entry(map, 'otherwise') === undefined ? `add an \`otherwise\`: it is \`deny\` where left out` : 'say something else in `otherwise`', problems)
   if (when?.expression.readsArgs && (action === 'hide' || otherwise === 'hide')) hideByArgs(map, problems)
   const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
   if (rule.reason !== '' && !told)
-    noEffect(map, 'reason', 'a `reason` that is never told', 'it is told on a denial or a hold', problems)
+    noEffect(map, 'reason', '`reason` is never told', 'take it away: it is told on a denial or a hold', problems)
 }
 
 function hideByArgs(map: LocatedMap, problems: Problems): void {
-  problems.error('POLICY_HIDE_BY_ARGS', (entry(map, 'when') ?? map).at, '`hide` depends on arguments, which are not known when tools are listed', 'say `deny`, or ask for something else than `args`')
+  const word = [entry(map, 'action'), entry(map, 'otherwise')].find((node) => node?.kind === 'scalar' && node.value === 'hide')
+  problems.error('POLICY_HIDE_BY_ARGS', (word ?? map).at, '`hide` depends on arguments, which are not known when tools are listed', 'say `deny`, or let `when` ask for something else than `args`')
 }
 
 function parseApproval(map: LocatedMap, problems: Problems): Approval {
@@ -176,13 +191,14 @@ function parseApproval(map: LocatedMap, problems: Problems): Approval {
     editArgs: scalar(fields, 'edit_args') === true,
   }
   if (approval.approvers.length > 0 || entry(fields, 'quorum') !== undefined)
-    checkClientChannel(map, 'a call that names `approvers` or a `quorum`', approval, problems)
+    checkClientChannel(map, 'where `approvers` or a `quorum` are asked for', approval, problems)
   return approval
 }
 
 function checkClientChannel(map: LocatedMap, what: string, approval: Approval, problems: Problems): void {
   if (!approval.channels.includes('client')) return
-  problems.error('POLICY_CLIENT_CHANNEL', (entry(map, 'approval') ?? map).at, `the client may not approve ${what}`, 'take `client` from `channels`: it is the word of the caller, not of a person')
+  const written = items(entry(asMap(entry(map, 'approval')), 'channels')).find(({ value }) => value === 'client')
+  problems.error('POLICY_CLIENT_CHANNEL', (written ?? map).at, `\`client\` may not approve ${what}`, 'take it from `channels`: it is the word of the caller, not of a person')
 }
 
 function parseOver(map: LocatedMap): Set<Category> {
@@ -204,7 +220,11 @@ export function scalar(map: LocatedMap, name: string): LocatedScalar['value'] | 
 }
 
 export function strings(node: Located | undefined): string[] {
-  return node?.kind === 'list' ? node.items.map((item) => String((item as LocatedScalar).value)) : []
+  return items(node).map(({ value }) => String(value))
+}
+
+function items(node: Located | undefined): readonly LocatedScalar[] {
+  return node?.kind === 'list' ? (node.items as readonly LocatedScalar[]) : []
 }
 
 export function escapePointer(name: string): string {

@@ -11,6 +11,9 @@ export type NameSection = 'tools' | 'resources' | 'prompts'
 
 export interface CompiledPolicy {
   readonly name: string
+  readonly file: string
+  /** Line and column of an offset, both from 1. */
+  readonly position: (offset: number) => { readonly line: number; readonly column: number }
   readonly fallback: Action
   readonly shadow: boolean
   readonly categories: ReadonlyMap<Category, Rule>

@@ -31,6 +31,10 @@ export class Problems {
     this.#text = text
   }
 
+  get file(): string {
+    return this.#file
+  }
+
   get hasErrors(): boolean {
     return this.#errors > 0
   }
@@ -50,7 +54,7 @@ export class Problems {
     message: string,
     help: string,
   ): void {
-    const { line, column } = this.#position(offset)
+    const { line, column } = this.position(offset)
     const id = `${line}:${column}:${code}:${message}`
     if (this.#seen.has(id)) return
     this.#seen.add(id)
@@ -64,7 +68,7 @@ export class Problems {
     return list.length <= PROBLEMS_MAX ? list : list.slice(0, PROBLEMS_MAX)
   }
 
-  #position(offset: number): { line: number; column: number } {
+  position(offset: number): { line: number; column: number } {
     this.#lineStarts ??= lineStarts(this.#text)
     const starts = this.#lineStarts
     let low = 0
@@ -74,7 +78,9 @@ export class Problems {
       if ((starts[middle] as number) <= offset) low = middle
       else high = middle - 1
     }
-    return { line: low + 1, column: offset - (starts[low] as number) + 1 }
+    // No editor counts a byte order mark.
+    const mark = low === 0 && offset > 0 && this.#text.startsWith('\uFEFF') ? 1 : 0
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 - mark }
   }
 }
 

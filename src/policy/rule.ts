@@ -23,6 +23,8 @@ export interface Limit {
   readonly windowMs: number
   readonly per: readonly Per[]
   readonly amount?: Amount
+  /** The arguments that `per` and `amount` name, with their offsets into the document. */
+  readonly reads: readonly { readonly path: readonly string[]; readonly at: number }[]
   /** The counter's name: rule, kind, window, per and amount, but neither `max` nor order. */
   readonly id: string
   /** For people: `10 in 60s per session`. */
@@ -45,7 +47,8 @@ interface Common {
   /** Offset into the document, of the key or entry. */
   readonly at: number
   readonly reason: string
-  readonly when?: { readonly expression: Expression; readonly at: number }
+  /** `placeOf`: from an offset into the expression to one into the document. */
+  readonly when?: { readonly expression: Expression; readonly placeOf: (offset: number) => number }
   readonly limits: readonly Limit[]
   readonly approval: Approval
   readonly extraArgs: boolean

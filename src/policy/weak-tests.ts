@@ -19,27 +19,13 @@ const TEXT_TESTS = new Set(['startsWith', 'contains', 'endsWith'])
 export function weakTests(expression: Expression): WeakTest[] {
   const found: WeakTest[] = []
   let asksForAgent = false
-  const textTest = (subject: Node, value: Node, at: number, test: string) => {
-    const slot = expression.slotOf.get(subject)?.slot
-    const name = slot?.root === 'args' ? slot.path.at(-1) : undefined
-    if (name === undefined || value.op !== 'value' || typeof value.args !== 'string') return
-    const argument = expression.text.slice(subject.start, subject.end)
-    const better = PATH_NAME.test(name)
-      ? `path(${argument}).within("${value.args}")`
-      : URL_NAME.test(name)
-        ? `url(${argument}).host == "${value.args.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '')}"`
-        : undefined
-    if (better !== undefined)
-      found.push({ code: 'POLICY_WEAK_TEST', at, message: `\`${test}\` on \`${argument}\` is passed by \`..\`, \`%2e\` or another spelling`, help: `write \`${better}\`` })
-  }
   const visit = (node: Node): void => {
-    if (node.op === 'rcall' && TEXT_TESTS.has(node.args[0]) && node.args[2][0] !== undefined)
-      textTest(node.args[1], node.args[2][0], node.start, node.args[0])
-    if (node.op === '==' || node.op === '!=') {
-      const [left, right] = node.args
-      textTest(left, right, node.start, node.op)
-      if ([left, right].some((side) => side.op === 'id' && side.args === 'agent')) asksForAgent = true
+    for (const [subject, value, test] of textTests(node)) {
+      const weak = weakTest(expression, subject, value, test)
+      if (weak !== undefined) found.push(weak)
     }
+    if ((node.op === '==' || node.op === '!=') && node.args.some((side) => side.op === 'id' && side.args === 'agent'))
+      asksForAgent = true
     for (const child of childrenOf(node)) visit(child)
   }
   visit(expression.ast)
@@ -47,4 +33,35 @@ export function weakTests(expression: Expression): WeakTest[] {
   if (agent !== undefined && !asksForAgent)
     found.push({ code: 'POLICY_AGENT_NULL', at: agent.at, message: `\`agent.${agent.path[0]}\` cannot be decided for a call that no agent makes`, help: 'write `agent != null && …`, or `agent == null || …`' })
   return found
+}
+
+/** What is compared as text, with what, and how. */
+function textTests(node: Node): (readonly [Node, Node, string])[] {
+  if (node.op === 'rcall') {
+    const [name, receiver, [value]] = node.args
+    return TEXT_TESTS.has(name) && value !== undefined ? [[receiver, value, name]] : []
+  }
+  if (node.op !== '==' && node.op !== '!=') return []
+  const [left, right] = node.args
+  return [
+    [left, right, node.op],
+    [right, left, node.op],
+  ]
+}
+
+function weakTest(expression: Expression, subject: Node, value: Node, test: string): WeakTest | undefined {
+  const slot = expression.slotOf.get(subject)?.slot
+  const name = slot?.root === 'args' ? slot.path.at(-1) : undefined
+  if (name === undefined || value.op !== 'value' || typeof value.args !== 'string') return undefined
+  const argument = expression.text.slice(subject.start, subject.end)
+  const message = `\`${argument}\` is tested as text by \`${test}\`, which another spelling of the same place passes`
+  const help = betterTest(name, argument, value.args)
+  return help === undefined ? undefined : { code: 'POLICY_WEAK_TEST', at: subject.start, message, help }
+}
+
+function betterTest(name: string, argument: string, value: string): string | undefined {
+  if (PATH_NAME.test(name)) return `write \`path(${argument}).within("${value}")\``
+  if (!URL_NAME.test(name)) return undefined
+  const host = value.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '')
+  return `write \`url(${argument}).host == "${host}"\``
 }

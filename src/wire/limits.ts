@@ -19,8 +19,8 @@ export const JSON_LIMITS: JsonLimits = {
   numberLengthMax: 1_000,
 }
 
-/** The reader recurses: a larger `depthMax` is cut to this, which a stack of 984 KiB holds. */
+/** The reader recurses: a larger `depthMax` is cut to this, which takes 350 of 984 KiB of stack. */
 export const JSON_DEPTH_CEILING = 1_000
 
-/** Characters of a key that a message repeats. */
-export const SHOWN_KEY_LENGTH_MAX = 64
+/** Characters of a key or number that a message repeats. */
+export const SHOWN_LENGTH_MAX = 64

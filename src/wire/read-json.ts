@@ -4,7 +4,8 @@
 
 import { ExactNumber, type JsonValue } from '../core/json.ts'
 import type { WireErrorCode } from './errors.ts'
-import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits, SHOWN_KEY_LENGTH_MAX } from './limits.ts'
+import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
+import { Refusal, show } from './refusal.ts'
 import { saysExactly } from './says-exactly.ts'
 
 export type JsonReading =
@@ -23,18 +24,6 @@ export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonRe
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
     return { ok: false, code: thrown.code, message: thrown.message, offset: thrown.offset }
-  }
-}
-
-/** Not an Error: a flood of bad texts must not pay for stack traces. Never leaves this file. */
-class Refusal {
-  readonly code: WireErrorCode
-  readonly message: string
-  readonly offset: number
-  constructor(code: WireErrorCode, message: string, offset: number) {
-    this.code = code
-    this.message = message
-    this.offset = offset
   }
 }
 
@@ -57,8 +46,9 @@ const BYTE_ORDER_MARK = 0xfeff
 const SAFE_DIGITS = 15
 /** With the flag u a surrogate that is in a pair is no match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
-/** All but space to `[` and `]` to the end: a backslash or a control character. */
-const SPECIAL = /[^ -[\]-\uffff]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const SPECIAL = /[\\\x00-\x1f]/g
+const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
@@ -121,7 +111,9 @@ class Reader {
         this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, start)
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
       this.at++
-      setOwn(object, key, this.readValue())
+      const value = this.readValue()
+      if (INHERITED.has(key)) setOwn(object, key, value)
+      else object[key] = value
       const code = this.skipSpace()
       if (code === CLOSE_OBJECT) return this.leave(object)
       if (code !== COMMA) this.refuseSyntax('`,` or `}`')
@@ -276,22 +268,9 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** Assigned, `__proto__` would change the prototype and be no key at all. */
-function setOwn(object: Record<string, JsonValue>, key: string, value: JsonValue): void {
-  if (key !== '__proto__') object[key] = value
-  else
-    Object.defineProperty(object, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    })
-}
-
-/** In backticks, cut, and with nothing in it that could rewrite a terminal or a log line. */
-function show(text: string): string {
-  const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
-  const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`
-  const cut = text.length > SHOWN_KEY_LENGTH_MAX ? `${text.slice(0, SHOWN_KEY_LENGTH_MAX)}…` : text
-  return `\`${cut.replace(hidden, spell)}\``
+/** For names that every object inherits. Assigned, `__proto__` would change the prototype and be no
+ * key at all, and the others would throw where somebody has frozen Object.prototype. */
+function setOwn(object: object, key: string, value: JsonValue): void {
+  const own = { value, writable: true, enumerable: true, configurable: true }
+  Object.defineProperty(object, key, own)
 }

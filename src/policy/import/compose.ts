@@ -92,10 +92,10 @@ function reasonOf(check: Check): { reason?: string } {
 
 const NAME_LENGTH_MAX = 190
 
-function uniqueName(draft: Draft, wanted: string): string {
+function uniqueName({ names }: Draft, wanted: string): string {
   const base = wanted.slice(0, NAME_LENGTH_MAX)
-  const taken = new Set(draft.guardrails.map((guardrail) => guardrail.name))
   let name = base
-  for (let count = 2; taken.has(name); count++) name = `${base} (${count})`
+  for (let number = names.size + 1; names.has(name); number++) name = `${base} (${number})`
+  names.add(name)
   return name
 }

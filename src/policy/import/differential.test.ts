@@ -345,3 +345,49 @@ it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS} documents)
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 100)
 }, 300_000)
+
+/** Values that print alike in Go although their types differ. */
+const ALIKE: readonly JsonValue[] = [
+  ...[5, '5', 6, '6', 2.5, '2.5', 1_000_000, '1000000', '1e+06'],
+  ...[true, 'true', false, 'false', null, '<nil>', '', 'x'],
+  ...[['x'], '[x]', [5], ['5'], '[5]', { text: 5 }, 'map[text:5]', 'text'],
+]
+const SCALARS = ALIKE.filter((value) => value !== null && typeof value !== 'object')
+
+it('another type never slips through: every operator, value and argument in every sense', () => {
+  const conditions: Condition[] = [
+    ...SCALARS.flatMap((value) =>
+      ['eq', 'neq', 'contains'].map((op) => ({ path: 'args.x', op, value })),
+    ),
+    ...SCALARS.flatMap((value) =>
+      ['in', 'not_in'].flatMap((op) =>
+        [[value], [value, 'other'], [value, 7]].map((list) => ({
+          path: 'args.x',
+          op,
+          value: list,
+        })),
+      ),
+    ),
+    ...['lt', 'lte', 'gt', 'gte'].map((op) => ({ path: 'args.x', op, value: 5 })),
+    ...['5', 'x', '^$'].map((value) => ({ path: 'args.x', op: 'regex', value })),
+    ...[true, false].map((value) => ({ path: 'args.x', op: 'exists', value })),
+  ]
+  const sequence: OneCall[] = [
+    { tool: 'charge', args: {}, afterMs: 0 },
+    ...ALIKE.map((x) => ({ tool: 'charge', args: { x } as JsonObject, afterMs: 0 })),
+  ]
+  const seen: Seen = { allowed: 0, denied: 0, held: 0, limited: 0, tighter: 0 }
+  for (const one of conditions) {
+    for (const action of ['evaluate', 'require_approval']) {
+      const charge = { rules: [{ name: 'a', action, conditions: [one] }] }
+      const doc: InterceptDoc = { version: '1', default: 'deny', tools: { charge } }
+      run(stringify(doc), new OriginalIntercept(doc), [one], sequence, seen)
+    }
+    for (const charge of [{ require: [one] }, { deny_if: [one] }]) {
+      const doc: HostedDoc = { version: '1', default: 'deny', tools: { charge } }
+      run(JSON.stringify(doc), new OriginalHosted(doc), [one], sequence, seen)
+    }
+  }
+  expect(seen.allowed).toBeGreaterThan(1_000)
+  expect(seen.tighter).toBeGreaterThan(100)
+})

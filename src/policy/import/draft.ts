@@ -58,6 +58,8 @@ export interface Draft {
   readonly comments: string[]
   readonly tools: DraftTool[]
   readonly guardrails: DraftGuardrail[]
+  /** Of guardrails, to keep them unique. */
+  readonly names: Set<string>
 }
 
 export const EMPTY_CHECK: Omit<Check, 'name'> = {

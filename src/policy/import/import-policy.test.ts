@@ -324,7 +324,6 @@ guardrails:
       '4:74 IMPORT_INVALID',
     ],
     ['a doubled key', 'version: "1"\nversion: "1"\n', '2:1 POLICY_DOUBLED_KEY'],
-    ['what is not YAML', 'version: "1\n', '2:1 POLICY_SYNTAX'],
     ['a policy of our own', 'version: 1\ndefault: deny\nguardrails: []\n', '1:1 IMPORT_FORMAT'],
     ['a list', '- a\n', '1:1 IMPORT_FORMAT'],
     [
@@ -357,6 +356,27 @@ guardrails:
       'default: deny',
       'tools:',
     ])
+  })
+
+  it('refuses more than a megabyte, and more guardrails than there may be', () => {
+    const crowd = (line: (index: number) => string) => {
+      let text = 'version: "1"\ntools:\n  pay:\n    rules:\n'
+      for (let index = 0; text.length < 200_000; index++) text += line(index)
+      return text
+    }
+    expect(told(`${'x'.repeat(1_048_577)}`, 'errors')).toEqual(['1:1 POLICY_TOO_LARGE'])
+    const rules = crowd(
+      (index) =>
+        `      - { name: a, conditions: [{ path: state.pay.c${index}, op: lte, value: 1 }], state: { counter: c${index}, window: day } }\n`,
+    )
+    expect(importPolicy(rules, options).errors.at(-1)?.code).toBe('IMPORT_TOO_LARGE')
+    const faults = crowd(() => '      - { name: a, conditions: [{ path: x, op: eq, value: 1 }] }\n')
+    expect(importPolicy(faults, options).errors.length).toBeGreaterThan(2_000)
+  }, 20_000)
+
+  it('refuses what is not YAML', () => {
+    const { yaml, errors } = importPolicy('version: "1\n', options)
+    expect([yaml, errors.map(({ code }) => code)]).toEqual(['', ['POLICY_SYNTAX']])
   })
 
   it('refuses a name of a server that would be a glob', () => {

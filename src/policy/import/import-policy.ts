@@ -56,7 +56,7 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Imp
     )
     return failed()
   }
-  const draft: Draft = { comments: [], tools: [], guardrails: [] }
+  const draft: Draft = { comments: [], tools: [], guardrails: [], names: new Set() }
   const scope = { server, all: `${server}/*` }
   if (format === 'hosted') importHosted(root, scope, draft, report)
   else importIntercept(root, scope, draft, report)

@@ -200,12 +200,11 @@ function refuseDoubledCounters(rules: readonly InterceptRule[], report: Report):
 
 /** What stands in for a rule that needs a person: never looser than the original. */
 export function notImported(report: Report): Check {
-  const { line } = report.errors().at(-1) ?? { line: 1 }
   return {
     ...EMPTY_CHECK,
     name: 'not imported',
     denies: true,
-    comments: [`not imported: see the errors for ${report.file}, line ${line}`],
+    comments: [`not imported: see the errors for ${report.file}, line ${report.lastErrorLine}`],
     reason: 'this rule was not imported and needs a person',
   }
 }

@@ -40,6 +40,10 @@ export class Report {
     return this.#errors.length
   }
 
+  get lastErrorLine(): number {
+    return this.#errors.at(-1)?.line ?? 1
+  }
+
   warnings(): ImportWarning[] {
     return inOrder(this.#warnings)
   }

@@ -3,7 +3,7 @@
 // are no limit of the tool's own counter have no counterpart here and are errors.
 
 import { entry, type Located, type LocatedMap } from '../read-document.ts'
-import { readText } from './read-fields.ts'
+import { isAmbiguous, readText } from './read-fields.ts'
 import type { Report } from './report.ts'
 import { type TranslatedLimit, translateLimit } from './translate-limit.ts'
 
@@ -35,11 +35,15 @@ export function translateCounters(
   report: Report,
 ): ReadonlyMap<CountingRule, TranslatedLimit> | undefined {
   const scope = tool === '*' ? '_global' : tool
+  const owners = new Map<string, CountingRule>()
+  for (const rule of rules)
+    for (const part of [scope, tool])
+      if (rule.state !== undefined) owners.set(`state.${part}.${rule.state.counter}`, rule)
   const bounds = new Map<CountingRule, Bound[]>()
   const before = report.errorCount
   for (const rule of rules)
     for (const condition of rule.stateConditions)
-      readBound(rule, condition, rules, scope, tool, bounds, report)
+      readBound(rule, condition, owners, scope, bounds, report)
   if (report.errorCount > before) return undefined
   const limits = new Map<CountingRule, TranslatedLimit>()
   for (const rule of rules) {
@@ -53,20 +57,15 @@ export function translateCounters(
 function readBound(
   rule: CountingRule,
   condition: LocatedMap,
-  rules: readonly CountingRule[],
+  owners: ReadonlyMap<string, CountingRule>,
   scope: string,
-  tool: string,
   bounds: Map<CountingRule, Bound[]>,
   report: Report,
 ): void {
   const path = readText(condition, 'path', report) ?? ''
   const op = readText(condition, 'op', report) ?? ''
   const at = (entry(condition, 'path') ?? condition).at
-  const owner = rules.find(
-    ({ state }) =>
-      state !== undefined &&
-      [`state.${scope}.${state.counter}`, `state.${tool}.${state.counter}`].includes(path),
-  )
+  const owner = owners.get(path)
   if (owner === undefined) {
     report.error(
       'IMPORT_STATE',
@@ -76,7 +75,7 @@ function readBound(
     )
     return
   }
-  const value = numberOf(entry(condition, 'value'))
+  const value = numberOf(entry(condition, 'value'), report)
   if (op === 'exists' && booleanOf(entry(condition, 'value')) === true) return
   if ((op !== 'lt' && op !== 'lte') || value === undefined) {
     report.error(
@@ -89,7 +88,9 @@ function readBound(
   }
   const max = op === 'lt' ? Math.trunc(value) - 1 : Math.trunc(value)
   const counted = owner === rule && path === `state.${scope}.${owner.state?.counter}`
-  bounds.set(owner, [...(bounds.get(owner) ?? []), { max, at, counted }])
+  const list = bounds.get(owner) ?? []
+  list.push({ max, at, counted })
+  bounds.set(owner, list)
 }
 
 function limitOf(
@@ -141,10 +142,9 @@ function limitOf(
   )
 }
 
-function numberOf(node: Located | undefined): number | undefined {
-  return node?.kind === 'scalar' && typeof node.value === 'number' && Number.isFinite(node.value)
-    ? node.value
-    : undefined
+function numberOf(node: Located | undefined, report: Report): number | undefined {
+  if (node?.kind !== 'scalar' || isAmbiguous(node, report)) return undefined
+  return typeof node.value === 'number' && Number.isFinite(node.value) ? node.value : undefined
 }
 
 function booleanOf(node: Located | undefined): boolean | undefined {

@@ -1,0 +1,19 @@
+// What can stop a command before it has an answer: exit code 2, one line, and what to do.
+
+export const ERRORS = {
+  CLI_FILE: 'a file could not be read or written',
+  CLI_TOOLS: 'a file of tool definitions is not one',
+  CLI_ARGUMENT: 'an option or argument of a command is wrong',
+  CLI_POLICY: 'the policy has errors, so the command cannot go on',
+} as const
+
+/** Thrown by a command that cannot run; main prints it and exits with 2. */
+export class CliError extends Error {
+  readonly code: keyof typeof ERRORS
+  readonly help: string
+  constructor(code: keyof typeof ERRORS, message: string, help: string) {
+    super(message)
+    this.code = code
+    this.help = help
+  }
+}

@@ -1,0 +1,108 @@
+// A decision and its trace as text for people: what counted, what did not and why, conditions with
+// how they came out, limits with what is left, and the verdict with its place in the document.
+
+import type { Action } from '../core/actions.ts'
+import type { Decision } from '../core/decision.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
+import type { TraceStep } from '../policy/trace.ts'
+import { type Output, printable, type Style, toJson } from './output.ts'
+
+const STYLES: Record<Action, Style> = { allow: 'green', require_approval: 'yellow', deny: 'red', hide: 'magenta' }
+
+export class Explanation {
+  readonly #policy: CompiledPolicy
+  readonly #output: Output
+
+  constructor(policy: CompiledPolicy, output: Output) {
+    this.#policy = policy
+    this.#output = output
+  }
+
+  print(target: string, tool: KnownTool | undefined, args: JsonObject, decision: Decision, trace: readonly TraceStep[], shown: boolean): void {
+    const { line, bold, dim } = this
+    line(`${bold(printable(target))}${tool ? dim(`  ${tool.category}, ${tool.risk} risk by the catalogue`) : ''}`)
+    if (Object.keys(args).length > 0) line(dim(`  ${printable(toJson(args).replace(/\s+/g, ' '))}`))
+    line()
+    for (const step of trace) this.#step(step)
+    this.#verdict(decision, shown)
+  }
+
+  #step(step: TraceStep): void {
+    const { line, dim, action } = this
+    switch (step.step) {
+      case 'category':
+        return line(`  category   ${step.category} ${dim(`(by the ${step.by})`)}`)
+      case 'aside':
+        return line(dim(`  aside      ${this.place(step.rule)}: ${printable(step.why)}`))
+      case 'default':
+        return line(`  default    no rule counts: ${action(step.action)} ${dim(this.place('/default'))}`)
+      case 'rule':
+        line(`  rule       ${this.place(step.rule)}: ${action(step.action)}`)
+        return this.#condition(step)
+      case 'guardrail':
+        line(`  guardrail  ${step.laid ? printable(step.name) : dim(printable(step.name))}: ${step.laid ? `laid over${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`)
+        return this.#condition(step)
+      case 'limit': {
+        const state = step.passes ? `takes ${step.amount}, ${step.remaining} left before it` : `${step.amount} does not fit, ${step.remaining} left${waitText(step.retryAfterMs)}`
+        return line(`  limit      ${step.limit}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`)
+      }
+      case 'shadow':
+        return line(dim(`  shadow     ${this.place(step.rule)} would say ${step.action} (${step.code})`))
+      case 'verdict':
+        return
+    }
+  }
+
+  #condition(step: { when?: string; came?: string; why?: string }): void {
+    if (step.when === undefined) return
+    const why = step.why === undefined ? '' : `: ${printable(step.why)}`
+    this.line(this.dim(`             when ${printable(step.when.trim())}`))
+    this.line(this.dim(`             came out ${step.came}${why}`))
+  }
+
+  #verdict({ action, code, rule, reason, retryAfterMs, approvals }: Decision, shown: boolean): void {
+    const { line, dim } = this
+    line()
+    line(`  ${this.action(action)} ${dim(code)}${rule ? dim(`  by ${this.place(rule)}`) : ''}`)
+    if (reason !== '') line(`  reason     ${printable(reason)}`)
+    if (retryAfterMs > 0) line(`  again     ${waitText(retryAfterMs).replace(/^,/, '')}`)
+    for (const ask of approvals)
+      line(dim(`  approval   ${ask.quorum} of ${ask.approvers.join(', ') || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`))
+    line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
+  }
+
+  /** `policy.yaml:12` and the rule's name, from its pointer. */
+  place(pointer: string): string {
+    const house = pointer.startsWith('house:')
+    const policy = house ? this.#policy.house : this.#policy
+    const bare = house ? pointer.slice(6) : pointer
+    const rule = policy && allRules(policy).find((candidate) => candidate.pointer === bare)
+    if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
+    const { line } = policy.position(rule.at)
+    return `${printable('key' in rule ? rule.key : rule.name)} (${policy.file}:${line})`
+  }
+
+  line = (text?: string) => this.#output.line(text)
+  paint = (style: Style, text: string) => this.#output.paint(style, text)
+  bold = (text: string) => this.paint('bold', text)
+  dim = (text: string) => this.paint('dim', text)
+  action = (action: Action) => this.paint(STYLES[action], action)
+}
+
+function allRules(policy: CompiledPolicy) {
+  return [
+    ...policy.tools.values(),
+    ...policy.categories.values(),
+    ...policy.methods.values(),
+    ...policy.resources.values(),
+    ...policy.prompts.values(),
+    ...policy.guardrails,
+  ]
+}
+
+function waitText(ms: number): string {
+  if (ms === Number.POSITIVE_INFINITY) return ', never: the call alone takes more than the limit'
+  return `, in ${Math.ceil(ms / 100) / 10} s`
+}

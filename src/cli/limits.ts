@@ -1,0 +1,6 @@
+// Bounds of the command line, by name and unit.
+
+/** A policy, case or property file: the engine's own bound is lower, this one stops the reading. */
+export const TEXT_FILE_BYTES_MAX = 8 * 1_048_576
+/** A file of tool definitions; 4,358 real ones take 5 MB. */
+export const TOOLS_FILE_BYTES_MAX = 256 * 1_048_576

@@ -1,0 +1,81 @@
+// The composition root of the command line: which commands there are, and what becomes of their
+// exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
+
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { CliError } from './errors.ts'
+import { addPolicyCheck } from './policy-check.ts'
+import { addPolicyCoverage } from './policy-coverage.ts'
+import { addPolicyExplain } from './policy-explain.ts'
+import { addPolicyImport } from './policy-import.ts'
+import { addPolicyProve } from './policy-prove.ts'
+import { addPolicyTest } from './policy-test.ts'
+
+/** A command's answer: its exit code. */
+export type Answer = (code: 0 | 1) => void
+
+export async function main(argv: readonly string[]): Promise<number> {
+  let exitCode = 0
+  const program = build((code) => {
+    exitCode = code
+  })
+  try {
+    if (argv.length === 0) program.outputHelp()
+    else await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function build(answer: Answer): Command {
+  const program = new Command('sluice')
+    .description('The gate between AI agents and their tools.')
+    .version(version(), '--version', 'print the version')
+    .helpCommand(false)
+    .showHelpAfterError('(--help shows what is possible)')
+    .exitOverride()
+    .addHelpText('after', EXAMPLES)
+  const policy = program
+    .command('policy')
+    .description('write, check, explain, test and prove policies')
+    .addHelpText('after', POLICY_EXAMPLES)
+    .helpCommand(false)
+  for (const add of [addPolicyCheck, addPolicyExplain, addPolicyTest, addPolicyProve, addPolicyCoverage, addPolicyImport]) add(policy, answer)
+  return program
+}
+
+function failed(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CliError) {
+    process.stderr.write(`sluice: ${error.message} [${error.code}]\n  help: ${error.help}\n`)
+    return 2
+  }
+  process.stderr.write(`sluice: this is a fault of ours: ${(error as Error).stack}\n`)
+  return 2
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy check policy.yaml --tools tools.json
+  sluice policy explain stripe/create_refund --args '{"amount": 100}'
+  sluice policy test cases.yaml
+
+Exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
+The language: docs/policy-language.md. Error codes: docs/errors.md.`
+
+const POLICY_EXAMPLES = `
+Examples:
+  sluice policy check policy.yaml --tools tools.json     is it right, and what does it say of my tools?
+  sluice policy explain github/delete_repo               what happens to this call, and why?
+  sluice policy test cases.yaml                          do all my cases still come out?
+  sluice policy prove properties.yaml --tools tools.json can this ever happen?
+  sluice policy coverage cases.yaml                      which rules has no case tried?
+  sluice policy import intercept.yaml --server github    bring a PolicyLayer policy along
+
+A tools file is a JSON array of tool definitions, each with "server".`

@@ -1,0 +1,103 @@
+// `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
+
+import type { Command } from 'commander'
+import type { JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { decide, visible } from '../policy/decide.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
+import { type SampleFacts, sampleFacts, splitName } from '../policy/sample-facts.ts'
+import type { TraceStep } from '../policy/trace.ts'
+import { MemoryCounters } from '../store/memory/counters.ts'
+import { CliError } from './errors.ts'
+import { Explanation } from './explanation.ts'
+import type { Answer } from './main.ts'
+import { Output } from './output.ts'
+import { loadPolicy, readObject, readTools, toolFinder } from './read-input.ts'
+
+interface Options {
+  policy: string
+  house?: string
+  tools?: string
+  args?: string
+  facts?: string
+  method: string
+  at?: string
+  repeat: string
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy explain stripe/create_refund --args '{"amount": 100, "currency": "EUR"}'
+  sluice policy explain github/create_issue --policy policy.yaml --tools tools.json --json
+  sluice policy explain gmail/send --facts '{"session": {"saw": ["private"]}, "agent": {"depth": 1}}'
+  sluice policy explain github/create_issue --repeat 31          the 31st call in one instant
+  sluice policy explain notes/file:///a.md --method resources/read
+
+--facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
+template, depth, turn}, "callCategory", "transport". Exit code 0 where the call may go on, 1 where not.`
+
+export function addPolicyExplain(parent: Command, answer: Answer): void {
+  parent
+    .command('explain')
+    .description('show the whole way to the verdict on one call')
+    .argument('<server/tool>', 'the tool (or resource URI or prompt, with --method)')
+    .option('--policy <file>', 'the policy document', 'policy.yaml')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--tools <file>', 'known tools, for their categories and declared arguments')
+    .option('--args <json>', 'the arguments of the call')
+    .option('--facts <json>', 'who calls, and what the session has seen')
+    .option('--method <method>', 'an MCP method', TOOL_CALL)
+    .option('--at <time>', 'when, as 2026-01-01T12:00:00Z')
+    .option('--repeat <n>', 'call so often in one instant; the last one is explained', '1')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((target: string, options: Options) => answer(explain(target, options, new Output(options))))
+}
+
+function explain(target: string, options: Options, output: Output): 0 | 1 {
+  const parts = splitName(target)
+  if (parts === undefined) throw new CliError('CLI_ARGUMENT', `\`${target}\` is no \`<server>/<tool>\``, 'name the server before the `/`')
+  const tools = options.tools === undefined ? [] : readTools(options.tools)
+  const house = options.house === undefined ? undefined : loadPolicy(options.house, { name: 'house' }, output).policy
+  const { policy } = loadPolicy(options.policy, house ? { house } : {}, output)
+  const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
+  const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
+  const said = options.facts === undefined ? {} : (readObject(options.facts, '--facts') as SampleFacts)
+  const facts = sampleFacts(tool, said)
+  const call = { ...parts, method: options.method, args }
+  const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
+  const counters = new MemoryCounters()
+  let trace: TraceStep[] = []
+  let decision = decide(policy, call, facts, counters, now, trace)
+  for (let round = 1; round < repeats(options.repeat); round++) {
+    if (decision.action === 'allow') counters.consume(decision.limits, now)
+    trace = []
+    decision = decide(policy, call, facts, counters, now, trace)
+  }
+  const shown = visible(policy, call, facts, now)
+  output.value({ ...decision, visible: shown, trace })
+  new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
+  return decision.action === 'allow' ? 0 : 1
+}
+
+function findTool({ server, name }: { server: string; name: string }, tools: readonly KnownTool[], options: Options, output: Output): KnownTool {
+  const tool = toolFinder(tools)(server, name)
+  if (tools.length > 0 && !tools.includes(tool))
+    throw new CliError('CLI_ARGUMENT', `\`${options.tools}\` has no \`${server}/${name}\``, 'check the spelling, or leave --tools out to explain a tool that is not known')
+  if (tools.length === 0) output.remark('note: no --tools, so the category comes from the name and arguments are taken as they are')
+  return tool
+}
+
+function wallTime(at: string | undefined): number {
+  if (at === undefined) return Date.now()
+  const ms = Date.parse(at)
+  if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at)) throw new CliError('CLI_ARGUMENT', `\`${at}\` is no time`, 'write `--at 2026-01-01T12:00:00Z`')
+  return ms
+}
+
+function repeats(text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1 || count > 1_000_000) throw new CliError('CLI_ARGUMENT', `--repeat is \`${text}\``, 'a whole number from 1 to 1000000')
+  return count
+}

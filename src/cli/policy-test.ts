@@ -1,0 +1,97 @@
+// `sluice policy test`: runs YAML cases; every verdict that is not as expected is shown.
+
+import { dirname, resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { KnownTool } from '../core/tools.ts'
+import { readCases } from '../policy/cases.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
+import { type CaseResult, runCase } from '../policy/run-cases.ts'
+import { MemoryCounters } from '../store/memory/counters.ts'
+import { CliError } from './errors.ts'
+import type { Answer } from './main.ts'
+import { Output, printable } from './output.ts'
+import { loadPolicy, readText, readTools, toolFinder } from './read-input.ts'
+
+export interface CaseOptions {
+  policy?: string
+  tools?: string
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy test cases.yaml
+  sluice policy test cases.yaml more-cases.yaml --policy policy.yaml --tools tools.json
+
+A file of cases:
+  policy: policy.yaml
+  tools: tools.json
+  cases:
+    - name: small refunds pass
+      call: stripe/create_refund
+      args: { amount: 100 }
+      expect: allow
+    - call: github/create_issue
+      repeat: 31                    # the last of 31 calls in one instant
+      expect: { action: deny, code: RATE_LIMITED }
+Also: principal, session, agent, category, method, at, every.`
+
+export function addPolicyTest(parent: Command, answer: Answer): void {
+  parent
+    .command('test')
+    .description('run cases; exit code 1 where a verdict is not as expected')
+    .argument('<cases...>', 'YAML files of cases')
+    .option('--policy <file>', 'the policy, instead of the one the cases name')
+    .option('--tools <file>', 'known tools, instead of the file the cases name')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((files: string[], options: CaseOptions) => {
+      const output = new Output(options)
+      const runs = files.map((file) => ({ file, ...runFile(file, options, output) }))
+      const results = runs.flatMap((run) => run.results)
+      const failed = results.filter((result) => !result.passed).length
+      output.value({ passed: results.length - failed, failed, cases: runs.flatMap(({ file, results: ran }) => ran.map((result) => describe(file, result))) })
+      for (const { file, results: ran } of runs) for (const result of ran) printResult(file, result, output)
+      output.line(`${results.length - failed} passed, ${failed} failed`)
+      answer(failed === 0 ? 0 : 1)
+    })
+}
+
+export interface CaseRun {
+  readonly policy: CompiledPolicy
+  readonly tools: readonly KnownTool[]
+  readonly results: readonly CaseResult[]
+}
+
+/** Reads one file of cases with its policy and tools, and runs it. */
+export function runFile(file: string, options: CaseOptions, output: Output): CaseRun {
+  const text = readText(file)
+  const { cases, problems } = readCases({ file, text })
+  for (const problem of problems) output.problem(problem, text)
+  if (cases === undefined) throw new CliError('CLI_ARGUMENT', `\`${file}\` is not a file of cases`, 'mend what is shown above; --help has an example')
+  const beside = (name: string | undefined) => (name === undefined ? undefined : resolve(dirname(file), name))
+  const policyFile = options.policy ?? beside(cases.policy)
+  if (policyFile === undefined) throw new CliError('CLI_ARGUMENT', `\`${file}\` names no policy`, 'add `policy: policy.yaml`, or say --policy FILE')
+  const toolsFile = options.tools ?? beside(cases.tools)
+  const tools = toolsFile === undefined ? [] : readTools(toolsFile)
+  const { policy } = loadPolicy(policyFile, {}, output)
+  const toolFor = toolFinder(tools)
+  const results = cases.cases.map((one) => runCase(policy, one, { toolFor, counters: () => new MemoryCounters() }))
+  return { policy, tools, results }
+}
+
+function printResult(file: string, result: CaseResult, output: Output): void {
+  const { name, line } = result.case
+  if (result.passed) output.line(`${output.paint('green', 'ok')}    ${printable(name)}`)
+  else {
+    output.line(`${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${file}:${line}`)}`)
+    for (const difference of result.differences) output.line(`      ${printable(difference)}`)
+    output.line(output.paint('dim', `      decided by ${printable(result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`))
+  }
+}
+
+function describe(file: string, { case: one, passed, differences, decision }: CaseResult) {
+  const { action, code, rule, reason } = decision
+  return { file, line: one.line, name: one.name, passed, differences, decision: { action, code, rule, reason } }
+}
+

@@ -1,0 +1,17 @@
+// What happens to a plain call of a tool, for overviews: no limits reached, a fresh session, nobody
+// special. Where a condition decides, the answer is that it depends.
+
+import type { Action } from '../core/actions.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { decideAssuming } from './decide.ts'
+import { TOOL_CALL } from './methods.ts'
+import type { CompiledPolicy } from './policy.ts'
+import { toolScope } from './resolve.ts'
+import { sampleFacts } from './sample-facts.ts'
+
+export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
+  if (toolScope(policy, tool).rules.some(({ program }) => program !== undefined)) return 'depends'
+  const { server, name } = tool.definition
+  const call = { server, name, method: TOOL_CALL, args: {} }
+  return decideAssuming(policy, call, sampleFacts(tool), { wallMs: 0, monotonicMs: 0 }, new Map()).action
+}

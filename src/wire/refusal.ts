@@ -1,0 +1,26 @@
+// Why a text from the wire is refused, as the readers of this room throw it to their own door, and
+// how a piece of that text is shown in a message. Pure.
+
+import type { WireErrorCode } from './errors.ts'
+import { SHOWN_LENGTH_MAX } from './limits.ts'
+
+/** Not an Error: a flood of bad texts must not pay for stack traces. Never leaves the room. */
+export class Refusal {
+  readonly code: WireErrorCode
+  readonly message: string
+  /** Where in the text, in UTF-16 code units. */
+  readonly offset: number
+  constructor(code: WireErrorCode, message: string, offset: number) {
+    this.code = code
+    this.message = message
+    this.offset = offset
+  }
+}
+
+/** In backticks, cut, and with nothing in it that could rewrite a terminal or a log line. */
+export function show(text: string): string {
+  const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
+  const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`
+  const cut = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
+  return `\`${cut.replace(hidden, spell)}\``
+}
