@@ -113,7 +113,7 @@ function shown(names: readonly string[]): string {
 /** The tools each rule and guardrail meets, and the rules that count for one of them. */
 function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   const met = new Map<Rule | Guardrail, KnownTool[]>()
-  const counting = new Set<Rule>()
+  const counting = new Set<Rule | Guardrail>()
   const meet = (rule: Rule | Guardrail, tool: KnownTool) => {
     const list = met.get(rule)
     if (list === undefined) met.set(rule, [tool])
@@ -123,9 +123,9 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
     const { server, name } = tool.definition
     const scope = toolScope(policy, tool)
     for (const rule of policy.tools.all(server, name)) meet(rule, tool)
-    for (const { rule } of [...scope.rules, ...scope.shadowRules]) counting.add(rule)
-    const own = new Set(policy.guardrails)
-    for (const { rule } of [...scope.guardrails, ...scope.shadowGuardrails]) if (own.has(rule)) meet(rule, tool)
+    for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
+    const own = new Set<Rule | Guardrail>(policy.guardrails)
+    for (const { rule } of [...scope.guardrails, ...scope.shadow]) if (own.has(rule)) meet(rule, tool)
     const general = policy.categories.get(scope.category)
     if (general !== undefined) meet(general, tool)
   }

@@ -118,7 +118,9 @@ function layGuardrails(
     const lies = truth.is === 'true' || truth.is === 'undecidable'
     trace?.push({ step: 'guardrail', name, rule: ready.pointer, ...traceWhen(ready, truth), laid: lies, ...(action ? { action } : {}) })
     if (!lies) continue
-    matches.push({ name, rule: ready.pointer, undecided: truth.is === 'undecidable', ...(action ? { action } : {}) })
+    const undecided = truth.is === 'undecidable'
+    const rule = ready.pointer
+    matches.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
     laid.owners = [...laid.owners, ready]
     if (action === undefined) continue
     if (action === 'require_approval') laid.asking.push(ask(ready))
@@ -143,7 +145,7 @@ function layOwnFiles(laid: Laid, facts: Facts, args: JsonObject | undefined, mat
 /** Each rule in shadow on its own, as if nothing else were there. */
 function weighShadow(scope: Scope, situation: Situation, usage: Usage | undefined): ShadowVerdict[] {
   const verdicts: ShadowVerdict[] = []
-  for (const ready of [...scope.shadowRules, ...scope.shadowGuardrails]) {
+  for (const ready of scope.shadow) {
     const truth = truthOf(ready, situation)
     const rule: Rule | Guardrail = ready.rule
     if (!('key' in rule) && truth.is !== 'true' && truth.is !== 'undecidable') continue

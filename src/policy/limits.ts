@@ -38,6 +38,8 @@ export const WALK_LENGTH_MAX = 65_536
 export const MATCH_WEIGHT = 8
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
+/** Keys of counters that a limit remembers. */
+export const REMEMBERED_KEYS_MAX = 4_096
 /** Nesting of a declared input schema that is followed. */
 export const SCHEMA_DEPTH_MAX = 16
 

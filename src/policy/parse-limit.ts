@@ -47,6 +47,7 @@ function parseLimit(map: LocatedMap, kind: 'rate' | 'spend', ruleId: string, pro
     ...(amount === undefined ? {} : { amount }),
     reads,
     id: `${ruleId}|${kind}|${windowMs}|${perText}${of}`,
+    keys: new Map(),
     text: `${formatDecimal(max)}${of} in ${window.text}${/^\d+$/.test(window.text) ? 's' : ''} per ${perText}`,
   }
 }
@@ -119,7 +120,7 @@ function each(node: Located | undefined): readonly Located[] {
   return node.kind === 'list' ? node.items : [node]
 }
 
-function partText(part: Per): string {
+export function partText(part: Per): string {
   return part.by === 'args' ? pathText(part.path) : part.by
 }
 

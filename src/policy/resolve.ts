@@ -29,8 +29,8 @@ export interface Scope {
   readonly rules: readonly Ready<Rule>[]
   readonly guardrails: readonly Ready<Guardrail>[]
   readonly house: readonly Ready<Guardrail>[]
-  readonly shadowRules: readonly Ready<Rule>[]
-  readonly shadowGuardrails: readonly Ready<Guardrail>[]
+  /** As if absent: rules by pointer, then guardrails. */
+  readonly shadow: readonly Ready<Rule | Guardrail>[]
   /** What matches and does not count. */
   readonly aside: readonly { readonly pointer: string; readonly why: string }[]
 }
@@ -122,8 +122,11 @@ function buildScope(
     rules: counting.map(ready).sort((a, b) => (a.pointer < b.pointer ? -1 : 1)),
     guardrails: own.filter(({ rule }) => !rule.shadow),
     house: house.filter(({ rule }) => !rule.shadow && !houseShadow),
-    shadowRules: shadow.map(ready).sort((a, b) => (a.pointer < b.pointer ? -1 : 1)),
-    shadowGuardrails: [...own.filter(({ rule }) => rule.shadow), ...house.filter(({ rule }) => rule.shadow || houseShadow)],
+    shadow: [
+      ...shadow.map(ready).sort((a, b) => (a.pointer < b.pointer ? -1 : 1)),
+      ...own.filter(({ rule }) => rule.shadow),
+      ...house.filter(({ rule }) => rule.shadow || houseShadow),
+    ],
     aside,
   }
 }

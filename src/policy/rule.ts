@@ -29,6 +29,8 @@ export interface Limit {
   readonly id: string
   /** For people: `10 in 60s per session`. */
   readonly text: string
+  /** Keys made so far, by what `per` names. */
+  readonly keys: Map<string, string>
 }
 
 export interface Approval {

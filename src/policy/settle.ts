@@ -37,8 +37,9 @@ export function settle(
   let worst: { ready: Ready<Rule | Guardrail>; limit: Limit; room: Room } | undefined
   for (const ready of laid.owners) {
     for (const limit of ready.rule.limits) {
-      const { take, ...failed } = takeOf(limit, situation.call, situation.facts, ready.declared, shadow)
-      if (take === undefined) return ended('deny', 'DENIED', ready.pointer, (failed as { denial: string }).denial, 0)
+      const taken = takeOf(limit, situation.call, situation.facts, ready.declared, shadow)
+      if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
+      const { take } = taken
       takes.push(take)
       const room = usage.look(take, situation.now)
       trace?.push(traceLimit(ready.pointer, limit, take, room))

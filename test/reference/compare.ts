@@ -2,11 +2,11 @@
 // verdicts must be equal. Says what the decisions were made of, so that an easy mix is noticed.
 // The engine comes in as an argument, so that one with a planted fault can be tried.
 
-import type { Decision, ShadowVerdict } from '../../src/core/decision.ts'
 import { formatDecimal } from '../../src/core/decimal.ts'
+import type { Decision, ShadowVerdict } from '../../src/core/decision.ts'
 import type { compile } from '../../src/policy/compile.ts'
 import type { decide } from '../../src/policy/decide.ts'
-import { MemoryCounters } from '../../src/store/memory/counters.ts'
+import type { MemoryCounters } from '../../src/store/memory/counters.ts'
 import type { RefDecision, RefEvent, RefVerdict } from './document.ts'
 import { referenceDecide } from './evaluate.ts'
 import { generateWorld, seededRandom } from './generate.ts'
@@ -14,6 +14,7 @@ import { generateWorld, seededRandom } from './generate.ts'
 export interface Engine {
   compile: typeof compile
   decide: typeof decide
+  MemoryCounters: typeof MemoryCounters
 }
 
 export interface Comparison {
@@ -51,10 +52,12 @@ function compareWorld(engine: Engine, seed: number, comparison: Comparison): voi
   )
   if (policy === undefined) {
     const errors = problems.filter(({ severity }) => severity === 'error')
-    comparison.differences.push(`seed ${seed}: refused: ${JSON.stringify(errors, null, 1)}\n${documentText}`)
+    comparison.differences.push(
+      `seed ${seed}: refused: ${JSON.stringify(errors, null, 1)}\n${documentText}`,
+    )
     return
   }
-  const counters = new MemoryCounters()
+  const counters = new engine.MemoryCounters()
   const used: RefEvent[] = []
   for (const { call, facts, nowMs } of calls) {
     const expected = referenceDecide(document, call, facts, used, nowMs)
@@ -63,13 +66,16 @@ function compareWorld(engine: Engine, seed: number, comparison: Comparison): voi
     const now = { wallMs: nowMs, monotonicMs: nowMs }
     const got = engine.decide(policy, call, facts, counters, now)
     for (const verdict of [got, ...got.shadow])
-      if (verdict.action === 'allow' && verdict.limits.length > 0) counters.consume(verdict.limits, now)
+      if (verdict.action === 'allow' && verdict.limits.length > 0)
+        counters.consume(verdict.limits, now)
     comparison.decisions++
     tally(expected, comparison.mix)
     const [want, have] = [JSON.stringify(ofReference(expected)), JSON.stringify(ofEngine(got))]
     if (want !== have) {
       const shown = JSON.stringify({ call, facts: { ...facts, tool: facts.tool?.definition } })
-      comparison.differences.push(`seed ${seed}:\nreference ${want}\nengine    ${have}\n${shown}\n${documentText}`)
+      comparison.differences.push(
+        `seed ${seed}:\nreference ${want}\nengine    ${have}\n${shown}\n${documentText}`,
+      )
       return
     }
   }
@@ -85,7 +91,14 @@ function ofEngine({ guardrails, shadow, ...verdict }: Decision): object {
 }
 
 function plain({ action, code, rule, takes }: RefVerdict): object {
-  return { action, code, rule, takes: takes.map(({ kind, windowMs, max, amount }) => `${kind} ${windowMs} ${max} ${amount}`).sort() }
+  return {
+    action,
+    code,
+    rule,
+    takes: takes
+      .map(({ kind, windowMs, max, amount }) => `${kind} ${windowMs} ${max} ${amount}`)
+      .sort(),
+  }
 }
 
 function ofVerdict({ action, code, rule, limits }: ShadowVerdict | Decision): object {
@@ -94,7 +107,12 @@ function ofVerdict({ action, code, rule, limits }: ShadowVerdict | Decision): ob
     action,
     code,
     rule,
-    takes: takes.map((take) => `${take.kind} ${take.windowMs} ${formatDecimal(take.max)} ${formatDecimal(take.amount)}`).sort(),
+    takes: takes
+      .map(
+        (take) =>
+          `${take.kind} ${take.windowMs} ${formatDecimal(take.max)} ${formatDecimal(take.amount)}`,
+      )
+      .sort(),
   }
 }
 
@@ -102,7 +120,10 @@ function byText(a: object, b: object): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }
 
-function tally({ action, code, guardrails, shadow, notes }: RefDecision, mix: Map<string, number>): void {
+function tally(
+  { action, code, guardrails, shadow, notes }: RefDecision,
+  mix: Map<string, number>,
+): void {
   const add = (name: string) => mix.set(name, (mix.get(name) ?? 0) + 1)
   add(`action ${action}`)
   if (notes.globs >= 2) add('two or more globs count')

@@ -81,7 +81,9 @@ export function judge(ast: Ast, env: Env): true | false | 'undecidable' {
 }
 
 export function readsArgs(ast: Ast): boolean {
-  return JSON.stringify(ast, (_, value) => (typeof value === 'bigint' ? 0 : value)).includes('"path"')
+  return JSON.stringify(ast, (_, value) => (typeof value === 'bigint' ? 0 : value)).includes(
+    '"path"',
+  )
 }
 
 /** Every place where the expression reads an argument, in order; `has` only asks for one. */

@@ -6,8 +6,8 @@ import type { Action } from '../../src/core/actions.ts'
 import type { Call, Facts } from '../../src/core/call.ts'
 import type { JsonValue } from '../../src/core/json.ts'
 import { ExactNumber, isObject } from '../../src/core/json.ts'
-import { declared, hasDeclaredType } from './expression.ts'
 import type { RefEvent, RefLimit, RefTake, RefVerdict } from './document.ts'
+import { declared, hasDeclaredType } from './expression.ts'
 
 /** A rule or guardrail with its limits: `by` is the counters' owner, `pointer` what is told. */
 export interface Owner {

@@ -4,7 +4,13 @@
 
 import type { Instant } from '../../core/clock.ts'
 import type { Consumed, Counters, Receipt, Room, Take, Usage } from '../../core/counters.ts'
-import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../../core/decimal.ts'
+import {
+  addDecimal,
+  compareDecimal,
+  type Decimal,
+  subtractDecimal,
+  ZERO,
+} from '../../core/decimal.ts'
 import { COUNTER_EVENTS_MAX } from '../limits.ts'
 
 interface Event {
@@ -13,7 +19,7 @@ interface Event {
 }
 
 interface Counter {
-  readonly events: Event[]
+  events: Event[]
   /** Events before this index have left the window. */
   head: number
   sum: Decimal
@@ -23,6 +29,11 @@ interface Counter {
 export class MemoryCounters implements Counters, Usage {
   readonly #counters = new Map<string, Counter>()
   #nowMs = Number.NEGATIVE_INFINITY
+  readonly #eventsMax: number
+
+  constructor(options: { readonly eventsMax?: number } = {}) {
+    this.#eventsMax = options.eventsMax ?? COUNTER_EVENTS_MAX
+  }
 
   get size(): number {
     return this.#counters.size
@@ -47,9 +58,7 @@ export class MemoryCounters implements Counters, Usage {
     for (const take of takes) {
       const counter = this.#counters.get(take.key)
       if (counter === undefined) continue
-      const index = counter.events.findLastIndex(
-        (event, at) => at >= counter.head && event.atMs >= atMs && compareDecimal(event.amount, take.amount) >= 0,
-      )
+      const index = eventOf(counter, take.amount, atMs)
       const event = counter.events[index]
       if (event === undefined) continue
       event.amount = subtractDecimal(event.amount, take.amount)
@@ -100,9 +109,10 @@ export class MemoryCounters implements Counters, Usage {
     const { events } = counter
     let index = events.length
     while (index > counter.head && (events[index - 1] as Event).atMs > atMs) index--
-    events.splice(index, 0, { atMs, amount: take.amount })
+    if (index === events.length) events.push({ atMs, amount: take.amount })
+    else events.splice(index, 0, { atMs, amount: take.amount })
     counter.sum = addDecimal(counter.sum, take.amount)
-    if (events.length - counter.head > COUNTER_EVENTS_MAX) thin(counter)
+    if (events.length - counter.head > this.#eventsMax) thin(counter)
   }
 }
 
@@ -117,11 +127,27 @@ function together(takes: readonly Take[], index: number): Decimal {
   return wanted
 }
 
+/** Where a take is counted: only at its own time, since taking a later event away instead would end
+ * a window too early. What was merged into a later one stays counted. */
+function eventOf({ events, head }: Counter, amount: Decimal, atMs: number): number {
+  let larger = -1
+  for (let index = events.length - 1; index >= head; index--) {
+    const event = events[index] as Event
+    if (event.atMs < atMs) break
+    if (event.atMs > atMs) continue
+    const difference = compareDecimal(event.amount, amount)
+    if (difference === 0) return index
+    if (difference > 0) larger = index
+  }
+  return larger
+}
+
 function expire(counter: Counter, nowMs: number): void {
   const { events, windowMs } = counter
   while (counter.head < events.length) {
     const event = events[counter.head] as Event
-    if (nowMs - event.atMs < windowMs) break
+    // Asked this way round, so that a clock that says NaN or Infinity lets nothing leave.
+    if (!(nowMs - event.atMs >= windowMs)) break
     counter.sum = subtractDecimal(counter.sum, event.amount)
     counter.head++
   }
@@ -137,7 +163,12 @@ function expire(counter: Counter, nowMs: number): void {
 }
 
 /** When enough events will have left the window. */
-function retryAfter(take: Take, wanted: Decimal, counter: Counter | undefined, nowMs: number): number {
+function retryAfter(
+  take: Take,
+  wanted: Decimal,
+  counter: Counter | undefined,
+  nowMs: number,
+): number {
   if (compareDecimal(wanted, take.max) > 0 || counter === undefined) return Number.POSITIVE_INFINITY
   let sum = addDecimal(counter.sum, wanted)
   for (let index = counter.head; ; index++) {
@@ -153,9 +184,12 @@ function thin(counter: Counter): void {
   for (let index = counter.head; index < counter.events.length; index += 2) {
     const first = counter.events[index] as Event
     const second = counter.events[index + 1]
-    merged.push(second === undefined ? first : { atMs: second.atMs, amount: addDecimal(first.amount, second.amount) })
+    merged.push(
+      second === undefined
+        ? first
+        : { atMs: second.atMs, amount: addDecimal(first.amount, second.amount) },
+    )
   }
-  counter.events.length = 0
-  counter.events.push(...merged)
+  counter.events = merged
   counter.head = 0
 }

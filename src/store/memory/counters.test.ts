@@ -1,0 +1,96 @@
+// The memory driver: the standard suite, and what only it has. Sweeping, dropping in bulk, thinning.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { COUNTER_EVENTS_MAX } from '../limits.ts'
+import {
+  arbitraryHistory,
+  consume,
+  countersStandardTests,
+  expectNoStretchOver,
+  follow,
+  instant,
+  RUNS,
+  rate,
+  spend,
+} from '../standard-tests.ts'
+import { MemoryCounters } from './counters.ts'
+
+countersStandardTests('MemoryCounters', () => new MemoryCounters())
+
+describe('memory', () => {
+  test('is given back by a sweep, of counters whose window is over and of no others', () => {
+    const counters = new MemoryCounters()
+    for (let n = 0; n < 100; n++) counters.consume([rate(1, { key: `k${n}` })], instant(n * 1_000))
+    expect(counters.size).toBe(100)
+    counters.sweep(instant(99_000))
+    expect(counters.size).toBe(60)
+    expect(counters.look(rate(1, { key: 'k99' }), instant(99_000)).passes).toBe(false)
+    counters.sweep(instant(200_000))
+    expect(counters.size).toBe(0)
+  })
+
+  test('holds nothing for what takes nothing', () => {
+    const counters = new MemoryCounters()
+    counters.consume([spend('0', '1')], instant(0))
+    counters.look(rate(1), instant(0))
+    counters.consume([spend('2', '1')], instant(0))
+    expect(counters.size).toBe(0)
+  })
+
+  test('of a busy counter stays right while old events are dropped in bulk', async () => {
+    const counters = new MemoryCounters()
+    for (let at = 0; at < 3_000; at++) {
+      const busy = rate(50, { windowMs: 50 })
+      expect(await consume(counters, [busy], at)).toBe('ok')
+      if (at >= 49) expect(await consume(counters, [busy], at)).toBe('refused 0')
+    }
+  })
+
+  test('a quiet end after a busy time leaves an empty counter', async () => {
+    const counters = new MemoryCounters()
+    for (let at = 0; at < 10; at++) await consume(counters, [rate(10)], at)
+    expect(await consume(counters, [rate(10)], 1_000_000)).toBe('ok')
+    counters.sweep(instant(2_000_000))
+    expect(counters.size).toBe(0)
+  })
+})
+
+describe('beyond the bound on events', () => {
+  test('neighbours are merged into the later one: tighter, and never looser', async () => {
+    const property = fc.asyncProperty(
+      arbitraryHistory,
+      fc.integer({ min: 1, max: 6 }),
+      async (history, eventsMax) => {
+        await follow(new MemoryCounters({ eventsMax }), history, 'never looser')
+        const steps = history.steps.filter(({ does }) => does === 'consume')
+        const taken = await follow(
+          new MemoryCounters({ eventsMax }),
+          { ...history, steps },
+          'never looser',
+        )
+        expectNoStretchOver(history.limits, taken)
+      },
+    )
+    await fc.assert(property, { numRuns: RUNS })
+  })
+
+  test('what was merged is not given back, and all of it leaves at last', () => {
+    const counters = new MemoryCounters({ eventsMax: 2 })
+    const receipts = [0, 10, 20].map((at) => counters.consume([spend('1', '3')], instant(at)))
+    const [first] = receipts
+    if (first?.ok) counters.giveBack(first.receipt)
+    expect(counters.look(spend('1', '3'), instant(20)).passes).toBe(false)
+    expect(counters.look(spend('2', '3'), instant(60_010)).passes).toBe(true)
+    expect(counters.look(spend('3', '3'), instant(60_020)).passes).toBe(true)
+  })
+
+  test('the default bound itself is passed without a fault', () => {
+    const counters = new MemoryCounters()
+    const dust = spend('0.000001', '5')
+    counters.restore(new Array(COUNTER_EVENTS_MAX + 1).fill(dust), 0, instant(0))
+    const room = counters.look(dust, instant(1))
+    expect(room).toMatchObject({ passes: true, retryAfterMs: 0 })
+    expect(room.remaining).toEqual({ units: 3_999_999n, scale: 6 })
+  })
+})

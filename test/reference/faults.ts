@@ -1,0 +1,96 @@
+// Faults to plant in a copy of the engine, one at a time: the comparison with the reference must
+// find each. `find` stands exactly once in the file; where the engine changes, change it here.
+
+export interface Fault {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly put: string
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'an undecidable condition takes the action as if it were true',
+    file: 'policy/decide.ts',
+    find: 'return stronger(action, otherwise)',
+    put: 'return action',
+  },
+  {
+    name: 'a guardrail that cannot be decided does not apply',
+    file: 'policy/decide.ts',
+    find: "const lies = truth.is === 'true' || truth.is === 'undecidable'",
+    put: "const lies = truth.is === 'true'",
+  },
+  {
+    name: 'only the first rule limits',
+    file: 'policy/decide.ts',
+    find: 'owners: rules,',
+    put: 'owners: rules.slice(0, 1),',
+  },
+  {
+    name: 'over lifts every category',
+    file: 'policy/resolve.ts',
+    find: 'value.over.has(category)',
+    put: 'value.over.size > 0',
+  },
+  {
+    name: 'an exact name in shadow still stands over globs',
+    file: 'policy/resolve.ts',
+    find: 'if (exact !== undefined && !exact.shadow) {',
+    put: 'if (exact !== undefined) {',
+  },
+  {
+    name: 'between overlapping classifications the harmless one holds',
+    file: 'policy/resolve.ts',
+    find: 'CATEGORIES.findLast(',
+    put: 'CATEGORIES.find(',
+  },
+  {
+    name: 'globs that say the same push each other aside',
+    file: 'policy/glob.ts',
+    find: 'covers(wide, narrow) && !covers(narrow, wide)',
+    put: 'covers(wide, narrow)',
+  },
+  {
+    name: 'a question mark also stands for nothing',
+    file: 'policy/glob.ts',
+    find: "    else if (wanted === '?' || wanted === letter) after.push(place + 1)",
+    put: "    else if (wanted === '?' || wanted === letter) after.push(place, place + 1)",
+  },
+  {
+    name: 'an argument nobody declared is looked past',
+    file: 'policy/evaluate.ts',
+    find: '!program.closedTo.has(name)',
+    put: "name === ''",
+  },
+  {
+    name: 'a negative factor gives budget back',
+    file: 'policy/takes.ts',
+    find: 'decimal.units < 0n',
+    put: 'false',
+  },
+  {
+    name: 'all sessions share one counter',
+    file: 'policy/takes.ts',
+    find: 'return facts.session.id',
+    put: "return 'one'",
+  },
+  {
+    name: 'the window is one millisecond longer',
+    file: 'store/memory/counters.ts',
+    find: 'if (!(nowMs - event.atMs >= windowMs)) break',
+    put: 'if (!(nowMs - event.atMs > windowMs)) break',
+  },
+  {
+    name: 'the shortest wait is told',
+    file: 'policy/settle.ts',
+    find: 'room.retryAfterMs > worst.room.retryAfterMs',
+    put: 'room.retryAfterMs < worst.room.retryAfterMs',
+  },
+  {
+    name: 'a number that no double holds is rounded',
+    file: 'policy/walk.ts',
+    find: '    throw new Undecided(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
+    put: '    return Number(value.text)',
+  },
+]
