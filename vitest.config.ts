@@ -16,7 +16,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
-      exclude: ['**/*.test.ts', '**/standard-tests.ts'],
+      exclude: ['**/*.test.ts', '**/*.test-support.ts', '**/standard-tests.ts'],
       reporter: [['text', { skipFull: true }]],
       thresholds: Object.fromEntries(FULLY_COVERED.map((glob) => [glob, all])),
     },

@@ -28,18 +28,32 @@ export async function run(options: RunOptions): Promise<number> {
   const measured = await sideBySide(sides, turns)
   const p50 = (name: string) => (measured.find((row) => row.name === name) as Measured).p50Ns
   const flat = Object.fromEntries(
-    ['plain', 'limits', 'when'].map((kind) => [kind, p50(`sluice ${kind}, 10000 rules`) / p50(`sluice ${kind}, 10 rules`)]),
+    ['plain', 'limits', 'when'].map((kind) => [
+      kind,
+      p50(`sluice ${kind}, 10000 rules`) / p50(`sluice ${kind}, 10 rules`),
+    ]),
   )
   const goals = [
-    { goal: 'p50 at most 1 µs without `when` (limits on)', value: p50('sluice limits, 10000 rules') / 1_000, max: 1 },
+    {
+      goal: 'p50 at most 1 µs without `when` (limits on)',
+      value: p50('sluice limits, 10000 rules') / 1_000,
+      max: 1,
+    },
     { goal: 'p50 at most 2 µs with one', value: p50('sluice when, 10000 rules') / 1_000, max: 2 },
-    ...Object.entries(flat).map(([kind, value]) => ({ goal: `10,000 rules within 1.5 times of 10 (${kind})`, value, max: 1.5 })),
+    ...Object.entries(flat).map(([kind, value]) => ({
+      goal: `10,000 rules within 1.5 times of 10 (${kind})`,
+      value,
+      max: 1.5,
+    })),
   ]
   if (options.json) console.log(JSON.stringify({ measured, goals }))
   else {
     console.log(table(measured))
-    for (const { goal, value, max } of goals) console.log(`${value <= max ? 'reached' : 'MISSED '}  ${goal}: ${value.toFixed(2)}`)
-    console.log(`cedar-wasm / sluice at 1,000 rules: ${(p50('cedar-wasm, 1000 rules') / p50('sluice when, 1000 rules')).toFixed(0)} times`)
+    for (const { goal, value, max } of goals)
+      console.log(`${value <= max ? 'reached' : 'MISSED '}  ${goal}: ${value.toFixed(2)}`)
+    console.log(
+      `cedar-wasm / sluice at 1,000 rules: ${(p50('cedar-wasm, 1000 rules') / p50('sluice when, 1000 rules')).toFixed(0)} times`,
+    )
   }
   return 0
 }
@@ -49,14 +63,27 @@ type Kind = 'plain' | 'limits' | 'when'
 function ruleOf(kind: Kind): string {
   if (kind === 'plain') return 'allow'
   // The conditions of 10,000 rules just fit into a document; their limit is the guardrail's.
-  return kind === 'limits' ? '{ action: allow, rate_limit: { max: 1000000, window: 60 } }' : `{ action: allow, when: '${WHEN}' }`
+  return kind === 'limits'
+    ? '{ action: allow, rate_limit: { max: 1000000, window: 60 } }'
+    : `{ action: allow, when: '${WHEN}' }`
 }
 
 /** Exact names, and a tenth globs, so that a decision has to look among both. */
 function documentOf(rules: number, kind: Kind): string {
-  const lines = ['version: 1', 'default: deny', 'categories: { Read: allow, Destructive: deny }', 'tools:']
-  for (let index = 0; index < rules; index++) lines.push(`  ${index % 10 === 9 ? `server-${index % 50}/glob_${index}_*` : nameOf(index)}: ${ruleOf(kind)}`)
-  lines.push('guardrails:', '  - { name: one for all, rate_limit: { max: 1000000, window: 60, per: everyone } }')
+  const lines = [
+    'version: 1',
+    'default: deny',
+    'categories: { Read: allow, Destructive: deny }',
+    'tools:',
+  ]
+  for (let index = 0; index < rules; index++)
+    lines.push(
+      `  ${index % 10 === 9 ? `server-${index % 50}/glob_${index}_*` : nameOf(index)}: ${ruleOf(kind)}`,
+    )
+  lines.push(
+    'guardrails:',
+    '  - { name: one for all, rate_limit: { max: 1000000, window: 60, per: everyone } }',
+  )
   return kind === 'plain' ? lines.slice(0, -2).join('\n') : lines.join('\n')
 }
 
@@ -76,7 +103,8 @@ function sluice(rules: number, kind: Kind): Side {
     run(count) {
       for (let index = 0; index < count; index++) {
         const { call, facts } = calls[index % calls.length] as { call: Call; facts: Facts }
-        if (decide(policy, call, facts, counters, now).action !== 'allow') throw new Error('not allowed')
+        if (decide(policy, call, facts, counters, now).action !== 'allow')
+          throw new Error('not allowed')
       }
     },
   }
@@ -88,13 +116,19 @@ function callsOf(rules: number): { call: Call; facts: Facts }[] {
   for (let tool = 0; tool < TOOLS_CALLED; tool++) {
     const index = Math.floor((tool * rules) / 10)
     const [server, name] = nameOf(index).split('/') as [string, string]
-    calls.push({ call: { server, name, method: 'tools/call', args: { amount: 50, currency: 'EUR' } }, facts: factsOf(toolOf(server, name)) })
+    calls.push({
+      call: { server, name, method: 'tools/call', args: { amount: 50, currency: 'EUR' } },
+      facts: factsOf(toolOf(server, name)),
+    })
   }
   return calls
 }
 
 function toolOf(server: string, name: string): KnownTool {
-  const inputSchema = { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } } }
+  const inputSchema = {
+    type: 'object',
+    properties: { amount: { type: 'integer' }, currency: { type: 'string' } },
+  }
   return { definition: { server, name, inputSchema }, category: 'Write', risk: 'medium' }
 }
 
@@ -111,7 +145,8 @@ function factsOf(tool: KnownTool): Facts {
 function cedarSide(rules: number): Side {
   const policies = Array.from(
     { length: rules },
-    (_, index) => `permit(principal, action == Action::"call", resource == Tool::"${nameOf(index)}") when { context.amount <= 100 && context.currency == "EUR" };`,
+    (_, index) =>
+      `permit(principal, action == Action::"call", resource == Tool::"${nameOf(index)}") when { context.amount <= 100 && context.currency == "EUR" };`,
   )
   cedar.preparsePolicySet(`rules-${rules}`, { staticPolicies: policies.join('\n') })
   const request = (index: number) => ({
@@ -128,7 +163,8 @@ function cedarSide(rules: number): Side {
     run(count) {
       for (let index = 0; index < count; index++) {
         const answer = cedar.statefulIsAuthorized(request(index % rules))
-        if (answer.type !== 'success' || answer.response.decision !== 'allow') throw new Error(`cedar: ${JSON.stringify(answer)}`)
+        if (answer.type !== 'success' || answer.response.decision !== 'allow')
+          throw new Error(`cedar: ${JSON.stringify(answer)}`)
       }
     },
   }
@@ -137,7 +173,13 @@ function cedarSide(rules: number): Side {
 /** One limit, consumed for good; time moves so that the window stays short. */
 function consumeSide(): Side {
   const counters = new MemoryCounters()
-  const take = { key: 'ann', kind: 'rate', windowMs: 60_000, max: { units: 1_000_000n, scale: 0 }, amount: { units: 1n, scale: 0 } } as const
+  const take = {
+    key: 'ann',
+    kind: 'rate',
+    windowMs: 60_000,
+    max: { units: 1_000_000n, scale: 0 },
+    amount: { units: 1n, scale: 0 },
+  } as const
   let nowMs = 0
   return {
     name: 'sluice counters, consume',
@@ -145,7 +187,8 @@ function consumeSide(): Side {
     run(count) {
       for (let index = 0; index < count; index++) {
         nowMs += 60
-        if (!counters.consume([take], { wallMs: nowMs, monotonicMs: nowMs }).ok) throw new Error('limited')
+        if (!counters.consume([take], { wallMs: nowMs, monotonicMs: nowMs }).ok)
+          throw new Error('limited')
       }
     },
   }
@@ -172,8 +215,8 @@ function firstSight(): Side {
     name: 'sluice first sight of a tool, 10000 rules',
     batch: 4,
     run(count) {
-      for (let each = 0; each < count; each++) {
-        const [server, name] = nameOf((index += 1) % 10_000).split('/') as [string, string]
+      for (let each = 0; each < count; each++, index++) {
+        const [server, name] = nameOf(index % 10_000).split('/') as [string, string]
         const call = { server, name, method: 'tools/call', args: { amount: 50, currency: 'EUR' } }
         decide(policy, call, factsOf(toolOf(server, name)), counters, { wallMs: 0, monotonicMs: 0 })
       }

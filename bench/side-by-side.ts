@@ -32,17 +32,25 @@ export async function sideBySide(sides: readonly Side[], turns: number): Promise
   }
   return sides.map(({ name }, index) => {
     const sorted = (times[index] as number[]).sort((a, b) => a - b)
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number
+    const at = (share: number) =>
+      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number
     return { name, p50Ns: at(0.5), p10Ns: at(0.1), p90Ns: at(0.9), turns }
   })
 }
 
 export function table(rows: readonly Measured[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length))
-  return rows.map(({ name, p50Ns, p10Ns, p90Ns }) => `${name.padEnd(width)}  p50 ${time(p50Ns)}  (p10 ${time(p10Ns)}, p90 ${time(p90Ns)})`).join('\n')
+  return rows
+    .map(
+      ({ name, p50Ns, p10Ns, p90Ns }) =>
+        `${name.padEnd(width)}  p50 ${time(p50Ns)}  (p10 ${time(p10Ns)}, p90 ${time(p90Ns)})`,
+    )
+    .join('\n')
 }
 
 function time(ns: number): string {
   if (ns < 10_000) return `${ns.toFixed(0)} ns`.padStart(9)
-  return ns < 10_000_000 ? `${(ns / 1_000).toFixed(1)} µs`.padStart(9) : `${(ns / 1_000_000).toFixed(1)} ms`.padStart(9)
+  return ns < 10_000_000
+    ? `${(ns / 1_000).toFixed(1)} µs`.padStart(9)
+    : `${(ns / 1_000_000).toFixed(1)} ms`.padStart(9)
 }

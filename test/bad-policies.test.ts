@@ -29,10 +29,13 @@ describe('a wrong document', () => {
     expect(answer).toBe(readFileSync(path, 'utf8'))
   })
 
-  test.each(documents)('$file is told what is wrong, where, and what to do', ({ text, problems }) => {
-    expect(problems).not.toEqual([])
-    expect(problems.flatMap((problem) => complaints(problem, text))).toEqual([])
-  })
+  test.each(documents)(
+    '$file is told what is wrong, where, and what to do',
+    ({ text, problems }) => {
+      expect(problems).not.toEqual([])
+      expect(problems.flatMap((problem) => complaints(problem, text))).toEqual([])
+    },
+  )
 })
 
 test('every code is met by a document', () => {
@@ -68,7 +71,9 @@ function complaints({ message, help, line, column }: Problem, text: string): str
   const before = (lines[line - 1] ?? '').slice(0, column - 1)
   const told = message.replace('in `when`: ', '')
   const named = [...told.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string)
-  const written = / (needs|lacks|second) /.test(told) ? [] : named.filter((name) => text.includes(name))
+  const written = / (needs|lacks|second) /.test(told)
+    ? []
+    : named.filter((name) => text.includes(name))
   const points = written.some(
     (name) =>
       [there, there.replace(/^r?["']/, '')].some((at) => at.startsWith(name)) ||
@@ -81,5 +86,11 @@ function complaints({ message, help, line, column }: Problem, text: string): str
 
 function isValueOf(key: string, before: string, above: readonly string[]): boolean {
   const line = before.trim() === '' ? (above.at(-1) ?? '') : before
-  return /:\s*$/.test(line) && line.trimEnd().replace(/["']?:$/, '').endsWith(key)
+  return (
+    /:\s*$/.test(line) &&
+    line
+      .trimEnd()
+      .replace(/["']?:$/, '')
+      .endsWith(key)
+  )
 }

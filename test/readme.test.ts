@@ -3,7 +3,15 @@
 // published layout.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,20 +23,23 @@ interface Fence {
   text: string
 }
 
-const fences: Fence[] = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms)].map(
-  ([, language = '', file, text = '']) => ({ language, file, text }),
-)
+const fences: Fence[] = [
+  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n(.*?)^```$/gms),
+].map(([, language = '', file, text = '']) => ({ language, file, text }))
 let folder = ''
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'))
-  for (const { file, text } of fences) if (file !== undefined) writeFileSync(join(folder, file), text)
+  for (const { file, text } of fences)
+    if (file !== undefined) writeFileSync(join(folder, file), text)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const stories = fences.flatMap((fence, index) => {
   const after = fences[index + 1]
-  return fence.language === 'sh' && after?.language === 'text' ? [{ command: fence.text.trim(), output: after.text }] : []
+  return fence.language === 'sh' && after?.language === 'text'
+    ? [{ command: fence.text.trim(), output: after.text }]
+    : []
 })
 
 test('the README tells a story of at least four commands', () => {

@@ -41,7 +41,7 @@ describe('files', () => {
 
   test('are named in kebab-case, and after what they do', () => {
     const code = files.filter(({ path }) => /^(src|test|scripts|bench|bin)\/.*\.[jt]s$/.test(path))
-    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/
     const drawer = /(^|[-./])(utils?|helpers?|misc|common)([-./]|$)/
     expect([
       ...code
@@ -236,7 +236,7 @@ function readJson(path: string): unknown {
 }
 
 function isTest(path: string): boolean {
-  return path.endsWith('.test.ts') || path.endsWith('/standard-tests.ts')
+  return /\.test(-support)?\.ts$/.test(path) || path.endsWith('/standard-tests.ts')
 }
 
 function lineCount(text: string): number {

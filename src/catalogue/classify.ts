@@ -24,11 +24,26 @@ const RISK: Record<Category, Risk> = {
 
 /** The worst word in the name decides; where two classes fit, the later line. */
 const VERBS: readonly (readonly [Category, RegExp])[] = [
-  ['Read', /^(get|list|read|search|find|fetch|query|show|describe|count|check|view|lookup|look|status|info|browse|inspect|validate|verify|compare|preview|summari[sz]e|analy[sz]e|explain|diff|log|history|todos|files|state|tools|stopped|turn|categories|active|config)$/],
-  ['Write', /^(create|add|update|write|edit|set|put|post|send|upload|insert|append|move|rename|copy|comment|reply|assign|label|tag|save|import|export|publish|share|invite|star|pin|link|patch|modify|change|configure|enable|disable|archive|merge|fork|backup)$/],
-  ['Execute', /^(run|exec|execute|eval|invoke|call|start|stop|restart|deploy|trigger|launch|click|type|navigate|press|prompt|resume|spawn|shell|command|script|build|install)$/],
-  ['Destructive', /^(delete|remove|drop|destroy|purge|terminate|revoke|truncate|wipe|erase|reset|kill|clear|prune|uninstall|rotate)$/],
-  ['Financial', /^(pay|charge|refund|transfer|withdraw|buy|sell|purchase|checkout|payout|invoice|trade|order|subscribe)$/],
+  [
+    'Read',
+    /^(get|list|read|search|find|fetch|query|show|describe|count|check|view|lookup|look|status|info|browse|inspect|validate|verify|compare|preview|summari[sz]e|analy[sz]e|explain|diff|log|history|todos|files|state|tools|stopped|turn|categories|active|config)$/,
+  ],
+  [
+    'Write',
+    /^(create|add|update|write|edit|set|put|post|send|upload|insert|append|move|rename|copy|comment|reply|assign|label|tag|save|import|export|publish|share|invite|star|pin|link|patch|modify|change|configure|enable|disable|archive|merge|fork|backup)$/,
+  ],
+  [
+    'Execute',
+    /^(run|exec|execute|eval|invoke|call|start|stop|restart|deploy|trigger|launch|click|type|navigate|press|prompt|resume|spawn|shell|command|script|build|install)$/,
+  ],
+  [
+    'Destructive',
+    /^(delete|remove|drop|destroy|purge|terminate|revoke|truncate|wipe|erase|reset|kill|clear|prune|uninstall|rotate)$/,
+  ],
+  [
+    'Financial',
+    /^(pay|charge|refund|transfer|withdraw|buy|sell|purchase|checkout|payout|invoice|trade|order|subscribe)$/,
+  ],
 ]
 
 function categoryOf(name: string): Category {

@@ -1,4 +1,5 @@
-// What can stop a command before it has an answer: exit code 2, one line, and what to do.
+// What can stop a command before it has an answer. Such a command exits with 2 and says in two
+// lines what was wrong and what to do.
 
 export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',

@@ -9,7 +9,12 @@ import type { CompiledPolicy } from '../policy/policy.ts'
 import type { TraceStep } from '../policy/trace.ts'
 import { type Output, printable, type Style, toJson } from './output.ts'
 
-const STYLES: Record<Action, Style> = { allow: 'green', require_approval: 'yellow', deny: 'red', hide: 'magenta' }
+const STYLES: Record<Action, Style> = {
+  allow: 'green',
+  require_approval: 'yellow',
+  deny: 'red',
+  hide: 'magenta',
+}
 
 export class Explanation {
   readonly #policy: CompiledPolicy
@@ -20,9 +25,18 @@ export class Explanation {
     this.#output = output
   }
 
-  print(target: string, tool: KnownTool | undefined, args: JsonObject, decision: Decision, trace: readonly TraceStep[], shown: boolean): void {
+  print(
+    target: string,
+    tool: KnownTool | undefined,
+    args: JsonObject,
+    decision: Decision,
+    trace: readonly TraceStep[],
+    shown: boolean,
+  ): void {
     const { line, bold, dim } = this
-    line(`${bold(printable(target))}${tool ? dim(`  ${tool.category}, ${tool.risk} risk by the catalogue`) : ''}`)
+    line(
+      `${bold(printable(target))}${tool ? dim(`  ${tool.category}, ${tool.risk} risk by the catalogue`) : ''}`,
+    )
     if (Object.keys(args).length > 0) line(dim(`  ${printable(toJson(args).replace(/\s+/g, ' '))}`))
     line()
     for (const step of trace) this.#step(step)
@@ -37,19 +51,29 @@ export class Explanation {
       case 'aside':
         return line(dim(`  aside      ${this.place(step.rule)}: ${printable(step.why)}`))
       case 'default':
-        return line(`  default    no rule counts: ${action(step.action)} ${dim(this.place('/default'))}`)
+        return line(
+          `  default    no rule counts: ${action(step.action)} ${dim(this.place('/default'))}`,
+        )
       case 'rule':
         line(`  rule       ${this.place(step.rule)}: ${action(step.action)}`)
         return this.#condition(step)
       case 'guardrail':
-        line(`  guardrail  ${step.laid ? printable(step.name) : dim(printable(step.name))}: ${step.laid ? `laid over${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`)
+        line(
+          `  guardrail  ${step.laid ? printable(step.name) : dim(printable(step.name))}: ${step.laid ? `laid over${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`,
+        )
         return this.#condition(step)
       case 'limit': {
-        const state = step.passes ? `takes ${step.amount}, ${step.remaining} left before it` : `${step.amount} does not fit, ${step.remaining} left${waitText(step.retryAfterMs)}`
-        return line(`  limit      ${step.limit}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`)
+        const state = step.passes
+          ? `takes ${step.amount}, ${step.remaining} left before it`
+          : `${step.amount} does not fit, ${step.remaining} left${waitText(step.retryAfterMs)}`
+        return line(
+          `  limit      ${step.limit}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`,
+        )
       }
       case 'shadow':
-        return line(dim(`  shadow     ${this.place(step.rule)} would say ${step.action} (${step.code})`))
+        return line(
+          dim(`  shadow     ${this.place(step.rule)} would say ${step.action} (${step.code})`),
+        )
       case 'verdict':
         return
     }
@@ -62,14 +86,21 @@ export class Explanation {
     this.line(this.dim(`             came out ${step.came}${why}`))
   }
 
-  #verdict({ action, code, rule, reason, retryAfterMs, approvals }: Decision, shown: boolean): void {
+  #verdict(
+    { action, code, rule, reason, retryAfterMs, approvals }: Decision,
+    shown: boolean,
+  ): void {
     const { line, dim } = this
     line()
     line(`  ${this.action(action)} ${dim(code)}${rule ? dim(`  by ${this.place(rule)}`) : ''}`)
     if (reason !== '') line(`  reason     ${printable(reason)}`)
     if (retryAfterMs > 0) line(`  again     ${waitText(retryAfterMs).replace(/^,/, '')}`)
     for (const ask of approvals)
-      line(dim(`  approval   ${ask.quorum} of ${ask.approvers.join(', ') || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`))
+      line(
+        dim(
+          `  approval   ${ask.quorum} of ${ask.approvers.join(', ') || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
+        ),
+      )
     line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
   }
 

@@ -1,4 +1,5 @@
-// Bounds of the command line, by name and unit.
+// Bounds of the command line, by name and unit: how much it reads from files that a person or an
+// agent handed to it.
 
 /** A policy, case or property file: the engine's own bound is lower, this one stops the reading. */
 export const TEXT_FILE_BYTES_MAX = 8 * 1_048_576

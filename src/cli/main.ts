@@ -41,7 +41,15 @@ function build(answer: Answer): Command {
     .description('write, check, explain, test and prove policies')
     .addHelpText('after', POLICY_EXAMPLES)
     .helpCommand(false)
-  for (const add of [addPolicyCheck, addPolicyExplain, addPolicyTest, addPolicyProve, addPolicyCoverage, addPolicyImport]) add(policy, answer)
+  for (const add of [
+    addPolicyCheck,
+    addPolicyExplain,
+    addPolicyTest,
+    addPolicyProve,
+    addPolicyCoverage,
+    addPolicyImport,
+  ])
+    add(policy, answer)
   return program
 }
 

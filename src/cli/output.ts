@@ -35,7 +35,9 @@ export class Output {
     const { file, line, column, severity, message, code, help } = problem
     const style = severity === 'error' ? 'red' : 'yellow'
     const paint = (what: Style, text: string) => styleText(what, text, { stream: process.stderr })
-    this.remark(`${paint('bold', `${file}:${line}:${column}:`)} ${paint(style, severity)}: ${printable(message)} ${paint('dim', `[${code}]`)}`)
+    this.remark(
+      `${paint('bold', `${file}:${line}:${column}:`)} ${paint(style, severity)}: ${printable(message)} ${paint('dim', `[${code}]`)}`,
+    )
     const text = source?.split('\n')[line - 1]
     if (text !== undefined) {
       const start = Math.max(0, column - 60)
@@ -52,7 +54,10 @@ export class Output {
 
 /** Control and direction characters as their code points: a file must not drive the terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`)
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const point = character.codePointAt(0) as number
+    return `\\u{${point.toString(16)}}`
+  })
 }
 
 export function toJson(value: unknown): string {

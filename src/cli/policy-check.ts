@@ -1,11 +1,12 @@
 // `sluice policy check`: is the document right, and what does it say of the tools that are known?
+// Problems go to stderr with the line they are about, the summary to stdout.
 
 import type { Command } from 'commander'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { compile } from '../policy/compile.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
 import { plainVerdict } from '../policy/plain-verdict.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Answer } from './main.ts'
 import { Output, plural } from './output.ts'
 import { loadPolicy, readText, readTools } from './read-input.ts'
@@ -33,21 +34,44 @@ export function addPolicyCheck(parent: Command, answer: Answer): void {
 
 function check(file: string, options: { tools?: string; house?: string }, output: Output): 0 | 1 {
   const tools = options.tools === undefined ? undefined : readTools(options.tools)
-  const house = options.house === undefined ? undefined : loadPolicy(options.house, { name: 'house' }, output).policy
+  const house =
+    options.house === undefined
+      ? undefined
+      : loadPolicy(options.house, { name: 'house' }, output).policy
   const text = readText(file)
-  const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...(house ? { house } : {}) })
+  const { policy, problems } = compile(
+    { file, text },
+    { ...(tools ? { tools } : {}), ...(house ? { house } : {}) },
+  )
   for (const problem of problems) output.problem(problem, text)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
-  output.value({ ok: policy !== undefined, file, errors, warnings, problems, ...(verdicts ? { tools: verdicts } : {}) })
+  output.value({
+    ok: policy !== undefined,
+    file,
+    errors,
+    warnings,
+    problems,
+    ...(verdicts ? { tools: verdicts } : {}),
+  })
   if (policy === undefined) {
-    output.line(`${output.paint('red', 'not a policy')}: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`)
+    output.line(
+      `${output.paint('red', 'not a policy')}: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`,
+    )
     return 1
   }
-  const rules = policy.tools.size + policy.categories.size + policy.resources.size + policy.prompts.size + policy.methods.size
-  output.line(`${output.paint('green', 'ok')}: ${file}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`)
-  if (policy.shadow) output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
+  const rules =
+    policy.tools.size +
+    policy.categories.size +
+    policy.resources.size +
+    policy.prompts.size +
+    policy.methods.size
+  output.line(
+    `${output.paint('green', 'ok')}: ${file}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
+  )
+  if (policy.shadow)
+    output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summary(verdicts)}`)
   return 0
 }
@@ -56,7 +80,10 @@ type Verdicts = Record<Action | 'depends', number>
 
 function summary(verdicts: Verdicts): string {
   const words = [...ACTIONS, 'depends'] as const
-  return words.filter((word) => verdicts[word] > 0).map((word) => `${verdicts[word]} ${word === 'depends' ? 'by a condition' : word}`).join(', ')
+  return words
+    .filter((word) => verdicts[word] > 0)
+    .map((word) => `${verdicts[word]} ${word === 'depends' ? 'by a condition' : word}`)
+    .join(', ')
 }
 
 function countVerdicts(policy: CompiledPolicy, tools: readonly KnownTool[]): Verdicts {

@@ -23,26 +23,43 @@ export function addPolicyCoverage(parent: Command, answer: Answer): void {
     .option('--min <percent>', 'exit code 1 below this', '0')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: CaseOptions & { min: string }) => answer(coverage(file, options, new Output(options))))
+    .action((file: string, options: CaseOptions & { min: string }) =>
+      answer(coverage(file, options, new Output(options))),
+    )
 }
 
 function coverage(file: string, options: CaseOptions & { min: string }, output: Output): 0 | 1 {
   const least = Number(options.min)
-  if (Number.isNaN(least) || least < 0 || least > 100) throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
+  if (Number.isNaN(least) || least < 0 || least > 100)
+    throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
   const { policy, tools, results } = runFile(file, options, output)
   const measured = measureCoverage(policy, results, tools)
   const percent = measured.total === 0 ? 100 : (100 * measured.covered) / measured.total
   output.value({ percent, ...measured })
   for (const { rule, key, branch, hits } of measured.branches) {
-    const mark = hits > 0 ? output.paint('green', String(hits).padStart(6)) : output.paint('red', '     –')
+    const mark =
+      hits > 0 ? output.paint('green', String(hits).padStart(6)) : output.paint('red', '     –')
     const section = rule.split('/')[1] ?? ''
-    output.line(`${mark}  ${section.padEnd(10)} ${printable(key)}${branch === 'met' ? '' : output.paint('dim', `  ${printable(branch)}`)}`)
+    output.line(
+      `${mark}  ${section.padEnd(10)} ${printable(key)}${branch === 'met' ? '' : output.paint('dim', `  ${printable(branch)}`)}`,
+    )
   }
   if (measured.untried.length > 0) {
     output.line(`\n${plural(measured.untried.length, 'known tool')} that no case calls:`)
-    for (const { tool, rules } of measured.untried.slice(0, 20)) output.line(output.paint('dim', `  ${printable(tool)}  ${rules.map(printable).join(', ') || 'default'}`))
-    if (measured.untried.length > 20) output.line(output.paint('dim', `  and ${measured.untried.length - 20} more (--json has all)`))
+    for (const { tool, rules } of measured.untried.slice(0, 20))
+      output.line(
+        output.paint(
+          'dim',
+          `  ${printable(tool)}  ${rules.map(printable).join(', ') || 'default'}`,
+        ),
+      )
+    if (measured.untried.length > 20)
+      output.line(
+        output.paint('dim', `  and ${measured.untried.length - 20} more (--json has all)`),
+      )
   }
-  output.line(`\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${percent.toFixed(0)} %), ${plural(results.length, 'case')}`)
+  output.line(
+    `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${percent.toFixed(0)} %), ${plural(results.length, 'case')}`,
+  )
   return percent >= least ? 0 : 1
 }

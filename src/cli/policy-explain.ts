@@ -1,6 +1,8 @@
 // `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
+// It is the trace of the evaluation that decides, on counters of its own.
 
 import type { Command } from 'commander'
+import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide, visible } from '../policy/decide.ts'
@@ -52,20 +54,31 @@ export function addPolicyExplain(parent: Command, answer: Answer): void {
     .option('--repeat <n>', 'call so often in one instant; the last one is explained', '1')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((target: string, options: Options) => answer(explain(target, options, new Output(options))))
+    .action((target: string, options: Options) =>
+      answer(explain(target, options, new Output(options))),
+    )
 }
 
 function explain(target: string, options: Options, output: Output): 0 | 1 {
   const parts = splitName(target)
-  if (parts === undefined) throw new CliError('CLI_ARGUMENT', `\`${target}\` is no \`<server>/<tool>\``, 'name the server before the `/`')
+  if (parts === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${target}\` is no \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
   const tools = options.tools === undefined ? [] : readTools(options.tools)
-  const house = options.house === undefined ? undefined : loadPolicy(options.house, { name: 'house' }, output).policy
+  const house =
+    options.house === undefined
+      ? undefined
+      : loadPolicy(options.house, { name: 'house' }, output).policy
   const { policy } = loadPolicy(options.policy, house ? { house } : {}, output)
   const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
-  const said = options.facts === undefined ? {} : (readObject(options.facts, '--facts') as SampleFacts)
+  const said =
+    options.facts === undefined ? {} : (readObject(options.facts, '--facts') as SampleFacts)
   const facts = sampleFacts(tool, said)
-  const call = { ...parts, method: options.method, args }
+  const call: Call = { ...parts, method: options.method, args }
   const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
   const counters = new MemoryCounters()
   let trace: TraceStep[] = []
@@ -81,23 +94,41 @@ function explain(target: string, options: Options, output: Output): 0 | 1 {
   return decision.action === 'allow' ? 0 : 1
 }
 
-function findTool({ server, name }: { server: string; name: string }, tools: readonly KnownTool[], options: Options, output: Output): KnownTool {
+function findTool(
+  { server, name }: { server: string; name: string },
+  tools: readonly KnownTool[],
+  options: Options,
+  output: Output,
+): KnownTool {
   const tool = toolFinder(tools)(server, name)
   if (tools.length > 0 && !tools.includes(tool))
-    throw new CliError('CLI_ARGUMENT', `\`${options.tools}\` has no \`${server}/${name}\``, 'check the spelling, or leave --tools out to explain a tool that is not known')
-  if (tools.length === 0) output.remark('note: no --tools, so the category comes from the name and arguments are taken as they are')
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${options.tools}\` has no \`${server}/${name}\``,
+      'check the spelling, or leave --tools out to explain a tool that is not known',
+    )
+  if (tools.length === 0)
+    output.remark(
+      'note: no --tools, so the category comes from the name and arguments are taken as they are',
+    )
   return tool
 }
 
 function wallTime(at: string | undefined): number {
   if (at === undefined) return Date.now()
   const ms = Date.parse(at)
-  if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at)) throw new CliError('CLI_ARGUMENT', `\`${at}\` is no time`, 'write `--at 2026-01-01T12:00:00Z`')
+  if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at))
+    throw new CliError('CLI_ARGUMENT', `\`${at}\` is no time`, 'write `--at 2026-01-01T12:00:00Z`')
   return ms
 }
 
 function repeats(text: string): number {
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1 || count > 1_000_000) throw new CliError('CLI_ARGUMENT', `--repeat is \`${text}\``, 'a whole number from 1 to 1000000')
+  if (!Number.isInteger(count) || count < 1 || count > 1_000_000)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--repeat is \`${text}\``,
+      'a whole number from 1 to 1000000',
+    )
   return count
 }

@@ -46,7 +46,9 @@ function run(file: string, options: Options, output: Output): 0 | 1 {
   }
   if (options.out !== undefined) write(options.out, yaml)
   else if (!output.json) process.stdout.write(yaml)
-  output.remark(`imported with ${plural(warnings.length, 'warning')}; check it with \`sluice policy check\``)
+  output.remark(
+    `imported with ${plural(warnings.length, 'warning')}; check it with \`sluice policy check\``,
+  )
   return 0
 }
 

@@ -1,4 +1,5 @@
-// `sluice policy prove`: properties over every known tool and every branch of every rule.
+// `sluice policy prove`: properties over every known tool and every branch of every rule. What is
+// refuted comes with the command that shows it.
 
 import type { Command } from 'commander'
 import { type Property, readProperties } from '../policy/properties.ts'
@@ -47,10 +48,16 @@ export function addPolicyProve(parent: Command, answer: Answer): void {
 function run(file: string, options: Options, output: Output): 0 | 1 {
   const properties = loadProperties(file, output)
   const tools = readTools(options.tools)
-  const house = options.house === undefined ? undefined : loadPolicy(options.house, { name: 'house' }, output).policy
+  const house =
+    options.house === undefined
+      ? undefined
+      : loadPolicy(options.house, { name: 'house' }, output).policy
   const { policy } = loadPolicy(options.policy, house ? { house } : {}, output)
   const proofs = properties.map((property) => prove(policy, property, tools))
-  output.value({ proved: proofs.every((proof) => proof.result === 'proved'), proofs: proofs.map(describe) })
+  output.value({
+    proved: proofs.every((proof) => proof.result === 'proved'),
+    proofs: proofs.map(describe),
+  })
   for (const proof of proofs) print(proof, options, output)
   return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
 }
@@ -59,33 +66,59 @@ function loadProperties(file: string, output: Output): Property[] {
   const text = readText(file)
   const { properties, problems } = readProperties({ file, text })
   for (const problem of problems) output.problem(problem, text)
-  if (properties === undefined) throw new CliError('CLI_ARGUMENT', `\`${file}\` is not a file of properties`, 'mend what is shown above; --help has an example')
+  if (properties === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${file}\` is not a file of properties`,
+      'mend what is shown above; --help has an example',
+    )
   return properties
 }
 
 const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
 
 function print({ property, result, tools }: Proof, options: Options, output: Output): void {
-  output.line(`${output.paint(STYLES[result], result.padEnd(10))}  ${printable(property.name)} ${output.paint('dim', `(${plural(tools.length, 'tool')})`)}`)
-  if (tools.length === 0) output.line(output.paint('yellow', '            no known tool is one of these: nothing was tried'))
-  for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5)) printTool(proof, options, output)
+  output.line(
+    `${output.paint(STYLES[result], result.padEnd(10))}  ${printable(property.name)} ${output.paint('dim', `(${plural(tools.length, 'tool')})`)}`,
+  )
+  if (tools.length === 0)
+    output.line(
+      output.paint('yellow', '            no known tool is one of these: nothing was tried'),
+    )
+  for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5))
+    printTool(proof, options, output)
   const more = tools.filter((one) => one.result !== 'proved').length - 5
-  if (more > 0) output.line(output.paint('dim', `            and ${plural(more, 'tool')} more (--json has all)`))
+  if (more > 0)
+    output.line(
+      output.paint('dim', `            and ${plural(more, 'tool')} more (--json has all)`),
+    )
 }
 
 function printTool(proof: ToolProof, options: Options, output: Output): void {
   if (proof.result === 'refuted') {
     output.line(`            ${printable(proof.tool)}: ${proof.action} by ${printable(proof.rule)}`)
     output.line(output.paint('dim', `            ${command(proof, options)}`))
-  } else if (proof.result === 'not proved') output.line(`            ${printable(proof.tool)}: ${printable(proof.branch)}, but no call was found that does this`)
+  } else if (proof.result === 'not proved')
+    output.line(
+      `            ${printable(proof.tool)}: ${printable(proof.branch)}, but no call was found that does this`,
+    )
 }
 
 /** What a person types to see the call that breaks the property. */
 function command({ tool, sample }: ToolProof & { result: 'refuted' }, options: Options): string {
-  const parts = ['sluice policy explain', quote(tool), '--policy', quote(options.policy), '--tools', quote(options.tools)]
+  const parts = [
+    'sluice policy explain',
+    quote(tool),
+    '--policy',
+    quote(options.policy),
+    '--tools',
+    quote(options.tools),
+  ]
   if (options.house !== undefined) parts.push('--house', quote(options.house))
-  if (Object.keys(sample.args).length > 0) parts.push('--args', quote(toJson(sample.args).replace(/\n\s*/g, ' ')))
-  if (Object.keys(sample.facts).length > 0) parts.push('--facts', quote(toJson(sample.facts).replace(/\n\s*/g, ' ')))
+  if (Object.keys(sample.args).length > 0)
+    parts.push('--args', quote(toJson(sample.args).replace(/\n\s*/g, ' ')))
+  if (Object.keys(sample.facts).length > 0)
+    parts.push('--facts', quote(toJson(sample.facts).replace(/\n\s*/g, ' ')))
   if (sample.nowMs !== 0) parts.push('--at', new Date(sample.nowMs).toISOString())
   return parts.join(' ')
 }

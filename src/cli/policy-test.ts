@@ -1,4 +1,5 @@
-// `sluice policy test`: runs YAML cases; every verdict that is not as expected is shown.
+// `sluice policy test`: runs YAML cases; every verdict that is not as expected is shown with the
+// rule that decided. Also reads and runs case files for `coverage`.
 
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -50,8 +51,15 @@ export function addPolicyTest(parent: Command, answer: Answer): void {
       const runs = files.map((file) => ({ file, ...runFile(file, options, output) }))
       const results = runs.flatMap((run) => run.results)
       const failed = results.filter((result) => !result.passed).length
-      output.value({ passed: results.length - failed, failed, cases: runs.flatMap(({ file, results: ran }) => ran.map((result) => describe(file, result))) })
-      for (const { file, results: ran } of runs) for (const result of ran) printResult(file, result, output)
+      output.value({
+        passed: results.length - failed,
+        failed,
+        cases: runs.flatMap(({ file, results: ran }) =>
+          ran.map((result) => describe(file, result)),
+        ),
+      })
+      for (const { file, results: ran } of runs)
+        for (const result of ran) printResult(file, result, output)
       output.line(`${results.length - failed} passed, ${failed} failed`)
       answer(failed === 0 ? 0 : 1)
     })
@@ -68,15 +76,28 @@ export function runFile(file: string, options: CaseOptions, output: Output): Cas
   const text = readText(file)
   const { cases, problems } = readCases({ file, text })
   for (const problem of problems) output.problem(problem, text)
-  if (cases === undefined) throw new CliError('CLI_ARGUMENT', `\`${file}\` is not a file of cases`, 'mend what is shown above; --help has an example')
-  const beside = (name: string | undefined) => (name === undefined ? undefined : resolve(dirname(file), name))
+  if (cases === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${file}\` is not a file of cases`,
+      'mend what is shown above; --help has an example',
+    )
+  const beside = (name: string | undefined) =>
+    name === undefined ? undefined : resolve(dirname(file), name)
   const policyFile = options.policy ?? beside(cases.policy)
-  if (policyFile === undefined) throw new CliError('CLI_ARGUMENT', `\`${file}\` names no policy`, 'add `policy: policy.yaml`, or say --policy FILE')
+  if (policyFile === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${file}\` names no policy`,
+      'add `policy: policy.yaml`, or say --policy FILE',
+    )
   const toolsFile = options.tools ?? beside(cases.tools)
   const tools = toolsFile === undefined ? [] : readTools(toolsFile)
   const { policy } = loadPolicy(policyFile, {}, output)
   const toolFor = toolFinder(tools)
-  const results = cases.cases.map((one) => runCase(policy, one, { toolFor, counters: () => new MemoryCounters() }))
+  const results = cases.cases.map((one) =>
+    runCase(policy, one, { toolFor, counters: () => new MemoryCounters() }),
+  )
   return { policy, tools, results }
 }
 
@@ -84,14 +105,27 @@ function printResult(file: string, result: CaseResult, output: Output): void {
   const { name, line } = result.case
   if (result.passed) output.line(`${output.paint('green', 'ok')}    ${printable(name)}`)
   else {
-    output.line(`${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${file}:${line}`)}`)
+    output.line(
+      `${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${file}:${line}`)}`,
+    )
     for (const difference of result.differences) output.line(`      ${printable(difference)}`)
-    output.line(output.paint('dim', `      decided by ${printable(result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`))
+    output.line(
+      output.paint(
+        'dim',
+        `      decided by ${printable(result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
+      ),
+    )
   }
 }
 
 function describe(file: string, { case: one, passed, differences, decision }: CaseResult) {
   const { action, code, rule, reason } = decision
-  return { file, line: one.line, name: one.name, passed, differences, decision: { action, code, rule, reason } }
+  return {
+    file,
+    line: one.line,
+    name: one.name,
+    passed,
+    differences,
+    decision: { action, code, rule, reason },
+  }
 }
-

@@ -1,8 +1,8 @@
 // A call as the engine judges it, and the facts about who makes it. The gate fills these from what
 // it knows itself; nothing here is taken from the client's word.
 
-import type { Category, KnownTool } from './tools.ts'
 import type { JsonObject } from './json.ts'
+import type { Category, KnownTool } from './tools.ts'
 
 export interface Call {
   readonly server: string

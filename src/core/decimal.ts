@@ -45,12 +45,12 @@ function build(sign = '', whole = '0', fraction = '', exponent: number): Decimal
 }
 
 export function addDecimal(a: Decimal, b: Decimal): Decimal {
-  const scale = a.scale > b.scale ? a.scale : b.scale
+  const scale = Math.max(a.scale, b.scale)
   return { units: atScale(a, scale) + atScale(b, scale), scale }
 }
 
 export function subtractDecimal(a: Decimal, b: Decimal): Decimal {
-  const scale = a.scale > b.scale ? a.scale : b.scale
+  const scale = Math.max(a.scale, b.scale)
   return { units: atScale(a, scale) - atScale(b, scale), scale }
 }
 
@@ -60,7 +60,7 @@ export function multiplyDecimal(a: Decimal, b: Decimal): Decimal {
 
 /** Below zero, zero or above zero, as `a` is less than, equal to or greater than `b`. */
 export function compareDecimal(a: Decimal, b: Decimal): number {
-  const scale = a.scale > b.scale ? a.scale : b.scale
+  const scale = Math.max(a.scale, b.scale)
   const left = atScale(a, scale)
   const right = atScale(b, scale)
   return left < right ? -1 : left > right ? 1 : 0

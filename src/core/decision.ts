@@ -3,14 +3,9 @@
 
 import type { Action } from './actions.ts'
 import type { Take } from './counters.ts'
+import type { ERRORS } from './errors.ts'
 
-export type DecisionCode =
-  | 'ALLOWED'
-  | 'DENIED'
-  | 'RATE_LIMITED'
-  | 'SPEND_LIMITED'
-  | 'APPROVAL_REQUIRED'
-  | 'POLICY_FAULT'
+export type DecisionCode = 'ALLOWED' | 'POLICY_FAULT' | keyof typeof ERRORS
 
 export const CHANNELS = ['console', 'terminal', 'webhook', 'email', 'client'] as const
 export type Channel = (typeof CHANNELS)[number]

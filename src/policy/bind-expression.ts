@@ -3,7 +3,14 @@
 // for each tool it meets.
 
 import { type CelProgram, checkCel, FUNCTIONS, METHODS, type Node } from './cel.ts'
-import { ANYTHING, celType, type Declared, declaredAt, isInteger, NUMBER } from './declared-types.ts'
+import {
+  ANYTHING,
+  celType,
+  type Declared,
+  declaredAt,
+  isInteger,
+  NUMBER,
+} from './declared-types.ts'
 import type { PolicyErrorCode } from './errors.ts'
 import type { Edit, Expression, Slot } from './expression.ts'
 import { namedType } from './expression-names.ts'
@@ -53,7 +60,8 @@ export function bindExpression(
   let missing: { problem: BindProblem } | undefined
   for (const slot of expression.slots) {
     const place = slot.root === 'args' ? declaredAt(declared, slot.path) : ANYTHING
-    if (place === undefined && !open) missing ??= { problem: undeclared(slot.path, slot.at, [declared]) }
+    if (place === undefined && !open)
+      missing ??= { problem: undeclared(slot.path, slot.at, [declared]) }
     slots.push(boundSlot(slot, place ?? ANYTHING, expression))
   }
   const kinds = new NumberKinds(expression, new Map(slots.map((slot) => [slot.name, slot])))
@@ -70,7 +78,11 @@ export function bindExpression(
     return missing ?? { problem: typeProblem(start, message, slots) }
   }
   if (checked.type !== 'bool' && checked.type !== 'dyn')
-    return missing ?? { problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, slots) }
+    return (
+      missing ?? {
+        problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, slots),
+      }
+    )
   const closedTo = expression.readsArgs && !open ? declared.properties : undefined
   return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
 }
@@ -94,13 +106,29 @@ function slotType(slot: BoundSlot): string {
 }
 
 /** An argument that none of these tools declares. */
-export function undeclared(path: readonly string[], at: number, schemas: readonly Declared[]): BindProblem {
-  const who = schemas.length === 1 ? 'the tool declares no' : `none of the ${schemas.length} tools it meets declares`
-  const depth = path.findIndex((_, index) => schemas.every((schema) => declaredAt(schema, path.slice(0, index + 1)) === undefined))
+export function undeclared(
+  path: readonly string[],
+  at: number,
+  schemas: readonly Declared[],
+): BindProblem {
+  const who =
+    schemas.length === 1
+      ? 'the tool declares no'
+      : `none of the ${schemas.length} tools it meets declares`
+  const depth = path.findIndex((_, index) =>
+    schemas.every((schema) => declaredAt(schema, path.slice(0, index + 1)) === undefined),
+  )
   const above = path.slice(0, depth)
-  const known = new Set(schemas.flatMap((schema) => [...(declaredAt(schema, above)?.properties?.keys() ?? [])]))
+  const known = new Set(
+    schemas.flatMap((schema) => [...(declaredAt(schema, above)?.properties?.keys() ?? [])]),
+  )
   const message = `${who} \`${pathText(path)}\``
-  return { code: 'POLICY_UNKNOWN_ARGUMENT', at, message, help: declaredHelp(path[depth] as string, above, [...known]) }
+  return {
+    code: 'POLICY_UNKNOWN_ARGUMENT',
+    at,
+    message,
+    help: declaredHelp(path[depth] as string, above, [...known]),
+  }
 }
 
 function declaredHelp(name: string, above: readonly string[], known: readonly string[]): string {
@@ -114,8 +142,15 @@ function typeProblem(at: number, message: string, slots: readonly BoundSlot[]): 
   const read = slots.filter((slot) => slot.root === 'args' && !slot.presence)
   const types = read.map((slot) => `\`${pathText(slot.path)}\` is ${slotType(slot)}`).join(', ')
   const mixed = /\bint\b/.test(message) && /\bdouble\b/.test(message)
-  const help = mixed ? 'int and double do not mix: write `double(…)` around the int' : 'give it the types it takes'
-  return { code: 'POLICY_EXPRESSION_TYPE', at, message, help: types === '' ? help : `${help}; ${types}` }
+  const help = mixed
+    ? 'int and double do not mix: write `double(…)` around the int'
+    : 'give it the types it takes'
+  return {
+    code: 'POLICY_EXPRESSION_TYPE',
+    at,
+    message,
+    help: types === '' ? help : `${help}; ${types}`,
+  }
 }
 
 /** The checker speaks of slots, and of functions by the names they run under; a person wrote others. */
@@ -231,12 +266,14 @@ class NumberKinds {
       this.visit(right)
       return
     }
-    for (const item of right.args) if (this.visit(item) === 'literal' && kind === 'double') this.#toDouble(item)
+    for (const item of right.args)
+      if (this.visit(item) === 'literal' && kind === 'double') this.#toDouble(item)
   }
 
   #toDouble(node: Node): void {
     if (node.op === 'value') {
-      if (typeof node.args === 'bigint') this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
+      if (typeof node.args === 'bigint')
+        this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
     } else if (node.op === '-_') this.#toDouble(node.args)
     else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
     else for (const part of node.args as readonly Node[]) this.#toDouble(part)
@@ -246,7 +283,10 @@ class NumberKinds {
 const RETURNS: Record<string, NumberKind> = { size: 'int', int: 'int', double: 'double' }
 
 /** The text with the edits in it, and the way back from its offsets. */
-function applyEdits(text: string, edits: readonly Edit[]): { text: string; backTo: (at: number) => number } {
+function applyEdits(
+  text: string,
+  edits: readonly Edit[],
+): { text: string; backTo: (at: number) => number } {
   let result = ''
   let done = 0
   const shifts: { from: number; by: number }[] = []

@@ -2,6 +2,7 @@
 // run in run-cases.ts. Wrong files get the same kind of problems as wrong policies.
 
 import { ACTIONS, type Action } from '../core/actions.ts'
+import { compareDecimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { CATEGORIES, type Category } from '../core/tools.ts'
 import { asMap, checkShape } from './check-shape.ts'
@@ -9,7 +10,13 @@ import { KEY_LENGTH_MAX } from './limits.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
 import { scalar, strings } from './parse-rule.ts'
 import { type Problem, Problems } from './problem.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar, readDocument } from './read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  readDocument,
+} from './read-document.ts'
 import { type SampleFacts, splitName } from './sample-facts.ts'
 import { parseDuration, type Shape } from './shape.ts'
 
@@ -77,12 +84,47 @@ const CASE: Shape = {
     call: { shape: text, doc: '`<server>/<tool>`', required: true },
     method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` where left out'),
     args: field(any, 'the arguments'),
-    principal: field({ kind: 'object', noun: 'a principal', fields: { id: field(text, ''), kind: field(text, ''), groups: field(list(text), ''), claims: field(any, '') } }, 'who calls'),
-    session: field({ kind: 'object', noun: 'a session', fields: { id: field(text, ''), calls: field(whole, ''), saw: field(list(text), 'labels') } }, 'what the session is like'),
-    agent: field({ kind: 'object', noun: 'an agent', fields: { id: field(text, ''), owner: field(text, ''), template: field(text, ''), depth: field(whole, ''), turn: field(whole, '') } }, 'the agent that calls'),
+    principal: field(
+      {
+        kind: 'object',
+        noun: 'a principal',
+        fields: {
+          id: field(text, ''),
+          kind: field(text, ''),
+          groups: field(list(text), ''),
+          claims: field(any, ''),
+        },
+      },
+      'who calls',
+    ),
+    session: field(
+      {
+        kind: 'object',
+        noun: 'a session',
+        fields: { id: field(text, ''), calls: field(whole, ''), saw: field(list(text), 'labels') },
+      },
+      'what the session is like',
+    ),
+    agent: field(
+      {
+        kind: 'object',
+        noun: 'an agent',
+        fields: {
+          id: field(text, ''),
+          owner: field(text, ''),
+          template: field(text, ''),
+          depth: field(whole, ''),
+          turn: field(whole, ''),
+        },
+      },
+      'the agent that calls',
+    ),
     category: field(words(CATEGORIES), 'the class of this very call'),
     at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
-    repeat: field({ kind: 'integer', min: 1, max: 100_000 }, 'call so often; the last one is judged'),
+    repeat: field(
+      { kind: 'integer', min: 1, max: 100_000 },
+      'call so often; the last one is judged',
+    ),
     every: field({ kind: 'duration', maxSeconds: 31_536_000 }, 'time between repeated calls'),
     expect: { shape: EXPECT, doc: 'an action, or what else must hold', required: true },
   },
@@ -98,10 +140,14 @@ const FILE: Shape = {
   },
 }
 
-export function readCases(source: { file: string; text: string }): { cases?: CaseFile; problems: Problem[] } {
+export function readCases(source: { file: string; text: string }): {
+  cases?: CaseFile
+  problems: Problem[]
+} {
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
-  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems)) return { problems: problems.sorted() }
+  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
+    return { problems: problems.sorted() }
   const map = asMap(tree)
   const policy = scalar(map, 'policy')
   const tools = scalar(map, 'tools')
@@ -123,14 +169,29 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
   const call = String(scalar(map, 'call'))
   const parts = splitName(call)
   if (parts === undefined)
-    problems.error('POLICY_BAD_NAME', entry(map, 'call')?.at ?? map.at, `\`${call}\` is no \`<server>/<tool>\``, 'name the server before the `/`')
+    problems.error(
+      'POLICY_BAD_NAME',
+      entry(map, 'call')?.at ?? map.at,
+      `\`${call}\` is no \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
   const args = entry(map, 'args')
   if (args !== undefined && args.kind !== 'map' && !(args.kind === 'scalar' && args.value === null))
-    problems.error('POLICY_WRONG_TYPE', args.at, '`args` is not a mapping', 'write `args: { name: value }`')
+    problems.error(
+      'POLICY_WRONG_TYPE',
+      args.at,
+      '`args` is not a mapping',
+      'write `args: { name: value }`',
+    )
   const at = scalar(map, 'at')
   const atMs = at === undefined ? 0 : parseTime(String(at))
   if (atMs === undefined)
-    problems.error('POLICY_WRONG_TYPE', entry(map, 'at')?.at ?? map.at, `\`${at}\` is no time`, 'write `2026-01-01T12:00:00Z`')
+    problems.error(
+      'POLICY_WRONG_TYPE',
+      entry(map, 'at')?.at ?? map.at,
+      `\`${at}\` is no time`,
+      'write `2026-01-01T12:00:00Z`',
+    )
   return {
     name: String(scalar(map, 'name') ?? `${call} (case ${index + 1})`),
     line: text.slice(0, map.at).split('\n').length,
@@ -178,24 +239,41 @@ function readExpectation(node: Located): Expectation {
 /** A YAML node as JSON, numbers by their text. */
 export function toJson(node: Located): JsonValue {
   if (node.kind === 'list') return node.items.map(toJson)
-  if (node.kind === 'map') return Object.fromEntries(node.entries.map(({ key, value }) => [String(key.value), toJson(value)]))
+  if (node.kind === 'map')
+    return Object.fromEntries(
+      node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
+    )
   return typeof node.value === 'number' ? exactly(node) : node.value
 }
 
+/** The number, where the double says what is written; its text, where it does not (`.inf` too). */
 function exactly({ value, text }: LocatedScalar): JsonValue {
-  return Number.isSafeInteger(value) || text.length < 15 ? (value as number) : new ExactNumber(text)
+  const written = new ExactNumber(text)
+  const said = toDecimal(written)
+  const held = toDecimal(value)
+  if (said === undefined || held === undefined) return Number.isSafeInteger(value) ? (value as number) : written
+  return compareDecimal(said, held) === 0 ? (value as number) : written
 }
 
 /** Milliseconds since 1970 of a UTC time, without asking the machine. */
 function parseTime(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [number, number, number, number, number, number]
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59)
+    return undefined
   const shifted = month > 2 ? year : year - 1
   const era = Math.floor(shifted / 400)
   const ofEra = shifted - era * 400
   const ofYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const days = era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
+  const days =
+    era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
   return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000
 }

@@ -95,24 +95,53 @@ const BASE = new Environment({
   .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
   .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
   .registerFunction('sluicePath(string): Path', (text: string) => new Path(parsePath(text)), sync())
-  .registerFunction('Path.within(string): bool', (path: Path, dir: string) => within(path.value, dir), sync())
+  .registerFunction(
+    'Path.within(string): bool',
+    (path: Path, dir: string) => within(path.value, dir),
+    sync(),
+  )
   .registerFunction('sluiceUrl(string): Url', (text: string) => new Url(parseUrl(text)), sync())
   .registerFunction('Url.isPrivate(): bool', (url: Url) => isPrivate(url.value), sync())
-  .registerFunction('sluiceEmail(string): Email', (text: string) => new Email(parseEmail(text)), sync())
+  .registerFunction(
+    'sluiceEmail(string): Email',
+    (text: string) => new Email(parseEmail(text)),
+    sync(),
+  )
   .registerFunction('sluiceSql(string): Sql', (text: string) => new Sql(text), sync())
   .registerFunction('Sql.reads(): bool', (sql: Sql) => readsOnly(sql.text), sync())
-  .registerFunction('string.sluiceMatches(string): bool', (text: string, pattern: string) => compilePattern(pattern).test(text), sync())
-  .registerFunction('string.sluiceLower(): string', (text: string) => text.replace(/[A-Z]+/g, (part) => part.toLowerCase()), sync())
-  .registerFunction('string.sluiceUpper(): string', (text: string) => text.replace(/[a-z]+/g, (part) => part.toUpperCase()), sync())
+  .registerFunction(
+    'string.sluiceMatches(string): bool',
+    (text: string, pattern: string) => compilePattern(pattern).test(text),
+    sync(),
+  )
+  .registerFunction(
+    'string.sluiceLower(): string',
+    (text: string) => text.replace(/[A-Z]+/g, (part) => part.toLowerCase()),
+    sync(),
+  )
+  .registerFunction(
+    'string.sluiceUpper(): string',
+    (text: string) => text.replace(/[a-z]+/g, (part) => part.toUpperCase()),
+    sync(),
+  )
   .registerFunction('sluiceInt(int): int', (value: bigint) => value, sync())
   .registerFunction('sluiceInt(double): int', (value: number) => BigInt(Math.trunc(value)), sync())
-  .registerFunction('sluiceInt(string): int', (text: string) => BigInt(plain(text, /^-?\d{1,18}$/)), sync())
+  .registerFunction(
+    'sluiceInt(string): int',
+    (text: string) => BigInt(plain(text, /^-?\d{1,18}$/)),
+    sync(),
+  )
   .registerFunction('sluiceDouble(int): double', (value: bigint) => Number(value), sync())
   .registerFunction('sluiceDouble(double): double', (value: number) => value, sync())
-  .registerFunction('sluiceDouble(string): double', (text: string) => Number(plain(text, /^-?\d{1,15}(\.\d{1,15})?$/)), sync())
+  .registerFunction(
+    'sluiceDouble(string): double',
+    (text: string) => Number(plain(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
+    sync(),
+  )
   .registerFunction(
     'sluiceTimestamp(string): google.protobuf.Timestamp',
-    (text: string) => timestamp(plain(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/)),
+    (text: string) =>
+      timestamp(plain(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/)),
     sync(),
   )
 
@@ -130,6 +159,7 @@ function plain(text: string, form: RegExp): string {
 
 /** CEL's timestamp is a Date: made from an argument, never from the machine's clock. */
 export function timestamp(value: number | string): object {
+  // biome-ignore lint/style/noRestrictedGlobals: a value from outside, not the present
   const date = new Date(value) // allowed: a value from outside, not the present
   if (Number.isNaN(date.getTime())) throw new Undecided('no time', String(value))
   return date
@@ -178,7 +208,10 @@ const environments = new Map<string, Environment>()
 const ENVIRONMENTS_MAX = 1_000
 
 /** Parses and checks `text` over exactly these variables. */
-export function checkCel(text: string, variables: readonly { name: string; type: string }[]): CelCheck {
+export function checkCel(
+  text: string,
+  variables: readonly { name: string; type: string }[],
+): CelCheck {
   const signature = variables.map(({ name, type }) => `${name}:${type}`).join()
   let environment = environments.get(signature)
   if (environment === undefined) {
@@ -198,9 +231,18 @@ export function checkCel(text: string, variables: readonly { name: string; type:
 }
 
 function failure(error: unknown): CelCheck & { ok: false } {
-  const { summary, message, range } = error as { summary?: string; message: string; range?: { start: number; end: number } }
+  const { summary, message, range } = error as {
+    summary?: string
+    message: string
+    range?: { start: number; end: number }
+  }
   const text = (summary ?? message.split('\n')[0] ?? 'not CEL').replace(/\.$/, '')
-  return { ok: false, message: text.charAt(0).toLowerCase() + text.slice(1), start: range?.start ?? 0, end: range?.end ?? 0 }
+  return {
+    ok: false,
+    message: text.charAt(0).toLowerCase() + text.slice(1),
+    start: range?.start ?? 0,
+    end: range?.end ?? 0,
+  }
 }
 
 export function celFailure(error: unknown): { message: string; start: number } {

@@ -26,7 +26,12 @@ export function checkShape(node: Located, shape: Shape, what: string, problems: 
   }
 }
 
-function checkEither(node: Located, of: readonly Shape[], what: string, problems: Problems): boolean {
+function checkEither(
+  node: Located,
+  of: readonly Shape[],
+  what: string,
+  problems: Problems,
+): boolean {
   const fitting = of.find((shape) => nodeKind(shape) === node.kind)
   if (fitting !== undefined && !isNull(node)) return checkShape(node, fitting, what, problems)
   return wrongType(node, { kind: 'either', of }, what, problems)
@@ -50,7 +55,8 @@ function checkObject(
     } else if (!checkShape(value, field.shape, `\`${name}\``, problems)) fits = false
   }
   for (const [name, field] of Object.entries(shape.fields)) {
-    if (!field.required || meant.has(name) || node.entries.some(({ key }) => key.value === name)) continue
+    if (!field.required || meant.has(name) || node.entries.some(({ key }) => key.value === name))
+      continue
     const help = `add \`${name}\`: ${field.doc}`
     problems.error('POLICY_MISSING_KEY', node.at, `${shape.noun} needs \`${name}\``, help)
     fits = false
@@ -59,12 +65,21 @@ function checkObject(
 }
 
 /** The field that was probably meant: that it is missing then needs no saying. */
-function unknownKey(key: LocatedScalar, shape: Shape & { kind: 'object' }, problems: Problems): string | undefined {
+function unknownKey(
+  key: LocatedScalar,
+  shape: Shape & { kind: 'object' },
+  problems: Problems,
+): string | undefined {
   const name = String(key.value)
   const fields = Object.keys(shape.fields)
   const { elsewhere = {} } = shape
   const help = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
-  problems.error('POLICY_UNKNOWN_KEY', key.at, `unknown key \`${shorten(name)}\` in ${shape.noun}`, help ?? didYouMean(name, fields))
+  problems.error(
+    'POLICY_UNKNOWN_KEY',
+    key.at,
+    `unknown key \`${shorten(name)}\` in ${shape.noun}`,
+    help ?? didYouMean(name, fields),
+  )
   return help === undefined ? nearest(name, fields) : undefined
 }
 
@@ -124,8 +139,15 @@ function checkList(
   if (count > shape.max)
     return outOfRange(node, `${what} has ${count} entries`, `the limit is ${shape.max}`, problems)
   if (count < (shape.min ?? 0))
-    return outOfRange(node, `${what} is an empty list`, 'put something into it, or take it away', problems)
-  return node.items.map((item) => checkShape(item, shape.of, `an entry of ${what}`, problems)).every(Boolean)
+    return outOfRange(
+      node,
+      `${what} is an empty list`,
+      'put something into it, or take it away',
+      problems,
+    )
+  return node.items
+    .map((item) => checkShape(item, shape.of, `an entry of ${what}`, problems))
+    .every(Boolean)
 }
 
 function checkScalar(node: Located, shape: Shape, what: string, problems: Problems): boolean {
@@ -143,9 +165,15 @@ function checkScalar(node: Located, shape: Shape, what: string, problems: Proble
       return typeof value === 'boolean' || wrongType(node, shape, what, problems)
     case 'text':
       if (typeof value !== 'string') return wrongType(node, shape, what, problems)
-      if (value.trim() === '') return outOfRange(node, `${what} is empty`, 'write it out or take it away', problems)
+      if (value.trim() === '')
+        return outOfRange(node, `${what} is empty`, 'write it out or take it away', problems)
       if (value.length <= shape.max) return true
-      return outOfRange(node, `${what} has ${value.length} characters`, `the limit is ${shape.max}`, problems)
+      return outOfRange(
+        node,
+        `${what} has ${value.length} characters`,
+        `the limit is ${shape.max}`,
+        problems,
+      )
     case 'integer':
     case 'decimal':
       return checkNumber(node, shape, what, problems)
@@ -154,16 +182,31 @@ function checkScalar(node: Located, shape: Shape, what: string, problems: Proble
   }
 }
 
-function unknownWord(node: LocatedScalar, { words, note }: Shape & { kind: 'word' }, what: string, problems: Problems): false {
+function unknownWord(
+  node: LocatedScalar,
+  { words, note }: Shape & { kind: 'word' },
+  what: string,
+  problems: Problems,
+): false {
   const help = didYouMean(String(node.value), words)
-  problems.error('POLICY_UNKNOWN_WORD', node.at, `${what} cannot be \`${shorten(node.text)}\``, note === undefined ? help : `${help}: ${note}`)
+  problems.error(
+    'POLICY_UNKNOWN_WORD',
+    node.at,
+    `${what} cannot be \`${shorten(node.text)}\``,
+    note === undefined ? help : `${help}: ${note}`,
+  )
   return false
 }
 
 /** Without the spellings on which parsers disagree, or whose value nobody sees: `010`, `0x10`, `1e3`. */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
-function checkNumber(node: LocatedScalar, shape: Shape & { kind: 'integer' | 'decimal' }, what: string, problems: Problems): boolean {
+function checkNumber(
+  node: LocatedScalar,
+  shape: Shape & { kind: 'integer' | 'decimal' },
+  what: string,
+  problems: Problems,
+): boolean {
   const { value, text } = node
   if (typeof value !== 'number') return wrongType(node, shape, what, problems)
   if (!PLAIN_NUMBER.test(text)) return notPlain(node, what, problems)
@@ -193,7 +236,12 @@ function checkDuration(
   const seconds = parseDuration(value)
   if (seconds === undefined) return wrongType(node, shape, what, problems)
   if (seconds <= shape.maxSeconds) return true
-  return outOfRange(node, `${what} is \`${text}\``, `the limit is \`${inDays(shape.maxSeconds)}\``, problems)
+  return outOfRange(
+    node,
+    `${what} is \`${text}\``,
+    `the limit is \`${inDays(shape.maxSeconds)}\``,
+    problems,
+  )
 }
 
 function inDays(seconds: number): string {
@@ -228,7 +276,9 @@ function howToWrite(node: Located, shape: Shape): string {
   if (wanted === 'list') return `: write \`[${shorten(node.text)}]\``
   if (wanted === 'map' && /\w:\S/.test(node.text)) return ': put a space after each `:`'
   if (shape.kind === 'text' && shape.example === undefined) return ': put it in quotes'
-  return typeof node.value === 'string' && /^\d+(\.\d+)?$/.test(node.text) && shape.kind !== 'word' ? ', without quotes' : ''
+  return typeof node.value === 'string' && /^\d+(\.\d+)?$/.test(node.text) && shape.kind !== 'word'
+    ? ', without quotes'
+    : ''
 }
 
 function shorten(text: string): string {

@@ -27,21 +27,38 @@ export function checkAgainstTools(
   severity: Severity,
   problems: Problems,
 ): void {
-  const report: Report = ({ code, at, message, help }) => problems.add(severity, code, at, message, help)
+  const report: Report = ({ code, at, message, help }) =>
+    problems.add(severity, code, at, message, help)
   const known = new KnownNames(tools)
   for (const name of writtenNames(document)) if (!known.matches(name)) report(known.unmatched(name))
-  for (const server of matchEntries(document, 'servers')) if (!known.hasServer(server)) report(known.unknownServer(server))
+  for (const server of matchEntries(document, 'servers'))
+    if (!known.hasServer(server)) report(known.unknownServer(server))
   const { met, counting } = meetings(policy, tools)
   for (const rule of policy.tools.values())
     if (met.has(rule) && !counting.has(rule))
-      problems.warn('POLICY_UNREACHABLE', rule.at, `\`${rule.key}\` never counts: exact names or narrower globs take all its tools`, 'take it away, or widen it')
-  const declared = new Map(tools.map((tool) => [tool, declaredArguments(tool.definition.inputSchema)]))
-  for (const [rule, list] of met) checkArguments(rule, list, list.map((tool) => declared.get(tool) as Declared), report)
+      problems.warn(
+        'POLICY_UNREACHABLE',
+        rule.at,
+        `\`${rule.key}\` never counts: exact names or narrower globs take all its tools`,
+        'take it away, or widen it',
+      )
+  const declared = new Map(
+    tools.map((tool) => [tool, declaredArguments(tool.definition.inputSchema)]),
+  )
+  for (const [rule, list] of met)
+    checkArguments(
+      rule,
+      list,
+      list.map((tool) => declared.get(tool) as Declared),
+      report,
+    )
 }
 
 /** Everything in the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
-  const keys = ['tools', 'labels', 'classify'].flatMap((section) => asMap(entry(document, section)).entries.map(({ key }) => key))
+  const keys = ['tools', 'labels', 'classify'].flatMap((section) =>
+    asMap(entry(document, section)).entries.map(({ key }) => key),
+  )
   return [...keys, ...matchEntries(document, 'tools')]
 }
 
@@ -69,7 +86,9 @@ class KnownNames {
 
   matches({ value }: LocatedScalar): boolean {
     const glob = parseGlob(String(value))
-    return [...this.#byServer].some(([server, names]) => names.some((name) => globMatches(glob, server, name)))
+    return [...this.#byServer].some(([server, names]) =>
+      names.some((name) => globMatches(glob, server, name)),
+    )
   }
 
   hasServer({ value }: LocatedScalar): boolean {
@@ -78,24 +97,38 @@ class KnownNames {
 
   unmatched({ value, at }: LocatedScalar): BindProblem {
     const { key, server, name } = parseGlob(String(value))
-    const names = [...this.#byServer].flatMap(([known, list]) => (wildcardMatches(server, known) ? list : []))
-    const help = names.length === 0 ? this.#serverHelp(server, `/${name}`) : this.#nameHelp(server, name, names)
+    const names = [...this.#byServer].flatMap(([known, list]) =>
+      wildcardMatches(server, known) ? list : [],
+    )
+    const help =
+      names.length === 0
+        ? this.#serverHelp(server, `/${name}`)
+        : this.#nameHelp(server, name, names)
     return { code: 'POLICY_UNMATCHED', at, message: `no known tool matches \`${key}\``, help }
   }
 
   unknownServer({ value, at }: LocatedScalar): BindProblem {
-    return { code: 'POLICY_UNMATCHED', at, message: `no known server matches \`${value}\``, help: this.#serverHelp(String(value), '') }
+    return {
+      code: 'POLICY_UNMATCHED',
+      at,
+      message: `no known server matches \`${value}\``,
+      help: this.#serverHelp(String(value), ''),
+    }
   }
 
   #serverHelp(server: string, rest: string): string {
     const servers = [...this.#byServer.keys()]
     const near = this.#nearest(server, servers)
-    return near === undefined ? `known servers: ${shown(servers)}` : `did you mean \`${near}${rest}\`?`
+    return near === undefined
+      ? `known servers: ${shown(servers)}`
+      : `did you mean \`${near}${rest}\`?`
   }
 
   #nameHelp(server: string, name: string, names: readonly string[]): string {
     const near = this.#nearest(name, names)
-    return near === undefined ? `\`${server}\` has ${shown(names)}` : `did you mean \`${server}/${near}\`?`
+    return near === undefined
+      ? `\`${server}\` has ${shown(names)}`
+      : `did you mean \`${server}/${near}\`?`
   }
 
   /** Not for more than are shown: ten thousand rules against a thousand names would take minutes. */
@@ -125,7 +158,8 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
     for (const rule of policy.tools.all(server, name)) meet(rule, tool)
     for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
     const own = new Set<Rule | Guardrail>(policy.guardrails)
-    for (const { rule } of [...scope.guardrails, ...scope.shadow]) if (own.has(rule)) meet(rule, tool)
+    for (const { rule } of [...scope.guardrails, ...scope.shadow])
+      if (own.has(rule)) meet(rule, tool)
     const general = policy.categories.get(scope.category)
     if (general !== undefined) meet(general, tool)
   }
@@ -133,18 +167,32 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
 }
 
 /** A rule that meets several tools must fit at least one of them. */
-function checkArguments(rule: Rule | Guardrail, tools: readonly KnownTool[], schemas: readonly Declared[], report: Report): void {
+function checkArguments(
+  rule: Rule | Guardrail,
+  tools: readonly KnownTool[],
+  schemas: readonly Declared[],
+  report: Report,
+): void {
   if (rule.when !== undefined) {
     const problem = misfit(rule, tools, schemas)
     if (problem !== undefined)
-      report({ ...problem, at: rule.when.placeOf(problem.at), message: `in \`when\`: ${problem.message}` })
+      report({
+        ...problem,
+        at: rule.when.placeOf(problem.at),
+        message: `in \`when\`: ${problem.message}`,
+      })
   }
   for (const { path, at } of rule.limits.flatMap((limit) => limit.reads))
-    if (schemas.every((schema) => declaredAt(schema, path) === undefined)) report(undeclared(path, at, schemas))
+    if (schemas.every((schema) => declaredAt(schema, path) === undefined))
+      report(undeclared(path, at, schemas))
 }
 
 /** Why `when` fits none of the tools; undefined where it fits one. */
-function misfit({ when, extraArgs }: Rule | Guardrail, tools: readonly KnownTool[], schemas: readonly Declared[]): BindProblem | undefined {
+function misfit(
+  { when, extraArgs }: Rule | Guardrail,
+  tools: readonly KnownTool[],
+  schemas: readonly Declared[],
+): BindProblem | undefined {
   const { expression } = when as NonNullable<Rule['when']>
   let first: BindProblem | undefined
   for (const schema of schemas) {
@@ -154,9 +202,13 @@ function misfit({ when, extraArgs }: Rule | Guardrail, tools: readonly KnownTool
   }
   if (first === undefined || schemas.length === 1) return first
   const nowhere = expression.slots.find(
-    ({ root, path }) => root === 'args' && schemas.every((schema) => declaredAt(schema, path) === undefined),
+    ({ root, path }) =>
+      root === 'args' && schemas.every((schema) => declaredAt(schema, path) === undefined),
   )
   if (nowhere !== undefined && !extraArgs) return undeclared(nowhere.path, nowhere.at, schemas)
   const { server, name } = (tools[0] as KnownTool).definition
-  return { ...first, help: `it fits none of the ${tools.length} tools it meets; for \`${server}/${name}\`: ${first.help}` }
+  return {
+    ...first,
+    help: `it fits none of the ${tools.length} tools it meets; for \`${server}/${name}\`: ${first.help}`,
+  }
 }

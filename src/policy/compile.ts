@@ -7,8 +7,15 @@ import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from './check-shape.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { DOCUMENT } from './language.ts'
+import {
+  parseGuardrail,
+  parseRule,
+  type RuleContext,
+  type Section,
+  scalar,
+  strings,
+} from './parse-rule.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
-import { parseGuardrail, parseRule, type RuleContext, type Section, scalar, strings } from './parse-rule.ts'
 import { type Problem, Problems, type Severity } from './problem.ts'
 import { entry, type LocatedMap, readDocument } from './read-document.ts'
 import type { Guardrail, Rule } from './rule.ts'
@@ -45,7 +52,9 @@ export function compile(source: Source, options: CompileOptions = {}): Compiled 
   const policy = build(asMap(tree), problems, options)
   if (options.tools !== undefined && !problems.hasErrors)
     checkAgainstTools(policy, asMap(tree), options.tools, options.unmatched ?? 'error', problems)
-  return problems.hasErrors ? { problems: problems.sorted() } : { policy, problems: problems.sorted() }
+  return problems.hasErrors
+    ? { problems: problems.sorted() }
+    : { policy, problems: problems.sorted() }
 }
 
 function build(document: LocatedMap, problems: Problems, options: CompileOptions): CompiledPolicy {
@@ -54,9 +63,12 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
   const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
   const context: RuleContext = { problems, labels: known, document: name }
   const rules = (section: Section) =>
-    asMap(entry(document, section)).entries.map(({ key, value }) => parseRule(section, key, value, context))
+    asMap(entry(document, section)).entries.map(({ key, value }) =>
+      parseRule(section, key, value, context),
+    )
   const guardrails = parseGuardrails(document, context)
-  const byName = (section: NameSection) => new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
+  const byName = (section: NameSection) =>
+    new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
   return {
     name,
     file: problems.file,
@@ -78,25 +90,40 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
 
 function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[] {
   const node = entry(document, 'guardrails')
-  const guardrails = node?.kind === 'list' ? node.items.map((item, index) => parseGuardrail(item, index, context)) : []
+  const guardrails =
+    node?.kind === 'list'
+      ? node.items.map((item, index) => parseGuardrail(item, index, context))
+      : []
   const seen = new Set<string>()
   for (const [index, { name, at }] of guardrails.entries()) {
     const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined
     const place = item && entry(item, 'name')?.at
     if (seen.has(name))
-      context.problems.error('POLICY_DOUBLED_KEY', place ?? at, `\`${name}\` is the name of a guardrail before this one too`, 'counters and records go by the name: give each its own')
+      context.problems.error(
+        'POLICY_DOUBLED_KEY',
+        place ?? at,
+        `\`${name}\` is the name of a guardrail before this one too`,
+        'counters and records go by the name: give each its own',
+      )
     seen.add(name)
   }
   return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function labelMap(document: LocatedMap): NameMap<readonly string[]> {
-  return new NameMap(asMap(entry(document, 'labels')).entries.map(({ key, value }) => [String(key.value), strings(value)]))
+  return new NameMap(
+    asMap(entry(document, 'labels')).entries.map(({ key, value }) => [
+      String(key.value),
+      strings(value),
+    ]),
+  )
 }
 
 function classifyMap(document: LocatedMap): NameMap<Category> {
   return new NameMap(
-    asMap(entry(document, 'classify')).entries.map(({ key, value }) => [String(key.value), (value as { value: unknown }).value as Category]),
+    asMap(entry(document, 'classify')).entries.map(({ key, value }) => [
+      String(key.value),
+      (value as { value: unknown }).value as Category,
+    ]),
   )
 }
-

@@ -23,29 +23,56 @@ export interface Coverage {
   readonly untried: readonly { readonly tool: string; readonly rules: readonly string[] }[]
 }
 
-export function measureCoverage(policy: CompiledPolicy, results: readonly CaseResult[], tools: readonly KnownTool[]): Coverage {
+export function measureCoverage(
+  policy: CompiledPolicy,
+  results: readonly CaseResult[],
+  tools: readonly KnownTool[],
+): Coverage {
   const hits = new Map<string, number>()
   for (const { traces } of results)
-    for (const trace of traces) for (const step of trace) for (const id of reached(step)) hits.set(id, (hits.get(id) ?? 0) + 1)
+    for (const trace of traces)
+      for (const step of trace)
+        for (const id of reached(step)) hits.set(id, (hits.get(id) ?? 0) + 1)
   const branches: Branch[] = []
   const add = (rule: Rule | Guardrail, branch: string) =>
-    branches.push({ rule: rule.pointer, key: 'key' in rule ? rule.key : rule.name, branch, hits: hits.get(`${rule.pointer} ${branch}`) ?? 0 })
+    branches.push({
+      rule: rule.pointer,
+      key: 'key' in rule ? rule.key : rule.name,
+      branch,
+      hits: hits.get(`${rule.pointer} ${branch}`) ?? 0,
+    })
   const { categories, tools: named, methods, resources, prompts, guardrails } = policy
-  const rules = [...categories.values(), ...named.values(), ...methods.values(), ...resources.values(), ...prompts.values(), ...guardrails]
+  const rules = [
+    ...categories.values(),
+    ...named.values(),
+    ...methods.values(),
+    ...resources.values(),
+    ...prompts.values(),
+    ...guardrails,
+  ]
   for (const rule of rules.filter(({ shadow }) => !shadow)) {
     for (const branch of rule.when === undefined ? ['met'] : ['true', 'false']) add(rule, branch)
     for (const limit of rule.limits) add(rule, `limit ${limit.text} reached`)
   }
   const called = new Set(results.map((result) => `${result.case.server}/${result.case.tool}`))
   const untried = tools
-    .map((tool) => ({ tool: `${tool.definition.server}/${tool.definition.name}`, rules: toolScope(policy, tool).rules.map(({ pointer }) => pointer) }))
+    .map((tool) => ({
+      tool: `${tool.definition.server}/${tool.definition.name}`,
+      rules: toolScope(policy, tool).rules.map(({ pointer }) => pointer),
+    }))
     .filter(({ tool }) => !called.has(tool))
-  return { branches, covered: branches.filter((branch) => branch.hits > 0).length, total: branches.length, untried }
+  return {
+    branches,
+    covered: branches.filter((branch) => branch.hits > 0).length,
+    total: branches.length,
+    untried,
+  }
 }
 
 function reached(step: TraceStep): string[] {
   if (step.step === 'rule') return [`${step.rule} ${branchName(step.came)}`]
-  if (step.step === 'guardrail' && (step.laid || step.came !== undefined)) return [`${step.rule} ${branchName(step.came)}`]
+  if (step.step === 'guardrail' && (step.laid || step.came !== undefined))
+    return [`${step.rule} ${branchName(step.came)}`]
   if (step.step === 'limit' && !step.passes) return [`${step.rule} limit ${step.limit} reached`]
   return []
 }

@@ -57,13 +57,18 @@ function declare(schema: JsonValue | undefined, root: JsonObject, depth: number)
 /** Silence permits nothing: JSON Schema's own default would let every undeclared name pass. */
 function isOpen(schema: JsonObject): boolean {
   const { additionalProperties: extra, patternProperties } = schema
-  return extra === true || (isObject(extra) && extra.not === undefined) || isObject(patternProperties)
+  return (
+    extra === true || (isObject(extra) && extra.not === undefined) || isObject(patternProperties)
+  )
 }
 
 function kindsOf(type: JsonValue | undefined): number {
   if (typeof type === 'string') return KINDS[type] ?? ANY
   if (!Array.isArray(type)) return ANY
-  return type.reduce((bits: number, one) => bits | ((typeof one === 'string' && KINDS[one]) || 0), 0)
+  return type.reduce(
+    (bits: number, one) => bits | ((typeof one === 'string' && KINDS[one]) || 0),
+    0,
+  )
 }
 
 const KINDS: Record<string, number> = {

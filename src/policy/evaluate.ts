@@ -78,13 +78,18 @@ function slotValue(slot: BoundSlot, situation: Situation, walk: Walk): unknown {
 
 /** The value at a path. With `presence`: whether the last name is there, undefined where a name
  * before it is not. */
-function lookUp(from: JsonObject, path: readonly string[], presence: boolean): JsonValue | undefined {
+function lookUp(
+  from: JsonObject,
+  path: readonly string[],
+  presence: boolean,
+): JsonValue | undefined {
   let place: JsonValue | undefined = from
   const last = path.length - 1
   for (let index = 0; index <= last; index++) {
     const name = path[index] as string
     if (place === undefined) return undefined
-    if (!isObject(place)) throw new Undecided(`\`args.${path.slice(0, index).join('.')}\` is no object`)
+    if (!isObject(place))
+      throw new Undecided(`\`args.${path.slice(0, index).join('.')}\` is no object`)
     const there: boolean = Object.hasOwn(place, name)
     if (presence && index === last) return there
     place = there ? place[name] : undefined

@@ -39,25 +39,47 @@ export interface InspectedPath {
 }
 
 /** Reads the static part of `root.a.b["c"]`; throws ExpressionError where nothing fills it. */
-export function inspectPath(node: Node, labels: ReadonlySet<string>, presence: boolean): InspectedPath {
+export function inspectPath(
+  node: Node,
+  labels: ReadonlySet<string>,
+  presence: boolean,
+): InspectedPath {
   const base = rootOf(node)
   const root = (base as Node & { op: 'id' }).args
   if (!ROOTS.includes(root))
-    throw new ExpressionError('POLICY_EXPRESSION', base.start, `unknown name \`${root}\``, didYouMean(root, ROOTS, `an argument is \`args.${root}\`; other names are ${listed(ROOTS)}`))
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `unknown name \`${root}\``,
+      didYouMean(root, ROOTS, `an argument is \`args.${root}\`; other names are ${listed(ROOTS)}`),
+    )
   const staticParts = staticPrefix(node, base)
   const names = staticParts.map((part) => part.name)
   const end = staticParts.at(-1)?.node.end ?? base.end
   if (root === 'args') return argsPath(node, names, end)
   if (presence && !(root === 'principal' && names[0] === 'claims' && names.length > 1)) {
-    const help = root === 'agent' ? 'write `agent != null`' : 'ask it of `args` or of one of `principal.claims`'
-    throw new ExpressionError('POLICY_NO_EFFECT', base.start, `\`${[root, ...names].join('.')}\` is not what \`has\` can ask for`, help)
+    const help =
+      root === 'agent'
+        ? 'write `agent != null`'
+        : 'ask it of `args` or of one of `principal.claims`'
+    throw new ExpressionError(
+      'POLICY_NO_EFFECT',
+      base.start,
+      `\`${[root, ...names].join('.')}\` is not what \`has\` can ask for`,
+      help,
+    )
   }
   return namedPath(root as Root, staticParts, base, labels, presence)
 }
 
 function argsPath(node: Node, names: readonly string[], end: number): InspectedPath {
   if (names.length === 0)
-    throw new ExpressionError('POLICY_EXPRESSION', node.start, '`args` is read as a whole, or by a computed name', 'read arguments by name: `args.x`, `args["x-y"]`')
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      '`args` is read as a whole, or by a computed name',
+      'read arguments by name: `args.x`, `args["x-y"]`',
+    )
   return { root: 'args', path: names, end }
 }
 
@@ -69,23 +91,44 @@ function namedPath(
   presence: boolean,
 ): InspectedPath {
   const [first, second] = parts
-  if (root === 'now' || (root === 'agent' && first === undefined)) return { root, path: [], end: base.end }
+  if (root === 'now' || (root === 'agent' && first === undefined))
+    return { root, path: [], end: base.end }
   const known = NAMES[root as keyof typeof NAMES]
   if (first === undefined) {
     const names = Object.keys(known).map((name) => `${root}.${name}`)
-    throw new ExpressionError('POLICY_EXPRESSION', base.start, `\`${root}\` is read as a whole`, `read one of ${listed(names)}`)
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `\`${root}\` is read as a whole`,
+      `read one of ${listed(names)}`,
+    )
   }
   if (!Object.hasOwn(known, first.name)) {
     const near = nearest(first.name, Object.keys(known))
     const names = Object.keys(known).map((name) => `${root}.${name}`)
-    const help = near === undefined ? `one of ${listed(names)}` : `did you mean \`${root}.${near}\`?`
-    throw new ExpressionError('POLICY_EXPRESSION', base.start, `nothing fills \`${root}.${first.name}\``, help)
+    const help =
+      near === undefined ? `one of ${listed(names)}` : `did you mean \`${root}.${near}\`?`
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `nothing fills \`${root}.${first.name}\``,
+      help,
+    )
   }
   if (root === 'session' && first.name === 'saw') {
-    if (second !== undefined && labels.has(second.name)) return { root, path: ['saw', second.name], end: second.node.end }
-    const message = second === undefined ? '`session.saw` is read as a whole' : `no answer brings the label \`session.saw.${second.name}\``
+    if (second !== undefined && labels.has(second.name))
+      return { root, path: ['saw', second.name], end: second.node.end }
+    const message =
+      second === undefined
+        ? '`session.saw` is read as a whole'
+        : `no answer brings the label \`session.saw.${second.name}\``
     const known = listed([...labels].map((label) => `session.saw.${label}`))
-    throw new ExpressionError('POLICY_EXPRESSION', base.start, message, didYouMean(second?.name ?? '', [...labels], `read one of ${known}`))
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      message,
+      didYouMean(second?.name ?? '', [...labels], `read one of ${known}`),
+    )
   }
   if (root === 'principal' && first.name === 'claims' && second !== undefined) {
     const rest = presence ? parts : parts.slice(0, 2)
@@ -100,7 +143,8 @@ function staticPrefix(node: Node, base: Node): { name: string; node: Node }[] {
   for (let at = node; at !== base; at = (at as Node & { op: '.' }).args[0]) chain.unshift(at)
   const parts: { name: string; node: Node }[] = []
   for (const link of chain) {
-    const name = link.op === '.' ? (link.args[1] as string) : literal((link as Node & { op: '[]' }).args[1])
+    const name =
+      link.op === '.' ? (link.args[1] as string) : literal((link as Node & { op: '[]' }).args[1])
     if (name === undefined) break
     parts.push({ name, node: link })
   }

@@ -3,9 +3,24 @@
 // What an expression reads is thereby a list that can be typed, bounded and checked before it runs.
 // Attacks answered here: native regular expressions, nested macros, names that nothing fills.
 
-import { celFailure, childrenOf, compilePattern, FUNCTIONS, MACROS, METHODS, type Node, parseCel, rootOf } from './cel.ts'
+import {
+  celFailure,
+  childrenOf,
+  compilePattern,
+  FUNCTIONS,
+  MACROS,
+  METHODS,
+  type Node,
+  parseCel,
+  rootOf,
+} from './cel.ts'
 import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
-import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX, MATCH_WEIGHT, PATTERN_LENGTH_MAX } from './limits.ts'
+import {
+  EXPRESSION_DEPTH_MAX,
+  EXPRESSION_NODES_MAX,
+  MATCH_WEIGHT,
+  PATTERN_LENGTH_MAX,
+} from './limits.ts'
 import { didYouMean } from './nearest.ts'
 
 export interface Slot {
@@ -60,18 +75,36 @@ export function parseExpression(text: string, labels: ReadonlySet<string>): Expr
 }
 
 /** What the parser found wrong, in the words of the person who wrote it. */
-function syntaxError(text: string, { message, start }: { message: string; start: number }): ExpressionError {
-  const fail = (what: string, help: string, at = start) => new ExpressionError('POLICY_EXPRESSION', at, what, help)
+function syntaxError(
+  text: string,
+  { message, start }: { message: string; start: number },
+): ExpressionError {
+  const fail = (what: string, help: string, at = start) =>
+    new ExpressionError('POLICY_EXPRESSION', at, what, help)
   if (/^exceeded max/.test(message))
-    return new ExpressionError('POLICY_EXPRESSION_UNSAFE', start, `it has more than ${EXPRESSION_NODES_MAX} parts, or nests deeper than ${EXPRESSION_DEPTH_MAX} levels`, 'split it over several guardrails')
-  if (/^unterminated/.test(message)) return fail('a text begins here and never ends', 'close it with the quote it began with')
+    return new ExpressionError(
+      'POLICY_EXPRESSION_UNSAFE',
+      start,
+      `it has more than ${EXPRESSION_NODES_MAX} parts, or nests deeper than ${EXPRESSION_DEPTH_MAX} levels`,
+      'split it over several guardrails',
+    )
+  if (/^unterminated/.test(message))
+    return fail('a text begins here and never ends', 'close it with the quote it began with')
   const macro = /^(\w+)\(var, /.exec(message)?.[1]
   if (macro !== undefined)
-    return fail(`\`${macro}\` takes a name and an expression`, `write \`args.list.${macro}(x, …)\``, text.lastIndexOf(macro, start))
-  if (text.slice(start).trim() === '') return fail('it ends too early', 'write out what is to follow, and close what is open')
+    return fail(
+      `\`${macro}\` takes a name and an expression`,
+      `write \`args.list.${macro}(x, …)\``,
+      text.lastIndexOf(macro, start),
+    )
+  if (text.slice(start).trim() === '')
+    return fail('it ends too early', 'write out what is to follow, and close what is open')
   if (!/^(unexpected|expected)/.test(message)) return fail(message, 'write it as CEL has it')
   const written = /^(\w+|[^\w\s])/.exec(text.slice(start))?.[0] ?? ''
-  return fail(`\`${written}\` cannot stand here`, INSTEAD[written] ?? 'look at what comes before it, and for a missing operator or bracket')
+  return fail(
+    `\`${written}\` cannot stand here`,
+    INSTEAD[written] ?? 'look at what comes before it, and for a missing operator or bracket',
+  )
 }
 
 /** What people write from other languages. */
@@ -131,7 +164,12 @@ class Inspector {
         return
       case '.?':
       case '[?]':
-        throw new ExpressionError('POLICY_EXPRESSION', node.start, 'optional access is not part of the language', 'ask with `has(...)` first')
+        throw new ExpressionError(
+          'POLICY_EXPRESSION',
+          node.start,
+          'optional access is not part of the language',
+          'ask with `has(...)` first',
+        )
       default:
         for (const part of node.args as readonly Node[]) this.visit(part, scope)
     }
@@ -165,7 +203,12 @@ class Inspector {
     const { root, path, end } = inspectPath(node, this.#labels, presence)
     const source = this.#text.slice(node.start, end)
     if (!PLAIN_ACCESS.test(source))
-      throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${source}\` is not written plainly`, 'write `args.name`, or `args["name"]`, without brackets or comments around its parts')
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        `\`${source}\` is not written plainly`,
+        'write `args.name`, or `args["name"]`, without brackets or comments around its parts',
+      )
     const id = JSON.stringify([presence, root, ...path])
     let slot = this.slots.get(id)
     if (slot === undefined) {
@@ -185,7 +228,15 @@ class Inspector {
     const [name, args] = node.args
     if (name === 'has') return this.#has(node, scope)
     const known = FUNCTIONS.get(name)
-    if (known === undefined) throw this.#unknown(node.start, name, FUNCTIONS, METHODS.has(name) || MACROS.has(name) ? `write it after a value: \`x.${name}(…)\`` : undefined)
+    if (known === undefined)
+      throw this.#unknown(
+        node.start,
+        name,
+        FUNCTIONS,
+        METHODS.has(name) || MACROS.has(name)
+          ? `write it after a value: \`x.${name}(…)\``
+          : undefined,
+      )
     this.#arity(node.start, name, known.arity, args.length)
     this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
     for (const argument of args) this.visit(argument, scope)
@@ -194,9 +245,15 @@ class Inspector {
   #has(node: Node & { op: 'call' }, scope: Scope): void {
     const [argument] = node.args[1]
     if (argument === undefined || argument.op !== '.' || node.args[1].length !== 1)
-      throw new ExpressionError('POLICY_EXPRESSION', node.start, '`has` takes one name', 'write `has(args.x)`')
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        '`has` takes one name',
+        'write `has(args.x)`',
+      )
     const base = rootOf(argument)
-    if (base.op === 'id' && base.args === scope.macro?.variable) return this.#access(argument, scope)
+    if (base.op === 'id' && base.args === scope.macro?.variable)
+      return this.#access(argument, scope)
     const slot = this.#slot(argument, scope, true)
     this.edits.push({ start: node.start, end: node.end, text: slot.name })
     this.slotOf.set(node, { slot, element: false })
@@ -207,7 +264,13 @@ class Inspector {
     if (MACROS.has(name)) return this.#macro(node, scope)
     const known = METHODS.get(name)
     const start = this.#nameOf(node)
-    if (known === undefined) throw this.#unknown(start, name, METHODS, FUNCTIONS.has(name) ? `write it around a value: \`${name}(x)\`` : undefined)
+    if (known === undefined)
+      throw this.#unknown(
+        start,
+        name,
+        METHODS,
+        FUNCTIONS.has(name) ? `write it around a value: \`${name}(x)\`` : undefined,
+      )
     this.#arity(start, name, known.arity, args.length)
     this.edits.push({ start, end: start + name.length, text: known.runs })
     if (name === 'matches') this.#pattern(args[0])
@@ -222,40 +285,88 @@ class Inspector {
     const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
     const written = new RegExp(`^[\\s)]*\\.\\s*${name}\\s*\\(`).exec(between)
     if (written !== null) return receiver.end + written[0].lastIndexOf(name)
-    throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` is not written plainly`, 'write `x.name(…)`, without comments between its parts')
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      `\`${name}\` is not written plainly`,
+      'write `x.name(…)`, without comments between its parts',
+    )
   }
 
   #pattern(node: Node | undefined): void {
     if (node?.op !== 'value' || typeof node.args !== 'string')
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node?.start ?? 0, `\`${this.#text.slice(node?.start ?? 0, node?.end)}\` is not a literal pattern`, 'write the pattern out: `x.matches("^[a-z]+$")`')
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        node?.start ?? 0,
+        `\`${this.#text.slice(node?.start ?? 0, node?.end)}\` is not a literal pattern`,
+        'write the pattern out: `x.matches("^[a-z]+$")`',
+      )
     if (node.args.length > PATTERN_LENGTH_MAX)
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `a pattern of ${node.args.length} characters`, `the limit is ${PATTERN_LENGTH_MAX}`)
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        node.start,
+        `a pattern of ${node.args.length} characters`,
+        `the limit is ${PATTERN_LENGTH_MAX}`,
+      )
     try {
       compilePattern(node.args)
     } catch (error) {
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message.replace('error parsing regexp: ', '')}`, /\(\?[=!<]|\\\d/.test(node.args) ? 'look-around and back-references are not part of RE2' : 'mend the pattern')
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        node.start,
+        `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message.replace('error parsing regexp: ', '')}`,
+        /\(\?[=!<]|\\\d/.test(node.args)
+          ? 'look-around and back-references are not part of RE2'
+          : 'mend the pattern',
+      )
     }
   }
 
   #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
     const [name, range, args] = node.args
     if (scope.macro !== undefined || containsMacro(range))
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', this.#nameOf(node), `\`${name}\` stands inside or upon another macro`, 'macros do not nest: their cost would be a product of lists')
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        this.#nameOf(node),
+        `\`${name}\` stands inside or upon another macro`,
+        'macros do not nest: their cost would be a product of lists',
+      )
     const [variable, ...bodies] = args
     if (variable?.op !== 'id' || bodies.length === 0)
-      throw new ExpressionError('POLICY_EXPRESSION', node.start, `\`${name}\` takes a name and an expression`, `write \`args.list.${name}(x, …)\``)
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        `\`${name}\` takes a name and an expression`,
+        `write \`args.list.${name}(x, …)\``,
+      )
     this.visit(range, scope)
     const list = this.slotOf.get(range)?.slot
-    for (const body of bodies) this.visit(body, { weight: scope.weight, macro: { variable: variable.args, list } })
+    for (const body of bodies)
+      this.visit(body, { weight: scope.weight, macro: { variable: variable.args, list } })
   }
 
   #arity(at: number, name: string, wanted: number, got: number): void {
     if (wanted === got) return
-    throw new ExpressionError('POLICY_EXPRESSION', at, `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`, 'see docs/policy-language.md')
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      at,
+      `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`,
+      'see docs/policy-language.md',
+    )
   }
 
-  #unknown(at: number, name: string, known: ReadonlyMap<string, unknown>, help?: string): ExpressionError {
-    return new ExpressionError('POLICY_EXPRESSION', at, `there is no \`${name}\` here`, help ?? didYouMean(name, [...known.keys()]))
+  #unknown(
+    at: number,
+    name: string,
+    known: ReadonlyMap<string, unknown>,
+    help?: string,
+  ): ExpressionError {
+    return new ExpressionError(
+      'POLICY_EXPRESSION',
+      at,
+      `there is no \`${name}\` here`,
+      help ?? didYouMean(name, [...known.keys()]),
+    )
   }
 }
 

@@ -80,7 +80,11 @@ function toSchema(shape: Shape): Schema {
 
 function record(keys: KeyShape, of: Schema): Schema {
   if (keys.kind === 'name')
-    return { type: ['object', 'null'], patternProperties: { '^[^/]+/.+': of }, additionalProperties: false }
+    return {
+      type: ['object', 'null'],
+      patternProperties: { '^[^/]+/.+': of },
+      additionalProperties: false,
+    }
   const properties = Object.fromEntries(keys.words.map((word) => [word, of]))
   return { type: ['object', 'null'], properties, additionalProperties: false }
 }

@@ -27,7 +27,10 @@ const text = (max: number, example?: string): Shape => ({
 const word = (words: readonly string[]): Shape => ({ kind: 'word', words })
 const list = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max })
 const someOf = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max, min: 1 })
-const oneOrMore = (of: Shape): Shape => ({ kind: 'either', of: [of, someOf(of, LIMITS_PER_RULE_MAX)] })
+const oneOrMore = (of: Shape): Shape => ({
+  kind: 'either',
+  of: [of, someOf(of, LIMITS_PER_RULE_MAX)],
+})
 
 const ACTION = word(ACTIONS)
 const TIGHTENING: Shape = {
@@ -89,7 +92,10 @@ const APPROVAL: Shape = {
       doc: 'how long the call itself waits before it is told to come back (25s)',
     },
     approvers: { shape: list(text(100)), doc: 'groups or names; any approver where left out' },
-    quorum: { shape: { kind: 'integer', min: 1, max: QUORUM_MAX }, doc: 'how many must approve (1)' },
+    quorum: {
+      shape: { kind: 'integer', min: 1, max: QUORUM_MAX },
+      doc: 'how many must approve (1)',
+    },
     channels: { shape: someOf(word(CHANNELS)), doc: 'where people are asked, in this order' },
     separate_duties: { shape: { kind: 'boolean' }, doc: 'the owner of the agent may not approve' },
     edit_args: { shape: { kind: 'boolean' }, doc: 'an approver may change arguments' },
@@ -98,7 +104,10 @@ const APPROVAL: Shape = {
 
 const COMMON: Fields = {
   reason: { shape: text(REASON_LENGTH_MAX), doc: 'told to the agent on a denial or a hold' },
-  when: { shape: text(EXPRESSION_LENGTH_MAX, '`args.amount <= 5000`'), doc: 'a CEL expression over args, tool, session, …' },
+  when: {
+    shape: text(EXPRESSION_LENGTH_MAX, '`args.amount <= 5000`'),
+    doc: 'a CEL expression over args, tool, session, …',
+  },
   rate_limit: { shape: oneOrMore(RATE_LIMIT), doc: 'calls in a sliding window' },
   spend_limit: { shape: oneOrMore(SPEND_LIMIT), doc: 'amounts in a sliding window' },
   approval: { shape: APPROVAL, doc: 'how people are asked' },
@@ -176,7 +185,11 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
   noun: 'a policy',
   elsewhere: { rules: 'rules stand under `tools` and `categories`' },
   fields: {
-    version: { shape: { kind: 'constant', value: 1 }, doc: '`1`, the version of the language', required: true },
+    version: {
+      shape: { kind: 'constant', value: 1 },
+      doc: '`1`, the version of the language',
+      required: true,
+    },
     default: { shape: ACTION, doc: 'what nothing below names', required: true },
     mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
     categories: {
@@ -187,7 +200,10 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       shape: { kind: 'record', keys: names('tool'), of: RULE },
       doc: 'rules by `<server>/<tool>`; `*` and `?` make a glob',
     },
-    guardrails: { shape: list(GUARDRAIL, GUARDRAILS_MAX), doc: 'laid over every rule; only tighten' },
+    guardrails: {
+      shape: list(GUARDRAIL, GUARDRAILS_MAX),
+      doc: 'laid over every rule; only tighten',
+    },
     labels: {
       shape: { kind: 'record', keys: names('tool'), of: someOf(text(50)) },
       doc: 'what an answer of this tool brings into the session',
@@ -197,7 +213,11 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       doc: "a person's word over the catalogue's",
     },
     methods: {
-      shape: { kind: 'record', keys: { kind: 'word', words: [...CONTENT_METHODS.keys()] }, of: RULE },
+      shape: {
+        kind: 'record',
+        keys: { kind: 'word', words: [...CONTENT_METHODS.keys()] },
+        of: RULE,
+      },
       doc: 'rules for what is not a tool call',
     },
     resources: {

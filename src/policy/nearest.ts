@@ -1,4 +1,5 @@
-// The nearest known word to a misspelt one, for "did you mean". Used by everything that reports.
+// The nearest known word to a misspelt one, for "did you mean". Used by everything that reports
+// problems to people.
 
 /** The closest of `words` within a third of the word's length, or undefined. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {

@@ -9,7 +9,10 @@ export const OWN_FILES = "the gate's own files"
 export function namesOwnFiles(value: JsonValue | undefined, paths: readonly string[]): boolean {
   if (typeof value === 'string') return value.length > 2 && mentions(value, paths)
   if (Array.isArray(value)) return value.some((item: JsonValue) => namesOwnFiles(item, paths))
-  if (isObject(value)) return Object.keys(value).some((name) => namesOwnFiles(name, paths) || namesOwnFiles(value[name], paths))
+  if (isObject(value))
+    return Object.keys(value).some(
+      (name) => namesOwnFiles(name, paths) || namesOwnFiles(value[name], paths),
+    )
   return false
 }
 
@@ -24,14 +27,25 @@ function mentions(text: string, paths: readonly string[]): boolean {
 function normalise(text: string): string {
   let plain = text
   for (let round = 0; round < 4; round++) {
-    const decoded = plain.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    const decoded = plain.replace(/(?:%[0-9a-f]{2})+/gi, decode)
     if (decoded === plain) break
     plain = decoded
   }
-  const parts: string[] = []
-  for (const part of plain.replaceAll('\\', '/').split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '.' && (part !== '' || parts.length === 0)) parts.push(part)
+  const [first, ...rest] = plain.replaceAll('\\', '/').split('/') as [string, ...string[]]
+  // The first part stays whatever climbs: above the root is the root.
+  const parts = [first === '.' || first === '..' ? '' : first]
+  for (const part of rest) {
+    if (part !== '' && part !== '.' && part !== '..') parts.push(part)
+    else if (part === '..' && parts.length > 1) parts.pop()
   }
   return parts.join('/')
+}
+
+/** As UTF-8; byte by byte where it is none. */
+function decode(run: string): string {
+  try {
+    return decodeURIComponent(run)
+  } catch {
+    return run.replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  }
 }

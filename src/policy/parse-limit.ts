@@ -5,7 +5,13 @@ import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.
 import { asMap } from './check-shape.ts'
 import { didYouMean } from './nearest.ts'
 import type { Problems } from './problem.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar, placeOf } from './read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  placeOf,
+} from './read-document.ts'
 import type { Amount, Limit, Per } from './rule.ts'
 import { parseDuration } from './shape.ts'
 
@@ -20,7 +26,12 @@ export function parseLimits(map: LocatedMap, ruleId: string, problems: Problems)
       const limit = parseLimit(asMap(node), kind, ruleId, problems)
       if (limit === undefined) continue
       if (seen.has(limit.id))
-        problems.error('POLICY_DOUBLED_LIMIT', node.at, `a limit before this one has the same counter (\`${limit.text.replace(/^\S+ /, '')}\`)`, 'keep the smaller: `window`, `per` and `amount` tell counters apart, `max` does not')
+        problems.error(
+          'POLICY_DOUBLED_LIMIT',
+          node.at,
+          `a limit before this one has the same counter (\`${limit.text.replace(/^\S+ /, '')}\`)`,
+          'keep the smaller: `window`, `per` and `amount` tell counters apart, `max` does not',
+        )
       seen.add(limit.id)
       limits.push(limit)
     }
@@ -28,7 +39,12 @@ export function parseLimits(map: LocatedMap, ruleId: string, problems: Problems)
   return limits
 }
 
-function parseLimit(map: LocatedMap, kind: 'rate' | 'spend', ruleId: string, problems: Problems): Limit | undefined {
+function parseLimit(
+  map: LocatedMap,
+  kind: 'rate' | 'spend',
+  ruleId: string,
+  problems: Problems,
+): Limit | undefined {
   const window = entry(map, 'window') as LocatedScalar
   const windowMs = (parseDuration(window.value) ?? 0) * 1_000
   const max = parseDecimal((entry(map, 'max') as LocatedScalar).text) ?? ONE
@@ -62,13 +78,19 @@ function parsePer(node: Located | undefined, reads: Reads, problems: Problems): 
     const part = parsePart(item as LocatedScalar, reads, problems)
     if (part === undefined) return undefined
     const word = partText(part)
-    if (seen.has(word)) problems.error('POLICY_NO_EFFECT', item.at, `\`${word}\` stands twice in \`per\``, 'keep one')
+    if (seen.has(word))
+      problems.error('POLICY_NO_EFFECT', item.at, `\`${word}\` stands twice in \`per\``, 'keep one')
     seen.add(word)
     parts.push(part)
   }
   const everyone = each(node).find((item) => (item as LocatedScalar).value === 'everyone')
   if (parts.length > 1 && everyone !== undefined)
-    problems.error('POLICY_NO_EFFECT', everyone.at, '`everyone` is one counter for all, and what stands beside it splits it', 'keep one of them')
+    problems.error(
+      'POLICY_NO_EFFECT',
+      everyone.at,
+      '`everyone` is one counter for all, and what stands beside it splits it',
+      'keep one of them',
+    )
   // The order in which they are written makes no other counter.
   return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
 }
@@ -83,7 +105,12 @@ function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per |
     return { by: 'args', path }
   }
   const parts = PARTS.map((one) => `\`${one}\``).join(', ')
-  problems.error('POLICY_UNKNOWN_WORD', node.at, `\`per\` cannot be \`${word}\``, didYouMean(word, PARTS, `one of ${parts}, or an argument such as \`args.x\``))
+  problems.error(
+    'POLICY_UNKNOWN_WORD',
+    node.at,
+    `\`per\` cannot be \`${word}\``,
+    didYouMean(word, PARTS, `one of ${parts}, or an argument such as \`args.x\``),
+  )
   return undefined
 }
 
@@ -93,7 +120,8 @@ function parseAmount(node: LocatedScalar, reads: Reads, problems: Problems): Amo
   for (const { 0: written, index } of text.matchAll(/[^*]+/g)) {
     const factor = parseFactor(written.trim())
     if (factor === undefined) return noAmount(node, problems)
-    if (!('units' in factor)) reads.push({ path: factor, at: placeOf(node, index + written.search(/\S/)) })
+    if (!('units' in factor))
+      reads.push({ path: factor, at: placeOf(node, index + written.search(/\S/)) })
     factors.push(factor)
   }
   const stars = text.split('*').length - 1
@@ -102,7 +130,12 @@ function parseAmount(node: LocatedScalar, reads: Reads, problems: Problems): Amo
 }
 
 function noAmount(node: LocatedScalar, problems: Problems): undefined {
-  problems.error('POLICY_AMOUNT', node.at, `\`${node.value}\` is no amount`, 'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`')
+  problems.error(
+    'POLICY_AMOUNT',
+    node.at,
+    `\`${node.value}\` is no amount`,
+    'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`',
+  )
 }
 
 function parseFactor(text: string): readonly string[] | Decimal | undefined {
@@ -112,7 +145,9 @@ function parseFactor(text: string): readonly string[] | Decimal | undefined {
 }
 
 function argumentPath(text: string): string[] {
-  return [...text.matchAll(/\.([A-Za-z_]\w*)|\["([^"]*)"\]/g)].map((match) => match[1] ?? (match[2] as string))
+  return [...text.matchAll(/\.([A-Za-z_]\w*)|\["([^"]*)"\]/g)].map(
+    (match) => match[1] ?? (match[2] as string),
+  )
 }
 
 function each(node: Located | undefined): readonly Located[] {
@@ -129,5 +164,7 @@ export function pathText(path: readonly string[]): string {
 }
 
 function amountText(amount: Amount): string {
-  return amount.factors.map((factor) => ('units' in factor ? formatDecimal(factor) : pathText(factor))).join(' * ')
+  return amount.factors
+    .map((factor) => ('units' in factor ? formatDecimal(factor) : pathText(factor)))
+    .join(' * ')
 }

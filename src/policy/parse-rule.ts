@@ -8,10 +8,16 @@ import { asMap, checkName } from './check-shape.ts'
 import { parseExpression } from './expression.ts'
 import { ExpressionError } from './expression-names.ts'
 import { isGlob, parseGlob } from './glob.ts'
+import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
 import { parseLimits } from './parse-limit.ts'
 import type { Problems } from './problem.ts'
-import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar, placeOf } from './read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  placeOf,
+} from './read-document.ts'
 import type { Approval, Guardrail, Rule } from './rule.ts'
 import { parseDuration } from './shape.ts'
 import { weakTests } from './weak-tests.ts'
@@ -35,14 +41,26 @@ const APPROVAL_DEFAULT: Approval = {
 
 export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
 
-export function parseRule(section: Section, key: LocatedScalar, node: Located, context: RuleContext): Rule {
+export function parseRule(
+  section: Section,
+  key: LocatedScalar,
+  node: Located,
+  context: RuleContext,
+): Rule {
   const name = String(key.value)
   const pointer = `/${section}/${escapePointer(name)}`
   const named = section === 'tools' || section === 'resources' || section === 'prompts'
   const glob = named && isGlob(name) ? { glob: parseGlob(name) } : {}
   if (node.kind === 'scalar') {
     const action = node.value as Action
-    return { ...plainRule(key.at, pointer), key: name, ...glob, action, otherwise: 'deny', over: new Set() }
+    return {
+      ...plainRule(key.at, pointer),
+      key: name,
+      ...glob,
+      action,
+      otherwise: 'deny',
+      over: new Set(),
+    }
   }
   const map = asMap(node)
   const action = scalar(map, 'action') as Action
@@ -52,7 +70,9 @@ export function parseRule(section: Section, key: LocatedScalar, node: Located, c
   const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
   checkBranches(map, rule, context.problems)
   if (entry(map, 'over') !== undefined && !('glob' in glob)) {
-    const help = named ? 'take it away: an exact name stands over the category anyway' : 'take it away: only a glob under `tools` lifts the rule of a category'
+    const help = named
+      ? 'take it away: an exact name stands over the category anyway'
+      : 'take it away: only a glob under `tools` lifts the rule of a category'
     noEffect(map, 'over', '`over` stands on what is no glob', help, context.problems)
   }
   if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
@@ -69,7 +89,12 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
   const common = parseCommon(map, map.at, `/guardrails/${index}`, words, id, context)
   const { problems } = context
   if (action === undefined && common.limits.length === 0)
-    problems.error('POLICY_NO_EFFECT', (entry(map, 'name') ?? map).at, `\`${name}\` has neither \`action\` nor a limit`, 'give it one of them')
+    problems.error(
+      'POLICY_NO_EFFECT',
+      (entry(map, 'name') ?? map).at,
+      `\`${name}\` has neither \`action\` nor a limit`,
+      'give it one of them',
+    )
   if (action === 'hide' && common.when?.expression.readsArgs) hideByArgs(map, problems)
   const match = asMap(entry(map, 'match'))
   checkMatch(match, problems)
@@ -92,17 +117,38 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
 
 /** Names that are none, and parts that cannot hold together. */
 function checkMatch(match: LocatedMap, problems: Problems): void {
-  for (const tool of items(entry(match, 'tools'))) checkName(String(tool.value), 'tool', tool.at, problems)
+  for (const tool of items(entry(match, 'tools')))
+    checkName(String(tool.value), 'tool', tool.at, problems)
   for (const server of items(entry(match, 'servers')))
     if (String(server.value).includes('/'))
-      problems.error('POLICY_BAD_NAME', server.at, `\`${server.value}\` is no name of a server`, 'name tools under `tools`, and servers without a `/`')
+      problems.error(
+        'POLICY_BAD_NAME',
+        server.at,
+        `\`${server.value}\` is no name of a server`,
+        'name tools under `tools`, and servers without a `/`',
+      )
   const methods = strings(entry(match, 'methods'))
   if (methods.length === 0 || methods.includes(TOOL_CALL)) return
   if (entry(match, 'tools') !== undefined)
-    noEffect(match, 'methods', '`methods` without `tools/call` never holds together with `tools`', 'add `tools/call`, or take one of them away', problems)
+    noEffect(
+      match,
+      'methods',
+      '`methods` without `tools/call` never holds together with `tools`',
+      'add `tools/call`, or take one of them away',
+      problems,
+    )
   const categories = strings(entry(match, 'categories'))
-  if (categories.length > 0 && !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? '')))
-    noEffect(match, 'categories', '`categories` has none that these `methods` are judged as', `they are judged as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`, problems)
+  if (
+    categories.length > 0 &&
+    !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? ''))
+  )
+    noEffect(
+      match,
+      'categories',
+      '`categories` has none that these `methods` are judged as',
+      `they are judged as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
+      problems,
+    )
 }
 
 function parseCommon(
@@ -119,13 +165,31 @@ function parseCommon(
   const passes = words.some((word) => word === 'allow' || word === 'require_approval')
   if (limits.length > 0 && !passes) {
     const field = entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
-    noEffect(map, field, `\`${field}\` stands on what is never let through (${words.map((word) => `\`${word}\``).join(', ')})`, 'take the limit away, or let the call pass', problems)
+    noEffect(
+      map,
+      field,
+      `\`${field}\` stands on what is never let through (${words.map((word) => `\`${word}\``).join(', ')})`,
+      'take the limit away, or let the call pass',
+      problems,
+    )
   }
   if (entry(map, 'approval') !== undefined && !words.includes('require_approval'))
-    noEffect(map, 'approval', '`approval` stands where nothing asks for one', 'say `require_approval`, or take it away', problems)
+    noEffect(
+      map,
+      'approval',
+      '`approval` stands where nothing asks for one',
+      'say `require_approval`, or take it away',
+      problems,
+    )
   const readsArgs = when?.expression.readsArgs === true
   if (entry(map, 'extra_args') !== undefined && !readsArgs)
-    noEffect(map, 'extra_args', '`extra_args` stands without a `when` that reads `args`', 'take it away', problems)
+    noEffect(
+      map,
+      'extra_args',
+      '`extra_args` stands without a `when` that reads `args`',
+      'take it away',
+      problems,
+    )
   return {
     pointer,
     at,
@@ -145,7 +209,8 @@ function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
   const place = (offset: number) => placeOf(node, offset)
   try {
     const expression = parseExpression(node.value as string, context.labels)
-    for (const weak of weakTests(expression)) problems.warn(weak.code, place(weak.at), weak.message, weak.help)
+    for (const weak of weakTests(expression))
+      problems.warn(weak.code, place(weak.at), weak.message, weak.help)
     return { expression, placeOf: place }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
@@ -157,18 +222,46 @@ function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
 function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
   const { when, action, otherwise } = rule
   if (entry(map, 'otherwise') !== undefined && entry(map, 'when') === undefined)
-    noEffect(map, 'otherwise', '`otherwise` stands without `when`', 'add `when`, or take it away', problems)
+    noEffect(
+      map,
+      'otherwise',
+      '`otherwise` stands without `when`',
+      'add `when`, or take it away',
+      problems,
+    )
   if (when !== undefined && action === otherwise)
-    noEffect(map, 'when', `\`when\` decides nothing: both branches say \`${action}\``, entry(map, 'otherwise') === undefined ? `add an \`otherwise\`: it is \`deny\` where left out` : 'say something else in `otherwise`', problems)
-  if (when?.expression.readsArgs && (action === 'hide' || otherwise === 'hide')) hideByArgs(map, problems)
+    noEffect(
+      map,
+      'when',
+      `\`when\` decides nothing: both branches say \`${action}\``,
+      entry(map, 'otherwise') === undefined
+        ? `add an \`otherwise\`: it is \`deny\` where left out`
+        : 'say something else in `otherwise`',
+      problems,
+    )
+  if (when?.expression.readsArgs && (action === 'hide' || otherwise === 'hide'))
+    hideByArgs(map, problems)
   const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
   if (rule.reason !== '' && !told)
-    noEffect(map, 'reason', '`reason` is never told', 'take it away: it is told on a denial or a hold', problems)
+    noEffect(
+      map,
+      'reason',
+      '`reason` is never told',
+      'take it away: it is told on a denial or a hold',
+      problems,
+    )
 }
 
 function hideByArgs(map: LocatedMap, problems: Problems): void {
-  const word = [entry(map, 'action'), entry(map, 'otherwise')].find((node) => node?.kind === 'scalar' && node.value === 'hide')
-  problems.error('POLICY_HIDE_BY_ARGS', (word ?? map).at, '`hide` depends on arguments, which are not known when tools are listed', 'say `deny`, or let `when` ask for something else than `args`')
+  const word = [entry(map, 'action'), entry(map, 'otherwise')].find(
+    (node) => node?.kind === 'scalar' && node.value === 'hide',
+  )
+  problems.error(
+    'POLICY_HIDE_BY_ARGS',
+    (word ?? map).at,
+    '`hide` depends on arguments, which are not known when tools are listed',
+    'say `deny`, or let `when` ask for something else than `args`',
+  )
 }
 
 function parseApproval(map: LocatedMap, problems: Problems): Approval {
@@ -195,10 +288,22 @@ function parseApproval(map: LocatedMap, problems: Problems): Approval {
   return approval
 }
 
-function checkClientChannel(map: LocatedMap, what: string, approval: Approval, problems: Problems): void {
+function checkClientChannel(
+  map: LocatedMap,
+  what: string,
+  approval: Approval,
+  problems: Problems,
+): void {
   if (!approval.channels.includes('client')) return
-  const written = items(entry(asMap(entry(map, 'approval')), 'channels')).find(({ value }) => value === 'client')
-  problems.error('POLICY_CLIENT_CHANNEL', (written ?? map).at, `\`client\` may not approve ${what}`, 'take it from `channels`: it is the word of the caller, not of a person')
+  const written = items(entry(asMap(entry(map, 'approval')), 'channels')).find(
+    ({ value }) => value === 'client',
+  )
+  problems.error(
+    'POLICY_CLIENT_CHANNEL',
+    (written ?? map).at,
+    `\`client\` may not approve ${what}`,
+    'take it from `channels`: it is the word of the caller, not of a person',
+  )
 }
 
 function parseOver(map: LocatedMap): Set<Category> {
@@ -206,10 +311,24 @@ function parseOver(map: LocatedMap): Set<Category> {
 }
 
 function plainRule(at: number, pointer: string) {
-  return { pointer, at, reason: '', limits: [], approval: APPROVAL_DEFAULT, extraArgs: false, shadow: false }
+  return {
+    pointer,
+    at,
+    reason: '',
+    limits: [],
+    approval: APPROVAL_DEFAULT,
+    extraArgs: false,
+    shadow: false,
+  }
 }
 
-function noEffect(map: LocatedMap, field: string, message: string, help: string, problems: Problems): void {
+function noEffect(
+  map: LocatedMap,
+  field: string,
+  message: string,
+  help: string,
+  problems: Problems,
+): void {
   const key = map.entries.find((candidate) => candidate.key.value === field)?.key
   problems.error('POLICY_NO_EFFECT', key?.at ?? map.at, message, help)
 }

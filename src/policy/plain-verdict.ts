@@ -13,5 +13,5 @@ export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 
   if (toolScope(policy, tool).rules.some(({ program }) => program !== undefined)) return 'depends'
   const { server, name } = tool.definition
   const call = { server, name, method: TOOL_CALL, args: {} }
-  return decideAssuming(policy, call, sampleFacts(tool), { wallMs: 0, monotonicMs: 0 }, new Map()).action
+  return decideAssuming(policy, call, sampleFacts(tool), new Map()).action
 }

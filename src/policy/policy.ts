@@ -67,7 +67,9 @@ export class NameMap<T> {
 }
 
 /** Splits globs that match one name into those that count and those wider than another. */
-export function narrowest<T extends { readonly glob: Glob }>(matching: readonly T[]): { count: T[]; wider: { glob: T; than: T }[] } {
+export function narrowest<T extends { readonly glob: Glob }>(
+  matching: readonly T[],
+): { count: T[]; wider: { glob: T; than: T }[] } {
   const count: T[] = []
   const wider: { glob: T; than: T }[] = []
   for (const one of matching) {

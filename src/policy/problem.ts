@@ -2,7 +2,7 @@
 // thrown, so that a person sees all of them at once.
 
 import type { PolicyErrorCode } from './errors.ts'
-import { PROBLEMS_MAX } from './limits.ts'
+import { PROBLEMS_KEPT_MAX, PROBLEMS_MAX } from './limits.ts'
 
 export type Severity = 'error' | 'warning'
 
@@ -25,6 +25,7 @@ export class Problems {
   readonly #seen = new Set<string>()
   #lineStarts: number[] | undefined
   #errors = 0
+  #warnings = 0
 
   constructor(file: string, text: string) {
     this.#file = file
@@ -54,18 +55,25 @@ export class Problems {
     message: string,
     help: string,
   ): void {
+    if (severity === 'error') this.#errors++
+    const count = severity === 'error' ? this.#errors : ++this.#warnings
+    if (count > PROBLEMS_KEPT_MAX) return
     const { line, column } = this.position(offset)
     const id = `${line}:${column}:${code}:${message}`
     if (this.#seen.has(id)) return
     this.#seen.add(id)
-    if (severity === 'error') this.#errors++
     this.#list.push({ code, severity, message, help, file: this.#file, line, column })
   }
 
   /** In the order of the text, errors and warnings together. */
   sorted(): Problem[] {
-    const list = [...this.#list].sort((a, b) => a.line - b.line || a.column - b.column)
-    return list.length <= PROBLEMS_MAX ? list : list.slice(0, PROBLEMS_MAX)
+    const byPlace = (a: Problem, b: Problem) => a.line - b.line || a.column - b.column
+    const list = [...this.#list].sort(byPlace)
+    if (list.length <= PROBLEMS_MAX) return list
+    // A warning never crowds out the error that stops the document.
+    const isError = ({ severity }: Problem) => severity === 'error'
+    const kept = [...list.filter(isError), ...list.filter((problem) => !isError(problem))]
+    return kept.slice(0, PROBLEMS_MAX).sort(byPlace)
   }
 
   position(offset: number): { line: number; column: number } {

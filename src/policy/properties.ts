@@ -8,7 +8,13 @@ import { type Glob, parseGlob } from './glob.ts'
 import { KEY_LENGTH_MAX } from './limits.ts'
 import { scalar } from './parse-rule.ts'
 import { type Problem, Problems } from './problem.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar, readDocument } from './read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  readDocument,
+} from './read-document.ts'
 import type { Shape } from './shape.ts'
 
 export interface Property {
@@ -22,18 +28,28 @@ export interface Property {
   readonly actions: readonly Action[]
 }
 
-const oneOrMore = (of: Shape): Shape => ({ kind: 'either', of: [of, { kind: 'list', of, max: 100 }] })
+const oneOrMore = (of: Shape): Shape => ({
+  kind: 'either',
+  of: [of, { kind: 'list', of, max: 100 }],
+})
 const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
 
 const CLAIM: Shape = {
   kind: 'object',
   noun: 'a claim',
   fields: {
-    category: { shape: oneOrMore({ kind: 'word', words: CATEGORIES }), doc: 'tools of this category' },
+    category: {
+      shape: oneOrMore({ kind: 'word', words: CATEGORIES }),
+      doc: 'tools of this category',
+    },
     risk: { shape: oneOrMore({ kind: 'word', words: RISKS }), doc: 'tools of this risk' },
     tool: { shape: oneOrMore(text), doc: '`<server>/<tool>` or a glob' },
     server: { shape: oneOrMore(text), doc: 'tools of this server' },
-    action: { shape: oneOrMore({ kind: 'word', words: ACTIONS }), doc: 'the verdict', required: true },
+    action: {
+      shape: oneOrMore({ kind: 'word', words: ACTIONS }),
+      doc: 'the verdict',
+      required: true,
+    },
   },
 }
 
@@ -61,10 +77,14 @@ const FILE: Shape = {
   },
 }
 
-export function readProperties(source: { file: string; text: string }): { properties?: Property[]; problems: Problem[] } {
+export function readProperties(source: { file: string; text: string }): {
+  properties?: Property[]
+  problems: Problem[]
+} {
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
-  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems)) return { problems: problems.sorted() }
+  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
+    return { problems: problems.sorted() }
   const node = entry(asMap(tree), 'properties')
   const items = node?.kind === 'list' ? node.items : []
   const properties = items.map((item) => readProperty(asMap(item), problems, source.text))
@@ -75,18 +95,31 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
   const never = entry(map, 'never')
   const always = entry(map, 'always')
   if ((never === undefined) === (always === undefined))
-    problems.error('CASES_INVALID', map.at, 'a property says `never` or `always`, one of them', 'split it in two, or add one')
+    problems.error(
+      'CASES_INVALID',
+      map.at,
+      'a property says `never` or `always`, one of them',
+      'split it in two, or add one',
+    )
   const kind = never === undefined ? 'always' : 'never'
   const claim = asMap(never ?? always)
   for (const tool of each(entry(claim, 'tool')) ?? [])
-    if (!/^[^/]+\/.+/s.test(tool)) problems.error('POLICY_BAD_NAME', claim.at, `\`${tool}\` is no \`<server>/<tool>\``, `write \`*/${tool}\` for every server`)
+    if (!/^[^/]+\/.+/s.test(tool))
+      problems.error(
+        'POLICY_BAD_NAME',
+        claim.at,
+        `\`${tool}\` is no \`<server>/<tool>\``,
+        `write \`*/${tool}\` for every server`,
+      )
   const categories = each(entry(claim, 'category')) as Category[] | undefined
   const risks = each(entry(claim, 'risk')) as Risk[] | undefined
   const tools = each(entry(claim, 'tool'))
   const servers = each(entry(claim, 'server'))
   const actions = (each(entry(claim, 'action')) ?? []) as Action[]
   return {
-    name: String(scalar(map, 'name') ?? describe(kind, [categories, risks, tools, servers], actions)),
+    name: String(
+      scalar(map, 'name') ?? describe(kind, [categories, risks, tools, servers], actions),
+    ),
     line: source.slice(0, map.at).split('\n').length,
     kind,
     ...(categories ? { categories } : {}),
@@ -97,12 +130,18 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
   }
 }
 
-function describe(kind: string, parts: readonly (readonly string[] | undefined)[], actions: readonly string[]): string {
+function describe(
+  kind: string,
+  parts: readonly (readonly string[] | undefined)[],
+  actions: readonly string[],
+): string {
   const which = parts.flatMap((part) => part ?? []).join(' ') || 'any tool'
   return `${kind} ${actions.join(' or ')}: ${which}`
 }
 
 function each(node: Located | undefined): string[] | undefined {
   if (node === undefined) return undefined
-  return (node.kind === 'list' ? node.items : [node]).map((item) => String((item as LocatedScalar).value))
+  return (node.kind === 'list' ? node.items : [node]).map((item) =>
+    String((item as LocatedScalar).value),
+  )
 }

@@ -6,6 +6,7 @@
 import type { Action } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
 import type { Usage } from '../core/counters.ts'
+import { compareDecimal } from '../core/decimal.ts'
 import type { KnownTool } from '../core/tools.ts'
 import type { Program } from './bind-expression.ts'
 import { decide, decideAssuming } from './decide.ts'
@@ -17,12 +18,18 @@ import type { CompiledPolicy } from './policy.ts'
 import type { Property } from './properties.ts'
 import { type Ready, type Scope, toolScope } from './resolve.ts'
 import type { Guardrail, Rule } from './rule.ts'
-import { sampleFacts } from './sample-facts.ts'
 import { type Sample, samples } from './sample-calls.ts'
+import { sampleFacts } from './sample-facts.ts'
 
 export type ToolProof =
   | { readonly tool: string; readonly result: 'proved' }
-  | { readonly tool: string; readonly result: 'refuted'; readonly action: Action; readonly rule: string; readonly sample: Sample }
+  | {
+      readonly tool: string
+      readonly result: 'refuted'
+      readonly action: Action
+      readonly rule: string
+      readonly sample: Sample
+    }
   | { readonly tool: string; readonly result: 'not proved'; readonly branch: string }
 
 export interface Proof {
@@ -32,8 +39,14 @@ export interface Proof {
   readonly tools: readonly ToolProof[]
 }
 
-export function prove(policy: CompiledPolicy, property: Property, tools: readonly KnownTool[]): Proof {
-  const proofs = tools.filter((tool) => speaksOf(policy, property, tool)).map((tool) => proveTool(policy, property, tool))
+export function prove(
+  policy: CompiledPolicy,
+  property: Property,
+  tools: readonly KnownTool[],
+): Proof {
+  const proofs = tools
+    .filter((tool) => speaksOf(policy, property, tool))
+    .map((tool) => proveTool(policy, property, tool))
   const result = proofs.some((proof) => proof.result === 'refuted')
     ? 'refuted'
     : proofs.some((proof) => proof.result === 'not proved')
@@ -47,12 +60,17 @@ function speaksOf(policy: CompiledPolicy, property: Property, tool: KnownTool): 
   const { category } = toolScope(policy, tool)
   if (property.categories && !property.categories.includes(category)) return false
   if (property.risks && !property.risks.includes(tool.risk)) return false
-  if (property.servers && !property.servers.some((pattern) => wildcardMatches(pattern, server))) return false
-  return property.tools === undefined || property.tools.some((glob) => globMatches(glob, server, name))
+  if (property.servers && !property.servers.some((pattern) => wildcardMatches(pattern, server)))
+    return false
+  return (
+    property.tools === undefined || property.tools.some((glob) => globMatches(glob, server, name))
+  )
 }
 
 function breaks(property: Property, action: Action): boolean {
-  return property.kind === 'never' ? property.actions.includes(action) : !property.actions.includes(action)
+  return property.kind === 'never'
+    ? property.actions.includes(action)
+    : !property.actions.includes(action)
 }
 
 function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool): ToolProof {
@@ -72,24 +90,47 @@ function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool):
   return { tool: id, result: 'not proved', branch }
 }
 
-/** Nothing was called before. */
+/** Nothing was called before; what alone is over `max` does not pass, as nowhere. */
 const UNUSED: Usage = {
-  look: (take) => ({ passes: true, remaining: take.max, retryAfterMs: 0 }),
+  look: ({ amount, max }) => ({
+    passes: compareDecimal(amount, max) <= 0,
+    remaining: max,
+    retryAfterMs: Number.POSITIVE_INFINITY,
+  }),
 }
 
 /** The first combination of outcomes that breaks the property, in words. */
-function breakingBranch(policy: CompiledPolicy, property: Property, tool: KnownTool, scope: Scope): string | undefined {
-  const conditional = [...scope.rules, ...scope.guardrails, ...scope.house].filter((ready) => ready.program !== undefined)
+function breakingBranch(
+  policy: CompiledPolicy,
+  property: Property,
+  tool: KnownTool,
+  scope: Scope,
+): string | undefined {
+  const conditional = [...scope.rules, ...scope.guardrails, ...scope.house].filter(
+    (ready) => ready.program !== undefined,
+  )
   const combinations = 2 ** conditional.length
-  if (combinations > PROVE_BRANCHES_MAX) return `${combinations} combinations of ${conditional.length} conditions, more than ${PROVE_BRANCHES_MAX}`
-  const call: Call = { server: tool.definition.server, name: tool.definition.name, method: TOOL_CALL, args: {} }
+  if (combinations > PROVE_BRANCHES_MAX)
+    return `${combinations} combinations of ${conditional.length} conditions, more than ${PROVE_BRANCHES_MAX}`
+  const call: Call = {
+    server: tool.definition.server,
+    name: tool.definition.name,
+    method: TOOL_CALL,
+    args: {},
+  }
   const facts = sampleFacts(tool)
   for (let combination = 0; combination < combinations; combination++) {
     const outcome = (index: number) => ((combination >> index) & 1) === 0
-    const assumed = new Map(conditional.map((ready, index) => [ready.program as Program, (outcome(index) ? TRUE : FALSE) as Truth]))
-    const { action } = decideAssuming(policy, call, facts, { wallMs: 0, monotonicMs: 0 }, assumed)
+    const assumed = new Map(
+      conditional.map((ready, index) => [
+        ready.program as Program,
+        (outcome(index) ? TRUE : FALSE) as Truth,
+      ]),
+    )
+    const { action } = decideAssuming(policy, call, facts, assumed)
     if (breaks(property, action)) return describe(conditional, outcome, action)
-    if (action !== 'deny' && action !== 'hide' && breaks(property, 'deny') && readsAmounts(scope)) return 'an amount or `per: args` that cannot be read, which is a denial'
+    if (action !== 'deny' && action !== 'hide' && breaks(property, 'deny') && readsAmounts(scope))
+      return 'an amount or `per: args` that cannot be read, which is a denial'
   }
   return undefined
 }
@@ -99,11 +140,17 @@ const FALSE: Truth = { is: 'false' }
 
 function readsAmounts(scope: Scope): boolean {
   return [...scope.rules, ...scope.guardrails, ...scope.house].some(({ rule }) =>
-    rule.limits.some((limit) => limit.amount !== undefined || limit.per.some((part) => part.by === 'args')),
+    rule.limits.some(
+      (limit) => limit.amount !== undefined || limit.per.some((part) => part.by === 'args'),
+    ),
   )
 }
 
-function describe(conditional: readonly Ready<Rule | Guardrail>[], outcome: (index: number) => boolean, action: Action): string {
+function describe(
+  conditional: readonly Ready<Rule | Guardrail>[],
+  outcome: (index: number) => boolean,
+  action: Action,
+): string {
   const conditions = conditional.map((ready, index) => `${ready.pointer} ${outcome(index)}`)
   return `${conditions.join(', ') || 'no condition'} gives ${action}`
 }

@@ -1,10 +1,10 @@
 // Text to a located tree: YAML or JSON, every node with its place in the text. What could hang or
 // mislead is refused: size, nesting, anchor bombs, doubled keys, several documents, tags, merge
-// keys. check-tokens.ts looks before the parser does.
+// keys. What could hang the YAML parser never reaches it (parse-yaml.ts, check-tokens.ts).
 
-import { type Alias, type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLParseError } from 'yaml'
-import { checkTokens } from './check-tokens.ts'
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, visit } from 'yaml'
 import { DOCUMENT_DEPTH_MAX, DOCUMENT_LENGTH_MAX, DOCUMENT_NODES_MAX } from './limits.ts'
+import { parseYaml } from './parse-yaml.ts'
 import type { Problems } from './problem.ts'
 
 export type LocatedScalar = {
@@ -46,16 +46,13 @@ export function readDocument(text: string, problems: Problems): Located | undefi
     )
     return undefined
   }
-  if (!checkTokens(text, problems)) return undefined
-  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, merge: false })
-  const [first] = document.errors
-  if (first !== undefined) {
-    const { message, help } = syntaxProblem(first)
-    problems.error('POLICY_SYNTAX', first.pos[0], message, help)
-    return undefined
-  }
+  const document = parseYaml(text, problems)
+  if (document === undefined) return undefined
   const { contents } = document
-  if (contents === null || (isScalar(contents) && contents.value === null && contents.tag === undefined)) {
+  if (
+    contents === null ||
+    (isScalar(contents) && contents.value === null && contents.tag === undefined)
+  ) {
     const help = 'the smallest policy is `version: 1` and `default: deny`'
     problems.error('POLICY_EMPTY', 0, 'the document is empty', help)
     return undefined
@@ -79,24 +76,6 @@ export function placeOf(scalar: LocatedScalar, offset: number): number {
   return contentAt + raw.length
 }
 
-/** What the parser's errors mean to the person who wrote the text. */
-const SYNTAX: Partial<Record<ErrorCode, { message: string; help: string }>> = {
-  TAB_AS_INDENT: { message: 'a tab indents this line', help: 'indent with spaces' },
-  MULTIPLE_DOCS: { message: 'a second document begins here', help: 'one file holds one policy: take the `---` out, or split the file' },
-  MULTILINE_IMPLICIT_KEY: { message: 'a line lacks its `:`, or an entry its comma', help: 'write `key: value`; in JSON, put a comma between entries' },
-  BLOCK_AS_IMPLICIT_KEY: { message: 'a second `: ` stands in this line', help: 'put the text in quotes' },
-  UNEXPECTED_TOKEN: { message: 'nothing may follow here', help: 'look for a missing comma or quote, or a second document' },
-}
-
-function syntaxProblem({ code, message }: YAMLParseError): { message: string; help: string } {
-  if (message.startsWith('All mapping items must start'))
-    return { message: 'this line is not in line with the keys beside it', help: 'indent all keys of one mapping alike' }
-  const known = SYNTAX[code]
-  if (known !== undefined) return known
-  const what = message.split('\n')[0]?.replace(/[.:]\s*$/, '') ?? 'not YAML'
-  return { message: lowerFirst(what), help: 'mend the YAML or JSON here' }
-}
-
 class Walker {
   failed = false
   readonly #targets: ReadonlyMap<Alias, Node>
@@ -115,17 +94,33 @@ class Walker {
     const at = aliasAt ?? rangeOf(node)
     if (this.failed) return nothing(at)
     if (++this.#nodes > DOCUMENT_NODES_MAX)
-      return this.#fail('POLICY_TOO_LARGE', at, `more than ${DOCUMENT_NODES_MAX} nodes once aliases are followed`, 'write the values out, or use a glob')
+      return this.#fail(
+        'POLICY_TOO_LARGE',
+        at,
+        `more than ${DOCUMENT_NODES_MAX} nodes once aliases are followed`,
+        'write the values out, or use a glob',
+      )
     if (depth > DOCUMENT_DEPTH_MAX)
-      return this.#fail('POLICY_TOO_LARGE', at, `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`, 'no part of a policy nests like this')
+      return this.#fail(
+        'POLICY_TOO_LARGE',
+        at,
+        `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
+        'no part of a policy nests like this',
+      )
     if (isAlias(node)) {
       const target = this.#targets.get(node)
       if (target !== undefined) return this.locate(target, depth + 1, at)
-      return this.#fail('POLICY_SYNTAX', at, `\`*${node.source}\` stands for nothing: no \`&${node.source}\` comes before it`, 'write the value out, or put it in quotes if it is a text')
+      return this.#fail(
+        'POLICY_SYNTAX',
+        at,
+        `\`*${node.source}\` stands for nothing: no \`&${node.source}\` comes before it`,
+        'write the value out, or put it in quotes if it is a text',
+      )
     }
     if ((node as { tag?: string } | null)?.tag !== undefined) return this.#tagged(node)
     if (isMap(node)) return this.#map(node, at, depth)
-    if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => this.locate(item, depth + 1)) }
+    if (isSeq(node))
+      return { kind: 'list', at, items: node.items.map((item) => this.locate(item, depth + 1)) }
     return this.#scalar(node, at)
   }
 
@@ -134,7 +129,12 @@ class Walker {
     const before = this.#text.slice(0, rangeOf(node))
     const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
     const at = tagEnd(before) - written.length
-    return this.#fail('POLICY_SYNTAX', at, `\`${written}\` is a tag`, 'take the tag out: a policy has none')
+    return this.#fail(
+      'POLICY_SYNTAX',
+      at,
+      `\`${written}\` is a tag`,
+      'take the tag out: a policy has none',
+    )
   }
 
   #map(node: { items: readonly unknown[] }, at: number, depth: number): Located {
@@ -144,10 +144,20 @@ class Walker {
       const pair = item as { key: unknown; value: unknown }
       const key = this.locate(pair.key, depth + 1)
       if (key.kind !== 'scalar')
-        return this.#fail('POLICY_SYNTAX', key.at, 'a key is a list or a mapping', 'keys are plain words')
+        return this.#fail(
+          'POLICY_SYNTAX',
+          key.at,
+          'a key is a list or a mapping',
+          'keys are plain words',
+        )
       const name = key.value === null ? key.text : String(key.value)
       if (name === '<<')
-        return this.#fail('POLICY_SYNTAX', key.at, '`<<` would merge another mapping into this one', 'write the keys out: a policy has no merge keys')
+        return this.#fail(
+          'POLICY_SYNTAX',
+          key.at,
+          '`<<` would merge another mapping into this one',
+          'write the keys out: a policy has no merge keys',
+        )
       if (seen.has(name))
         return this.#fail(
           'POLICY_DOUBLED_KEY',
@@ -157,7 +167,10 @@ class Walker {
         )
       seen.add(name)
       const value = this.locate(pair.value, depth + 1)
-      entries.push({ key: { ...key, value: name }, value: pair.value === null ? nothing(key.at) : value })
+      entries.push({
+        key: { ...key, value: name },
+        value: pair.value === null ? nothing(key.at) : value,
+      })
     }
     return { kind: 'map', at, entries }
   }
@@ -169,12 +182,23 @@ class Walker {
     const start = rangeOf(node)
     const { contentAt, raw } = this.#content(node.type, start, range?.[1] ?? start, text)
     const plain = typeof value === 'object' && value !== null ? String(value) : value
-    const scalar = { kind: 'scalar', at, contentAt, value: plain as LocatedScalar['value'], text } as const
+    const scalar = {
+      kind: 'scalar',
+      at,
+      contentAt,
+      value: plain as LocatedScalar['value'],
+      text,
+    } as const
     return raw === undefined ? scalar : { ...scalar, raw }
   }
 
   /** Where the content of a scalar begins, and how it is written where that is not how it reads. */
-  #content(type: unknown, start: number, end: number, text: string): { contentAt: number; raw?: string } {
+  #content(
+    type: unknown,
+    start: number,
+    end: number,
+    text: string,
+  ): { contentAt: number; raw?: string } {
     if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
       const contentAt = this.#text.indexOf('\n', start) + 1
       return { contentAt, raw: this.#text.slice(contentAt, end) }
@@ -184,7 +208,12 @@ class Walker {
     return { contentAt, raw: this.#text.slice(contentAt, end) }
   }
 
-  #fail(code: 'POLICY_TOO_LARGE' | 'POLICY_SYNTAX' | 'POLICY_DOUBLED_KEY', at: number, message: string, help: string): Located {
+  #fail(
+    code: 'POLICY_TOO_LARGE' | 'POLICY_SYNTAX' | 'POLICY_DOUBLED_KEY',
+    at: number,
+    message: string,
+    help: string,
+  ): Located {
     if (!this.failed) this.#problems.error(code, at, message, help)
     this.failed = true
     return nothing(at)
@@ -221,8 +250,4 @@ function rangeOf(node: unknown): number {
 
 function nothing(at: number): LocatedScalar {
   return { kind: 'scalar', at, contentAt: at, value: null, text: '' }
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }

@@ -38,7 +38,8 @@ export interface Scope {
 export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
 
 export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resolved {
-  if (call.method === TOOL_CALL) return facts.tool === undefined ? 'unknown-tool' : toolScope(policy, facts.tool)
+  if (call.method === TOOL_CALL)
+    return facts.tool === undefined ? 'unknown-tool' : toolScope(policy, facts.tool)
   const category = CONTENT_METHODS.get(call.method)
   if (category === undefined) return PLUMBING.has(call.method) ? 'plumbing' : 'unknown-method'
   return contentScope(policy, call, category)
@@ -61,8 +62,19 @@ export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
 
 function contentScope(policy: CompiledPolicy, call: Call, category: Category): Scope {
   const { server, name, method } = call
-  const named = method.startsWith('resources/') ? policy.resources : method === 'prompts/get' ? policy.prompts : undefined
-  return buildScope(policy, { server, name, method }, category, named, declaredArguments(undefined), false)
+  const named = method.startsWith('resources/')
+    ? policy.resources
+    : method === 'prompts/get'
+      ? policy.prompts
+      : undefined
+  return buildScope(
+    policy,
+    { server, name, method },
+    category,
+    named,
+    declaredArguments(undefined),
+    false,
+  )
 }
 
 /** A person's word over the catalogue's: exact before globs, the narrowest globs, the riskiest. */
@@ -93,26 +105,39 @@ function buildScope(
   // A method's own rule takes the place of its category's.
   const ofMethod = policy.methods.get(target.method)
   const ofCategory = policy.categories.get(category)
-  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter((rule) => rule?.shadow) as Rule[]
+  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter(
+    (rule) => rule?.shadow,
+  ) as Rule[]
   const enforced = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
   const exact = named?.exact(server, name)
   const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
   if (exact !== undefined && !exact.shadow) {
     counting.push(exact)
-    for (const { value } of globs) aside.push({ pointer: value.pointer, why: 'the exact name stands over it' })
+    for (const { value } of globs)
+      aside.push({ pointer: value.pointer, why: 'the exact name stands over it' })
     if (enforced) aside.push({ pointer: enforced.pointer, why: 'the exact name stands over it' })
   } else {
     const { count, wider } = narrowest(globs)
     for (const { glob, than } of wider)
-      aside.push({ pointer: glob.value.pointer, why: `\`${than.glob.key}\` is narrower and matches too` })
+      aside.push({
+        pointer: glob.value.pointer,
+        why: `\`${than.glob.key}\` is narrower and matches too`,
+      })
     counting.push(...count.map(({ value }) => value))
-    const lifting = enforced === ofCategory ? count.find(({ value }) => value.over.has(category)) : undefined
-    if (enforced && lifting) aside.push({ pointer: enforced.pointer, why: `lifted by \`over\` of \`${lifting.glob.key}\`` })
+    const lifting =
+      enforced === ofCategory ? count.find(({ value }) => value.over.has(category)) : undefined
+    if (enforced && lifting)
+      aside.push({
+        pointer: enforced.pointer,
+        why: `lifted by \`over\` of \`${lifting.glob.key}\``,
+      })
     else if (enforced) counting.push(enforced)
   }
   const ready = (rule: Rule) => makeReady(rule, rule.pointer, declared)
   const laid = (guardrails: readonly Guardrail[], prefix: string) =>
-    guardrails.filter((guardrail) => bears(guardrail, target, category)).map((guardrail) => makeReady(guardrail, prefix + guardrail.pointer, declared))
+    guardrails
+      .filter((guardrail) => bears(guardrail, target, category))
+      .map((guardrail) => makeReady(guardrail, prefix + guardrail.pointer, declared))
   const own = laid(policy.guardrails, '')
   const house = laid(policy.house?.guardrails ?? [], 'house:')
   const houseShadow = policy.house?.shadow === true
@@ -131,16 +156,32 @@ function buildScope(
   }
 }
 
-function bears({ match }: Guardrail, { server, name, method }: Target, category: Category): boolean {
+function bears(
+  { match }: Guardrail,
+  { server, name, method }: Target,
+  category: Category,
+): boolean {
   if (match.categories !== undefined && !match.categories.includes(category)) return false
   if (match.methods !== undefined && !match.methods.includes(method)) return false
-  if (match.servers !== undefined && !match.servers.some((pattern) => wildcardMatches(pattern, server))) return false
+  if (
+    match.servers !== undefined &&
+    !match.servers.some((pattern) => wildcardMatches(pattern, server))
+  )
+    return false
   if (match.tools === undefined) return true
   return method === TOOL_CALL && match.tools.some((glob) => globMatches(glob, server, name))
 }
 
-function makeReady<T extends Rule | Guardrail>(rule: T, pointer: string, declared: Declared): Ready<T> {
+function makeReady<T extends Rule | Guardrail>(
+  rule: T,
+  pointer: string,
+  declared: Declared,
+): Ready<T> {
   if (rule.when === undefined) return { rule, pointer, declared }
-  const { program, problem } = bindExpression(rule.when.expression, declared, { extraArgs: rule.extraArgs })
-  return program ? { rule, pointer, declared, program } : { rule, pointer, declared, unfit: problem?.message ?? '' }
+  const { program, problem } = bindExpression(rule.when.expression, declared, {
+    extraArgs: rule.extraArgs,
+  })
+  return program
+    ? { rule, pointer, declared, program }
+    : { rule, pointer, declared, unfit: problem?.message ?? '' }
 }

@@ -1,4 +1,5 @@
-// Rules as the engine holds them, after the document was read and checked.
+// Rules as the engine holds them, after the document was read and checked: made by parse-rule.ts,
+// judged by decide.ts.
 
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'

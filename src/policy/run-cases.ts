@@ -53,11 +53,19 @@ function compare(expect: Expectation, decision: Decision, shown: boolean | undef
     code: decision.code,
     rule: decision.rule,
     reason: decision.reason,
-    guardrails: decision.guardrails.map(({ name }) => name).sort().join(', '),
+    guardrails: decision.guardrails
+      .map(({ name }) => name)
+      .sort()
+      .join(', '),
     visible: shown,
   }
-  const wanted = { ...expect, guardrails: expect.guardrails && [...expect.guardrails].sort().join(', ') }
+  const wanted = {
+    ...expect,
+    guardrails: expect.guardrails && [...expect.guardrails].sort().join(', '),
+  }
   return (Object.keys(got) as (keyof typeof got)[]).flatMap((name) =>
-    wanted[name] === undefined || wanted[name] === got[name] ? [] : [`${name}: expected \`${wanted[name]}\`, got \`${got[name]}\``],
+    wanted[name] === undefined || wanted[name] === got[name]
+      ? []
+      : [`${name}: expected \`${wanted[name]}\`, got \`${got[name]}\``],
   )
 }

@@ -1,13 +1,24 @@
-// Calls to try when looking for one that breaks a property: for every place an expression reads,
-// the values that tip it (literals of the expressions and their neighbours, enum members, missing),
-// combined, plainest first, in the same order every time.
+// Calls to try when looking for one that breaks a property: for every place that the rules read,
+// the values that tip them (literals of the expressions and their neighbours, missing, another
+// kind), in all combinations and the same order every time.
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
 import { childrenOf, type Node } from './cel.ts'
-import { BOOLEAN, type Declared, declaredArguments, declaredAt, isInteger, LIST, MAP, NUMBER, STRING } from './declared-types.ts'
+import {
+  BOOLEAN,
+  type Declared,
+  declaredArguments,
+  declaredAt,
+  INTEGER,
+  LIST,
+  MAP,
+  NUMBER,
+  STRING,
+} from './declared-types.ts'
 import type { Slot } from './expression.ts'
 import type { Scope } from './resolve.ts'
+import type { Limit } from './rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
 
 export interface Sample {
@@ -16,101 +27,166 @@ export interface Sample {
   readonly nowMs: number
 }
 
-type Change = (sample: Draft) => void
+/** A place that can be filled; `undefined` among the options leaves it empty. */
+interface Place {
+  readonly options: readonly unknown[]
+  set(draft: Draft, value: unknown): void
+}
+
 interface Draft {
   args: Record<string, JsonValue>
   facts: { -readonly [K in keyof SampleFacts]: SampleFacts[K] }
   nowMs: number
 }
 
-/** Every combination of one choice a place, in the order of how many places differ from plain. */
+/** Every combination of one option a place: the first place turns fastest. */
 export function* samples(tool: KnownTool, scope: Scope): Generator<Sample> {
-  const places = choices(tool, scope)
-  const picked = places.map(() => 0)
-  const total = places.reduce((product, options) => Math.min(product * options.length, 1e9), 1)
+  const places = placesOf(tool, scope)
+  const total = places.reduce((product, { options }) => product * options.length, 1)
   for (let index = 0; index < total; index++) {
-    let rest = index
-    for (let place = 0; place < places.length; place++) {
-      const options = places[place] as Change[]
-      picked[place] = rest % options.length
-      rest = Math.floor(rest / options.length)
-    }
     const draft: Draft = { args: {}, facts: {}, nowMs: 0 }
-    for (let place = 0; place < places.length; place++) (places[place]?.[picked[place] as number] as Change)(draft)
-    yield draft as Sample
+    let rest = index
+    for (const { options, set } of places) {
+      const option = options[rest % options.length]
+      rest = Math.floor(rest / options.length)
+      if (option !== undefined) set(draft, option)
+    }
+    yield draft
   }
 }
 
-function choices(tool: KnownTool, scope: Scope): Change[][] {
+function placesOf(tool: KnownTool, scope: Scope): Place[] {
   const declared = declaredArguments(tool.definition.inputSchema)
-  const ready = [...scope.rules, ...scope.guardrails, ...scope.house]
-  const expressions = ready.flatMap(({ rule }) => (rule.when ? [rule.when.expression] : []))
+  const rules = [...scope.rules, ...scope.guardrails, ...scope.house].map(({ rule }) => rule)
+  const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
   const literals = [...new Set(expressions.flatMap(({ ast }) => literalsOf(ast)))]
-  const slots = new Map<string, Slot>()
-  for (const { slots: read } of expressions) for (const slot of read) slots.set(JSON.stringify([slot.root, ...slot.path]), slot)
-  const paths = [...slots.values()].filter((slot) => slot.root === 'args').map((slot) => slot.path)
-  for (const { rule } of ready)
-    for (const limit of rule.limits) {
-      paths.push(...limit.per.flatMap((part) => (part.by === 'args' ? [part.path] : [])))
-      paths.push(...(limit.amount?.factors ?? []).filter((factor): factor is readonly string[] => !('units' in factor)))
-    }
-  const distinct = [...new Map(paths.map((path) => [path.join('\u0000'), path])).values()]
-  const forArgs = distinct.map((path) => argumentChoices(path, declaredAt(declared, path), literals))
-  const forFacts = [...slots.values()].map((slot) => factChoices(slot, literals))
-  return [...forArgs, ...forFacts].filter((options) => options.length > 0)
+  const slots = expressions.flatMap((expression) => expression.slots)
+  const paths = [
+    ...slots.filter(({ root }) => root === 'args').map(({ path }) => path),
+    ...rules.flatMap(({ limits }) => limits.flatMap(pathsOf)),
+  ]
+  const places = [
+    ...distinct(paths).map((path) => argumentPlace(path, declaredAt(declared, path), literals)),
+    ...distinct(slots.map(({ root, path }) => ({ root, path }))).map((slot) =>
+      factPlace(slot, literals),
+    ),
+  ]
+  return places.filter(({ options }) => options.length > 0)
 }
 
-function argumentChoices(path: readonly string[], declared: Declared | undefined, literals: readonly (string | number)[]): Change[] {
-  const kinds = declared?.kinds ?? 127
-  const values: JsonValue[] = []
-  const numbers = literals.filter((literal) => typeof literal === 'number')
-  const texts = literals.filter((literal) => typeof literal === 'string')
-  if (declared && (isInteger(declared) || (kinds & NUMBER) !== 0)) values.push(...numbers.flatMap((n) => [n, n + 1, n - 1]), 1, 0, 1e6)
-  if ((kinds & STRING) !== 0) values.push(...texts, ...texts.map((text) => `${text}x`), 'x', '')
-  if ((kinds & BOOLEAN) !== 0) values.push(true, false)
-  if ((kinds & LIST) !== 0) values.push([], ...texts.map((text) => [text]), ...numbers.map((n) => [n]), ['x'])
-  if ((kinds & MAP) !== 0) values.push({})
-  const distinct = [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
-  return [...distinct.map((value): Change => (draft) => place(draft.args, path, value)), () => {}]
+function pathsOf({ per, amount }: Limit): (readonly string[])[] {
+  const keys = per.flatMap((part) => (part.by === 'args' ? [part.path] : []))
+  const factors = amount?.factors.filter((factor) => Array.isArray(factor)) ?? []
+  return [...keys, ...(factors as (readonly string[])[])]
 }
 
-function place(args: Record<string, JsonValue>, path: readonly string[], value: JsonValue): void {
+function argumentPlace(
+  path: readonly string[],
+  declared: Declared | undefined,
+  literals: readonly (string | number)[],
+): Place {
+  const kinds = declared?.kinds ?? STRING
+  const { numbers, texts } = split(literals)
+  const options: unknown[] = []
+  if ((kinds & (INTEGER | NUMBER)) !== 0) options.push(...numbers, 1, 0, 1e6)
+  if ((kinds & STRING) !== 0) options.push(...texts, ...texts.map((text) => `${text}x`), 'x', '')
+  if ((kinds & BOOLEAN) !== 0) options.push(true, false)
+  if ((kinds & LIST) !== 0) options.push([], ...[...texts, ...numbers, 'x'].map((item) => [item]))
+  if ((kinds & MAP) !== 0) options.push({})
+  return {
+    options: [...distinct(options), undefined],
+    set: ({ args }, value) => put(args, path, value as JsonValue),
+  }
+}
+
+function put(args: Record<string, JsonValue>, path: readonly string[], value: JsonValue): void {
   let at = args
   for (const name of path.slice(0, -1)) {
-    const next = { ...(at[name] as Record<string, JsonValue> | undefined) }
-    at[name] = next
-    at = next
+    const inner = { ...(at[name] as Record<string, JsonValue> | undefined) }
+    at[name] = inner
+    at = inner
   }
   at[path.at(-1) as string] = value
 }
 
-function factChoices(slot: Slot, literals: readonly (string | number)[]): Change[] {
-  const [name, below] = slot.path
-  const texts = literals.filter((literal) => typeof literal === 'string')
-  const numbers = literals.filter((literal) => typeof literal === 'number').flatMap((n) => [n, n + 1, n - 1].filter((m) => m >= 0))
-  switch (slot.root) {
-    case 'session':
-      if (name === 'saw') return [() => {}, (draft) => merge(draft, 'session', { saw: [...(draft.facts.session?.saw ?? []), below as string] })]
-      if (name === 'calls') return [0, ...numbers].map((calls): Change => (draft) => merge(draft, 'session', { calls }))
-      return name === 'id' ? texts.map((id): Change => (draft) => merge(draft, 'session', { id })) : [() => {}]
-    case 'principal':
-      if (name === 'groups') return [() => {}, ...texts.map((group): Change => (draft) => merge(draft, 'principal', { groups: [...(draft.facts.principal?.groups ?? []), group] }))]
-      if (name === 'claims') return [() => {}, ...[...texts, ...numbers, true, false].map((value): Change => (draft) => merge(draft, 'principal', { claims: { ...draft.facts.principal?.claims, [below ?? '']: value } }))]
-      return [() => {}, ...texts.map((text): Change => (draft) => merge(draft, 'principal', { [name as string]: text }))]
-    case 'agent':
-      if (name === undefined) return [() => {}, (draft) => merge(draft, 'agent', {})]
-      return [() => {}, ...(name === 'depth' || name === 'turn' ? numbers : texts).map((value): Change => (draft) => merge(draft, 'agent', { [name]: value }))]
-    case 'call':
-      return [() => {}, ...CATEGORIES.map((category): Change => (draft) => void (draft.facts.callCategory = category))]
-    case 'now':
-      return [0, ...Array.from({ length: 24 }, (_, hour) => hour * 3_600_000), 1_800_000_000_000].map((nowMs): Change => (draft) => void (draft.nowMs = nowMs))
+const NOWHERE: Place = { options: [], set: () => {} }
+
+function factPlace(
+  { root, path }: Pick<Slot, 'root' | 'path'>,
+  literals: readonly (string | number)[],
+): Place {
+  const [name = '', below = ''] = path
+  const { texts, numbers } = split(literals)
+  const counts = numbers.filter((number) => number >= 0)
+  const field = (part: 'session' | 'principal' | 'agent', options: readonly unknown[]): Place => ({
+    options: [undefined, ...options],
+    set: (draft, value) => merge(draft, part, { [name]: value }),
+  })
+  switch (`${root}.${name}`) {
+    case 'session.saw':
+      return {
+        options: [undefined, below],
+        set: (draft, label) =>
+          merge(draft, 'session', { saw: [...(draft.facts.session?.saw ?? []), label] }),
+      }
+    case 'session.calls':
+      return field('session', counts)
+    case 'session.id':
+      return field('session', texts)
+    case 'principal.groups':
+      return field(
+        'principal',
+        texts.map((text) => [text]),
+      )
+    case 'principal.claims':
+      return {
+        options: [undefined, ...texts, ...numbers, true, false],
+        set: (draft, value) =>
+          merge(draft, 'principal', {
+            claims: { ...draft.facts.principal?.claims, [below]: value },
+          }),
+      }
+    case 'principal.id':
+    case 'principal.kind':
+      return field('principal', texts)
+    case 'agent.depth':
+    case 'agent.turn':
+      return field('agent', counts)
+    case 'agent.':
+      return { options: [undefined, {}], set: (draft) => merge(draft, 'agent', {}) }
+    case 'call.category':
+      return {
+        options: [undefined, ...CATEGORIES],
+        set: (draft, category) => Object.assign(draft.facts, { callCategory: category }),
+      }
+    case 'now.':
+      return {
+        options: Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS),
+        set: (draft, nowMs) => Object.assign(draft, { nowMs }),
+      }
     default:
-      return []
+      return root === 'agent' ? field('agent', texts) : NOWHERE
   }
 }
 
+const HOUR_MS = 3_600_000
+const WEDNESDAY_MS = 1_767_744_000_000
+
 function merge(draft: Draft, part: 'session' | 'principal' | 'agent', fields: object): void {
   draft.facts[part] = { ...draft.facts[part], ...fields }
+}
+
+/** Literals by kind; numbers with their neighbours, where comparisons tip. */
+function split(literals: readonly (string | number)[]): { texts: string[]; numbers: number[] } {
+  const numbers = literals.filter((literal) => typeof literal === 'number')
+  return {
+    texts: literals.filter((literal) => typeof literal === 'string'),
+    numbers: numbers.flatMap((number) => [number, number + 1, number - 1]),
+  }
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
 function literalsOf(node: Node): (string | number)[] {

@@ -18,7 +18,9 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
     ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
     transport: said.transport ?? 'stdio',
     principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
-    agent: said.agent ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent } : null,
+    agent: said.agent
+      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent }
+      : null,
     session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], ...said.session },
   }
 }
@@ -29,4 +31,3 @@ export function splitName(text: string): { server: string; name: string } | unde
   if (slash < 1 || slash === text.length - 1) return undefined
   return { server: text.slice(0, slash), name: text.slice(slash + 1) }
 }
-

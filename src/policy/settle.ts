@@ -4,22 +4,13 @@
 import type { Action } from '../core/actions.ts'
 import type { Room, Take, Usage } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
-import type { ApprovalAsk, Decision, DecisionCode } from '../core/decision.ts'
+import type { Decision, DecisionCode } from '../core/decision.ts'
 import type { Situation } from './evaluate.ts'
+import type { Laid } from './lay.ts'
 import type { Ready } from './resolve.ts'
 import type { Guardrail, Limit, Rule } from './rule.ts'
 import { takeOf } from './takes.ts'
 import type { TraceStep } from './trace.ts'
-
-/** A verdict while rules and guardrails are laid over each other. */
-export interface Laid {
-  action: Action
-  pointer: string
-  reason: string
-  /** Whose limits count. */
-  owners: readonly Ready<Rule | Guardrail>[]
-  readonly asking: ApprovalAsk[]
-}
 
 export type Settled = Omit<Decision, 'guardrails' | 'shadow'>
 
@@ -31,7 +22,8 @@ export function settle(
   shadow: boolean,
 ): Settled {
   const { action, pointer } = laid
-  if (action === 'deny' || action === 'hide') return ended(action, 'DENIED', pointer, laid.reason || DENIED, 0)
+  if (action === 'deny' || action === 'hide')
+    return ended(action, 'DENIED', pointer, laid.reason || DENIED, 0)
   if (usage === undefined) return passed(laid, [])
   const takes: Take[] = []
   let worst: { ready: Ready<Rule | Guardrail>; limit: Limit; room: Room } | undefined
@@ -43,7 +35,8 @@ export function settle(
       takes.push(take)
       const room = usage.look(take, situation.now)
       trace?.push(traceLimit(ready.pointer, limit, take, room))
-      if (!room.passes && (worst === undefined || room.retryAfterMs > worst.room.retryAfterMs)) worst = { ready, limit, room }
+      if (!room.passes && (worst === undefined || room.retryAfterMs > worst.room.retryAfterMs))
+        worst = { ready, limit, room }
     }
   }
   return worst === undefined ? passed(laid, takes) : exhausted(worst.ready, worst.limit, worst.room)
@@ -71,7 +64,13 @@ function exhausted(ready: Ready<Rule | Guardrail>, limit: Limit, room: Room): Se
   return ended('deny', code, ready.pointer, reason, room.retryAfterMs)
 }
 
-function ended(action: Action, code: DecisionCode, rule: string, reason: string, retryAfterMs: number): Settled {
+function ended(
+  action: Action,
+  code: DecisionCode,
+  rule: string,
+  reason: string,
+  retryAfterMs: number,
+): Settled {
   return { action, code, rule, reason, limits: [], retryAfterMs, approvals: [] }
 }
 

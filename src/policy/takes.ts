@@ -12,7 +12,13 @@ import type { Amount, Limit, Per } from './rule.ts'
 
 export type Taken = { readonly take: Take } | { readonly take?: undefined; readonly denial: string }
 
-export function takeOf(limit: Limit, call: Call, facts: Facts, declared: Declared, shadow: boolean): Taken {
+export function takeOf(
+  limit: Limit,
+  call: Call,
+  facts: Facts,
+  declared: Declared,
+  shadow: boolean,
+): Taken {
   let parts = ''
   for (const part of limit.per) {
     const value = partValue(part, call, facts, declared)
@@ -31,7 +37,8 @@ export function takeOf(limit: Limit, call: Call, facts: Facts, declared: Declare
 function keyOf(limit: Limit, parts: string, shadow: boolean): string {
   const known = limit.keys.get(parts)
   if (known !== undefined && !shadow) return known
-  const key = limit.per.length === 1 ? `${limit.id}|${parts.length}:${parts}` : `${limit.id}${parts}`
+  const key =
+    limit.per.length === 1 ? `${limit.id}|${parts.length}:${parts}` : `${limit.id}${parts}`
   if (shadow) return `shadow:${key}`
   if (limit.keys.size >= REMEMBERED_KEYS_MAX) limit.keys.clear()
   limit.keys.set(parts, key)
@@ -58,7 +65,10 @@ function partValue(part: Per, call: Call, facts: Facts, declared: Declared): str
 }
 
 /** A scalar of the declared kind, spelt one way: `5` and `5.0` are one counter, `"5"` is another. */
-function argumentKey(value: JsonValue | undefined, declared: Declared | undefined): string | undefined {
+function argumentKey(
+  value: JsonValue | undefined,
+  declared: Declared | undefined,
+): string | undefined {
   const kinds = declared?.kinds ?? 127
   if (typeof value === 'string')
     return (kinds & STRING) !== 0 && value.length <= KEY_PART_LENGTH_MAX ? `"${value}` : undefined
@@ -90,6 +100,7 @@ function amountOf(amount: Amount, args: JsonObject): Decimal | string {
 
 function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {
   let place: JsonValue | undefined = args
-  for (const name of path) place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
+  for (const name of path)
+    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
   return place
 }

@@ -7,7 +7,11 @@ import type { Category } from '../core/tools.ts'
 import type { Truth } from './evaluate.ts'
 
 export type TraceStep =
-  | { readonly step: 'category'; readonly category: Category; readonly by: 'document' | 'catalogue' | 'method' }
+  | {
+      readonly step: 'category'
+      readonly category: Category
+      readonly by: 'document' | 'catalogue' | 'method'
+    }
   | { readonly step: 'aside'; readonly rule: string; readonly why: string }
   | {
       readonly step: 'rule'
@@ -38,5 +42,16 @@ export type TraceStep =
       readonly passes: boolean
       readonly retryAfterMs: number
     }
-  | { readonly step: 'shadow'; readonly rule: string; readonly action: Action; readonly code: DecisionCode }
-  | { readonly step: 'verdict'; readonly action: Action; readonly code: DecisionCode; readonly rule: string; readonly reason: string }
+  | {
+      readonly step: 'shadow'
+      readonly rule: string
+      readonly action: Action
+      readonly code: DecisionCode
+    }
+  | {
+      readonly step: 'verdict'
+      readonly action: Action
+      readonly code: DecisionCode
+      readonly rule: string
+      readonly reason: string
+    }

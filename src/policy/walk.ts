@@ -60,7 +60,9 @@ export class Walk {
     }
     if (this.#entries > WALK_ENTRIES_MAX) throw tooMany(this.#entries)
     if (this.#length > WALK_LENGTH_MAX)
-      throw new Undecided(`it would walk ${this.#length} characters, the limit is ${WALK_LENGTH_MAX}`)
+      throw new Undecided(
+        `it would walk ${this.#length} characters, the limit is ${WALK_LENGTH_MAX}`,
+      )
   }
 
   #remember(slot: BoundSlot, value: JsonValue): void {
@@ -97,7 +99,12 @@ function convert(value: JsonValue, declared: Declared, slot: BoundSlot, walk: Wa
   }
 }
 
-function convertList(list: readonly JsonValue[], declared: Declared, slot: BoundSlot, walk: Walk): unknown[] {
+function convertList(
+  list: readonly JsonValue[],
+  declared: Declared,
+  slot: BoundSlot,
+  walk: Walk,
+): unknown[] {
   if ((declared.kinds & LIST) === 0) throw mismatch(slot, 'a list')
   walk.addEntries(list.length)
   return list.map((item) => convert(item, declared.items ?? ANYTHING, slot, walk))
@@ -115,10 +122,15 @@ function convertMap(map: JsonObject, declared: Declared, slot: BoundSlot, walk: 
   return result
 }
 
-function convertNumber(value: number | ExactNumber, declared: Declared, slot: BoundSlot): number | bigint {
+function convertNumber(
+  value: number | ExactNumber,
+  declared: Declared,
+  slot: BoundSlot,
+): number | bigint {
   if (isInteger(declared)) return wholeNumber(value, slot)
   if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
-  if (value instanceof ExactNumber)
+  // NaN is not JSON, and every comparison with it is false.
+  if (value instanceof ExactNumber || !Number.isFinite(value))
     throw new Undecided(`\`${nameOf(slot)}\` is a number that no double holds exactly`)
   return value
 }
@@ -126,7 +138,8 @@ function convertNumber(value: number | ExactNumber, declared: Declared, slot: Bo
 const INT_MAX = 2n ** 63n
 
 function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
-  const isWhole = typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)
+  const isWhole =
+    typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)
   if (isWhole) {
     const whole = BigInt(typeof value === 'number' ? value : value.text)
     if (whole < INT_MAX && whole >= -INT_MAX) return whole

@@ -24,14 +24,22 @@ export function weakTests(expression: Expression): WeakTest[] {
       const weak = weakTest(expression, subject, value, test)
       if (weak !== undefined) found.push(weak)
     }
-    if ((node.op === '==' || node.op === '!=') && node.args.some((side) => side.op === 'id' && side.args === 'agent'))
+    if (
+      (node.op === '==' || node.op === '!=') &&
+      node.args.some((side) => side.op === 'id' && side.args === 'agent')
+    )
       asksForAgent = true
     for (const child of childrenOf(node)) visit(child)
   }
   visit(expression.ast)
   const agent = expression.slots.find((slot) => slot.root === 'agent' && slot.path.length > 0)
   if (agent !== undefined && !asksForAgent)
-    found.push({ code: 'POLICY_AGENT_NULL', at: agent.at, message: `\`agent.${agent.path[0]}\` cannot be decided for a call that no agent makes`, help: 'write `agent != null && …`, or `agent == null || …`' })
+    found.push({
+      code: 'POLICY_AGENT_NULL',
+      at: agent.at,
+      message: `\`agent.${agent.path[0]}\` cannot be decided for a call that no agent makes`,
+      help: 'write `agent != null && …`, or `agent == null || …`',
+    })
   return found
 }
 
@@ -49,14 +57,21 @@ function textTests(node: Node): (readonly [Node, Node, string])[] {
   ]
 }
 
-function weakTest(expression: Expression, subject: Node, value: Node, test: string): WeakTest | undefined {
+function weakTest(
+  expression: Expression,
+  subject: Node,
+  value: Node,
+  test: string,
+): WeakTest | undefined {
   const slot = expression.slotOf.get(subject)?.slot
   const name = slot?.root === 'args' ? slot.path.at(-1) : undefined
   if (name === undefined || value.op !== 'value' || typeof value.args !== 'string') return undefined
   const argument = expression.text.slice(subject.start, subject.end)
   const message = `\`${argument}\` is tested as text by \`${test}\`, which another spelling of the same place passes`
   const help = betterTest(name, argument, value.args)
-  return help === undefined ? undefined : { code: 'POLICY_WEAK_TEST', at: subject.start, message, help }
+  return help === undefined
+    ? undefined
+    : { code: 'POLICY_WEAK_TEST', at: subject.start, message, help }
 }
 
 function betterTest(name: string, argument: string, value: string): string | undefined {

@@ -11,21 +11,21 @@ export interface Fault {
 export const FAULTS: readonly Fault[] = [
   {
     name: 'an undecidable condition takes the action as if it were true',
-    file: 'policy/decide.ts',
+    file: 'policy/lay.ts',
     find: 'return stronger(action, otherwise)',
     put: 'return action',
   },
   {
     name: 'a guardrail that cannot be decided does not apply',
-    file: 'policy/decide.ts',
-    find: "const lies = truth.is === 'true' || truth.is === 'undecidable'",
-    put: "const lies = truth.is === 'true'",
+    file: 'policy/lay.ts',
+    find: "return truth.is === 'true' || truth.is === 'undecidable'",
+    put: "return truth.is === 'true'",
   },
   {
     name: 'only the first rule limits',
-    file: 'policy/decide.ts',
-    find: 'owners: rules,',
-    put: 'owners: rules.slice(0, 1),',
+    file: 'policy/lay.ts',
+    find: 'laid.owners = rules',
+    put: 'laid.owners = rules.slice(0, 1)',
   },
   {
     name: 'over lifts every category',
@@ -90,6 +90,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a number that no double holds is rounded',
     file: 'policy/walk.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the engine
     find: '    throw new Undecided(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
     put: '    return Number(value.text)',
   },

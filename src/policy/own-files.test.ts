@@ -1,0 +1,116 @@
+// The guardrail that is always there, at the engine's door: whatever the document allows, arguments
+// that name the gate's own files are denied, in every spelling that a server might undo.
+
+import { describe, expect, test } from 'vitest'
+import type { JsonValue } from '../core/json.ts'
+import { compile } from './compile.ts'
+import { decide, visible } from './decide.ts'
+import { sampleFacts } from './sample-facts.ts'
+import type { TraceStep } from './trace.ts'
+
+const OWN = ['/etc/sluice', '/home/josé/.sluice'] // allowed: names nobody's machine
+
+const NAMED: readonly [how: string, text: string][] = [
+  ['as it is', '/etc/sluice/policy.yaml'],
+  ['the folder itself', '/etc/sluice'],
+  ['within a command', 'cat /etc/sluice/policy.yaml | sh'],
+  ['in a URL', 'file:///etc/sluice/policy.yaml'],
+  ['percent-encoded', '/etc%2fsluice/policy.yaml'],
+  ['encoded twice', '/etc%252Fsluice'],
+  ['encoded three times', '/%25252565tc/sluice'],
+  ['encoded letters', '/%65%74%63/sluice'],
+  ['encoded beyond ASCII', 'file:///home/jos%C3%A9/.sluice/data.db'], // allowed: an example
+  ['encoded beside bytes that are no UTF-8', '/%ff/..%2fetc%2f%2e/sluice'],
+  ['with backslashes', '\\etc\\sluice\\policy.yaml'],
+  ['with doubled slashes', '/etc//sluice'],
+  ['with a dot', '/etc/./sluice'],
+  ['with a climb', '/etc/x/../sluice'],
+  ['with a climb above the root', '/../etc/./sluice/policy.yaml'],
+  ['with climbs above the root', '/x/../../../etc//sluice'],
+  ['with a climb above the root in a command', 'cat /../etc//sluice'],
+  ['with a relative climb', '../../../../../etc/./sluice'],
+  ['with a relative dot', './../etc/./sluice'],
+]
+
+const OTHERS: readonly string[] = [
+  '',
+  'x',
+  '/',
+  '/etc',
+  '/etc/slui',
+  '/etc/../sluice',
+  '/etc/nginx/./nginx.conf',
+  '100% of // what %zz is',
+  'sluice/etc',
+]
+
+const { policy } = compile({ file: 'p', text: '{ version: 1, default: allow }' })
+const tool = {
+  definition: { server: 's', name: 't' },
+  category: 'Write',
+  risk: 'medium',
+} as const
+
+function ask(args: JsonValue, text?: string, ownPaths: readonly string[] = OWN) {
+  const document = text === undefined ? policy : compile({ file: 'p', text }).policy
+  if (document === undefined) throw new Error('the document has errors')
+  const call = { server: 's', name: 't', method: 'tools/call', args: args as object }
+  const facts = { ...sampleFacts(tool), ownPaths }
+  const now = { wallMs: 0, monotonicMs: 0 }
+  const usage = { look: (take: { max: { units: bigint; scale: number } }) => room(take.max) }
+  const trace: TraceStep[] = []
+  const decision = decide(document, call as never, facts, usage, now, trace)
+  return { decision, trace, shown: visible(document, call, facts, now) }
+}
+
+function room(remaining: { units: bigint; scale: number }) {
+  return { passes: true, remaining, retryAfterMs: 0 }
+}
+
+describe("the gate's own files", () => {
+  test.each(NAMED)('self-rewrite: named %s, it is denied: %s', (_how, text) => {
+    const { decision } = ask({ path: text })
+    expect(decision).toMatchObject({ action: 'deny', code: 'DENIED', rule: 'built-in' })
+    expect(decision.guardrails.map(({ name }) => name)).toEqual(["the gate's own files"])
+  })
+
+  test.each([
+    ['in a list', ['x', ['/etc/sluice']]],
+    ['deep in an object', { a: { b: [{ c: '/etc/sluice/x' }] } }],
+    ['as the name of an argument', { '/etc/sluice': 1 }],
+  ] as const)('%s', (_where, value) => {
+    expect(ask({ value: value as JsonValue }).decision.rule).toBe('built-in')
+  })
+
+  test.each(OTHERS)('what only looks like it passes: `%s`', (path) => {
+    expect(ask({ path, other: [1, true, null] }).decision.action).toBe('allow')
+  })
+
+  test('nothing is looked for where the gate names no files', () => {
+    expect(ask({ path: '/etc/sluice' }, undefined, []).decision.action).toBe('allow')
+  })
+
+  test('it holds over a document in shadow', () => {
+    const { decision } = ask({ p: '/etc/sluice' }, '{ version: 1, default: allow, mode: shadow }')
+    expect(decision).toMatchObject({ action: 'deny', rule: 'built-in' })
+    expect(decision.shadow).toMatchObject([{ action: 'allow', rule: '/default' }])
+  })
+
+  test('what is stronger stays, and the match is told', () => {
+    const { decision, trace, shown } = ask({ p: '/etc/sluice' }, '{ version: 1, default: hide }')
+    expect(decision).toMatchObject({ action: 'hide', rule: '/default' })
+    expect(decision.guardrails).toHaveLength(1)
+    expect(trace.map(({ step }) => step)).toEqual(['category', 'default', 'guardrail', 'verdict'])
+    expect(shown).toBe(false)
+  })
+
+  test('a tool is listed although some arguments would name them', () => {
+    expect(ask({ p: '/etc/sluice' }).shown).toBe(true)
+  })
+
+  test('nesting that no walk survives is a fault, and a fault is a denial', () => {
+    let deep: JsonValue = '/etc/sluice'
+    for (let n = 0; n < 100_000; n++) deep = [deep]
+    expect(ask({ deep }).decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
+  })
+})

@@ -1,0 +1,105 @@
+// Text to a YAML document, or one problem: the first. The library's own `parseDocument` gathers
+// every error, which takes half a minute on a megabyte of brackets; so its parts are driven here,
+// each token is looked at before the parser sees it, and nothing goes on after the first error.
+
+import { Composer, type CST, type Document, type ErrorCode, Lexer, Parser } from 'yaml'
+import { TokenCheck } from './check-tokens.ts'
+import { DOCUMENT_DEPTH_MAX } from './limits.ts'
+import type { Problems } from './problem.ts'
+
+/** Undefined after reporting why there is none. */
+export function parseYaml(text: string, problems: Problems): Document | undefined {
+  const check = new TokenCheck(problems)
+  const parser = new Parser()
+  const trees: CST.Token[] = []
+  for (const token of new Lexer().lex(text)) {
+    if (!check.take(token)) return undefined
+    trees.push(...parser.next(token))
+  }
+  if (!check.end()) return undefined
+  trees.push(...parser.end())
+  try {
+    return compose(trees, text.length)
+  } catch (error) {
+    if (!(error instanceof FirstError)) throw error
+    const { message, help } = inPlainWords(error)
+    const code = error.code === 'RESOURCE_EXHAUSTION' ? 'POLICY_TOO_LARGE' : 'POLICY_SYNTAX'
+    problems.error(code, error.at, message, help)
+    return undefined
+  }
+}
+
+function compose(trees: readonly CST.Token[], length: number): Document {
+  const broken = trees.find((tree) => tree.type === 'error')
+  if (broken !== undefined) throw new FirstError(broken.offset, 'UNEXPECTED_TOKEN', '')
+  const composer = new Composer({ uniqueKeys: false, merge: false, logLevel: 'silent' })
+  // The library calls this for every error and warning, and offers no other way to stop. It
+  // catches what is thrown once, and reports it again: then the first is thrown again.
+  let first: FirstError | undefined
+  const onError = (source: ErrorSource, code: ErrorCode, message: string, warning?: boolean) => {
+    if (warning === true) return
+    first ??= new FirstError(placeOf(source), code, message)
+    throw first
+  }
+  Object.assign(composer, { onError })
+  const [document, second] = [...composer.compose(trees, true, length)]
+  if (second !== undefined) throw new FirstError(second.range[0], 'MULTIPLE_DOCS', '')
+  return document as unknown as Document
+}
+
+type ErrorSource = number | [number, number] | { readonly offset: number }
+
+function placeOf(source: ErrorSource): number {
+  if (typeof source === 'number') return source
+  return Array.isArray(source) ? source[0] : source.offset
+}
+
+class FirstError extends Error {
+  readonly at: number
+  readonly code: ErrorCode
+  constructor(at: number, code: ErrorCode, message: string) {
+    super(message)
+    this.at = at
+    this.code = code
+  }
+}
+
+/** What the parser's errors mean to the person who wrote the text. */
+const PLAIN_WORDS: Partial<Record<ErrorCode, { message: string; help: string }>> = {
+  TAB_AS_INDENT: { message: 'a tab indents this line', help: 'indent with spaces' },
+  MULTIPLE_DOCS: {
+    message: 'a second document begins here',
+    help: 'one file holds one policy: take the `---` out, or split the file',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'a line lacks its `:`, or an entry its comma',
+    help: 'write `key: value`; in JSON, put a comma between entries',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'a second `: ` stands in this line',
+    help: 'put the text in quotes',
+  },
+  RESOURCE_EXHAUSTION: {
+    message: `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
+    help: 'no part of a policy nests like this',
+  },
+  UNEXPECTED_TOKEN: {
+    message: 'nothing may follow here',
+    help: 'look for a missing comma or quote, or a second document',
+  },
+}
+
+function inPlainWords({ code, message }: FirstError): { message: string; help: string } {
+  if (message.startsWith('All mapping items must start'))
+    return {
+      message: 'this line is not in line with the keys beside it',
+      help: 'indent all keys of one mapping alike',
+    }
+  const known = PLAIN_WORDS[code]
+  if (known !== undefined) return known
+  const what = message.split('\n')[0]?.replace(/[.:]\s*$/, '') ?? ''
+  return {
+    message: what.charAt(0).toLowerCase() + what.slice(1),
+    help: 'mend the YAML or JSON here',
+  }
+}
