@@ -2,7 +2,7 @@
 // beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
 // for each tool it meets.
 
-import { type CelProgram, checkCel, FUNCTIONS, METHODS, type Node } from './cel.ts'
+import { type CelCheck, type CelProgram, checkCel, FUNCTIONS, METHODS, type Node } from './cel.ts'
 import {
   ANYTHING,
   celType,
@@ -69,7 +69,7 @@ export function bindExpression(
   const edits = [...expression.edits, ...kinds.edits].sort((a, b) => a.start - b.start)
   const { text, backTo } = applyEdits(expression.text, edits)
   const variables = slots.map((slot) => ({ name: slot.name, type: slotType(slot) }))
-  const checked = checkCel(text, variables)
+  const checked = checkOnce(expression, text, variables)
   if (!checked.ok) {
     const start = backTo(checked.start)
     const written = expression.text.slice(start, Math.max(backTo(checked.end), start + 1)).trim()
@@ -98,6 +98,18 @@ function boundSlot(slot: Slot, declared: Declared, expression: Expression): Boun
       other.uses.some((use) => use.repeatedBy === slot.name || (other === slot && use.repeatedBy)),
     ),
   }
+}
+
+const checks = new WeakMap<Expression, Map<string, CelCheck>>()
+
+/** Most tools declare the same of what an expression reads: checked once for each such reading. */
+function checkOnce(expression: Expression, text: string, variables: readonly { name: string; type: string }[]): CelCheck {
+  const known = checks.get(expression) ?? new Map<string, CelCheck>()
+  checks.set(expression, known)
+  const reading = `${variables.map(({ type }) => type).join()} ${text}`
+  const checked = known.get(reading) ?? checkCel(text, variables)
+  known.set(reading, checked)
+  return checked
 }
 
 function slotType(slot: BoundSlot): string {

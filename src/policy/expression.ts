@@ -22,6 +22,7 @@ import {
   PATTERN_LENGTH_MAX,
 } from './limits.ts'
 import { didYouMean } from './nearest.ts'
+import { patternSteps } from './pattern-steps.ts'
 
 export interface Slot {
   readonly name: string
@@ -308,6 +309,9 @@ class Inspector {
         `a pattern of ${node.args.length} characters`,
         `the limit is ${PATTERN_LENGTH_MAX}`,
       )
+    const steps = patternSteps(node.args)
+    if (steps > PATTERN_STEPS_MAX)
+      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` has ${steps} steps with its repetitions written out`, `the limit is ${PATTERN_STEPS_MAX}: write \`*\` or \`+\`, and ask \`size\` for the length`)
     try {
       compilePattern(node.args)
     } catch (error) {

@@ -9,7 +9,7 @@ export const DOCUMENT_DEPTH_MAX = 32
 export const DOCUMENT_NODES_MAX = 500_000
 export const DOCUMENT_ANCHORS_MAX = 200
 /** Tokens of a document as the lexer makes them, line ends included: a megabyte of short lines. */
-export const DOCUMENT_TOKENS_MAX = 500_000
+export const DOCUMENT_TOKENS_MAX = 400_000
 /** Problems reported before the rest is only counted. */
 export const PROBLEMS_MAX = 100
 /** Problems kept for sorting: a megabyte of unknown keys is not looked at one by one. */
@@ -34,6 +34,8 @@ export const EXPRESSION_LENGTH_MAX = 4_096
 export const EXPRESSION_NODES_MAX = 400
 export const EXPRESSION_DEPTH_MAX = 24
 export const PATTERN_LENGTH_MAX = 500
+/** Steps of a pattern with its repetitions written out: what a match costs for each character. */
+export const PATTERN_STEPS_MAX = 1_000
 
 /** What one expression may walk in one call, in all. */
 export const WALK_ENTRIES_MAX = 1_000

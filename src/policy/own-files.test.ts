@@ -8,7 +8,7 @@ import { decide, visible } from './decide.ts'
 import { sampleFacts } from './sample-facts.ts'
 import type { TraceStep } from './trace.ts'
 
-const OWN = ['/etc/sluice', '/home/josé/.sluice'] // allowed: names nobody's machine
+const OWN = ['/etc/sluice', '/srv/josé/.sluice']
 
 const NAMED: readonly [how: string, text: string][] = [
   ['as it is', '/etc/sluice/policy.yaml'],
@@ -19,7 +19,7 @@ const NAMED: readonly [how: string, text: string][] = [
   ['encoded twice', '/etc%252Fsluice'],
   ['encoded three times', '/%25252565tc/sluice'],
   ['encoded letters', '/%65%74%63/sluice'],
-  ['encoded beyond ASCII', 'file:///home/jos%C3%A9/.sluice/data.db'], // allowed: an example
+  ['encoded beyond ASCII', 'file:///srv/jos%C3%A9/.sluice/data.db'],
   ['encoded beside bytes that are no UTF-8', '/%ff/..%2fetc%2f%2e/sluice'],
   ['with backslashes', '\\etc\\sluice\\policy.yaml'],
   ['with doubled slashes', '/etc//sluice'],
