@@ -51,9 +51,17 @@ export const PUBLISHED: readonly string[] = ['policy', 'catalogue', 'agents']
 
 /** Files where every branch must be covered; vitest.config.ts enforces it. */
 export const FULLY_COVERED: readonly string[] = [
+  'src/core/decimal.ts',
   'src/policy/decide.ts',
-  'src/policy/limits.ts',
   'src/policy/evaluate.ts',
+  'src/policy/lay.ts',
+  'src/policy/limits.ts',
+  'src/policy/own-files.ts',
+  'src/policy/policy.ts',
+  'src/policy/resolve.ts',
+  'src/policy/settle.ts',
+  'src/policy/takes.ts',
+  'src/policy/walk.ts',
   'src/store/memory/**',
 ]
 

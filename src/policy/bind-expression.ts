@@ -276,10 +276,17 @@ class NumberKinds {
     const kind = this.visit(left)
     if (right.op !== 'list') {
       this.visit(right)
+      if (kind === 'literal' && this.#holdsDoubles(right)) this.#toDouble(left)
       return
     }
     for (const item of right.args)
       if (this.visit(item) === 'literal' && kind === 'double') this.#toDouble(item)
+  }
+
+  /** A list whose numbers are declared, and not as integers. */
+  #holdsDoubles(list: Node): boolean {
+    const slot = this.#slots.get(this.#expression.slotOf.get(list)?.slot.name ?? '')
+    return slot?.declared.items !== undefined && celType(slot.declared.items) === 'double'
   }
 
   #toDouble(node: Node): void {

@@ -136,7 +136,11 @@ const FILE: Shape = {
   fields: {
     policy: field({ kind: 'text', max: 4_096 }, 'the policy, relative to this file'),
     tools: field({ kind: 'text', max: 4_096 }, 'known tools, relative to this file'),
-    cases: { shape: list(CASE), doc: 'calls and what is expected of them', required: true },
+    cases: {
+      shape: { kind: 'list', of: CASE, min: 1, max: 10_000 },
+      doc: 'calls and what is expected of them',
+      required: true,
+    },
   },
 }
 
@@ -198,12 +202,12 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
     server: parts?.server ?? '',
     tool: parts?.name ?? '',
     method: String(scalar(map, 'method') ?? TOOL_CALL),
-    args: args === undefined ? {} : (toJson(args) as JsonObject),
+    args: args?.kind === 'map' ? (toJson(args) as JsonObject) : {},
     facts: readFacts(map),
     atMs: atMs ?? 0,
     repeat: Number(scalar(map, 'repeat') ?? 1),
     everyMs: (parseDuration(scalar(map, 'every')) ?? 0) * 1_000,
-    expect: readExpectation(entry(map, 'expect') as Located),
+    expect: readExpectation(entry(map, 'expect') as Located, problems),
   }
 }
 
@@ -221,9 +225,16 @@ function readFacts(map: LocatedMap): SampleFacts {
   }
 }
 
-function readExpectation(node: Located): Expectation {
+function readExpectation(node: Located, problems: Problems): Expectation {
   if (node.kind === 'scalar') return { action: node.value as Action }
   const map = asMap(node)
+  if (map.entries.length === 0)
+    problems.error(
+      'CASES_INVALID',
+      node.at,
+      '`expect` expects nothing: every verdict would pass',
+      'write an action, or what else must hold',
+    )
   const guardrails = entry(map, 'guardrails')
   return {
     ...(Object.fromEntries(
@@ -251,7 +262,8 @@ function exactly({ value, text }: LocatedScalar): JsonValue {
   const written = new ExactNumber(text)
   const said = toDecimal(written)
   const held = toDecimal(value)
-  if (said === undefined || held === undefined) return Number.isSafeInteger(value) ? (value as number) : written
+  if (said === undefined || held === undefined)
+    return Number.isSafeInteger(value) ? (value as number) : written
   return compareDecimal(said, held) === 0 ? (value as number) : written
 }
 
@@ -267,7 +279,7 @@ function parseTime(text: string): number | undefined {
     number,
     number,
   ]
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59)
+  if (day < 1 || day > daysOf(month, year) || hour > 23 || minute > 59 || second > 59)
     return undefined
   const shifted = month > 2 ? year : year - 1
   const era = Math.floor(shifted / 400)
@@ -276,4 +288,10 @@ function parseTime(text: string): number | undefined {
   const days =
     era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
   return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000
+}
+
+/** None in a month that there is not. */
+function daysOf(month: number, year: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
 }

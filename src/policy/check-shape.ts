@@ -3,7 +3,8 @@
 // after may rely on it.
 
 import { parseDecimal } from '../core/decimal.ts'
-import { KEY_LENGTH_MAX } from './limits.ts'
+import { isGlob } from './glob.ts'
+import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Problems } from './problem.ts'
 import type { Located, LocatedMap, LocatedScalar } from './read-document.ts'
@@ -91,12 +92,25 @@ function checkRecord(
 ): boolean {
   if (isNull(node)) return true
   if (node.kind !== 'map') return wrongType(node, shape, what, problems)
-  let fits = true
+  let fits = shape.keys.kind === 'word' || checkGlobs(node, what, problems)
   for (const { key, value } of node.entries) {
     if (!checkKey(key, shape.keys, what, problems)) fits = false
     if (!checkShape(value, shape.of, `\`${key.value}\``, problems)) fits = false
   }
   return fits
+}
+
+function checkGlobs(node: LocatedMap, what: string, problems: Problems): boolean {
+  const globs = node.entries.filter(({ key }) => isGlob(String(key.value)))
+  const beyond = globs[GLOBS_MAX]
+  if (beyond === undefined) return true
+  problems.error(
+    'POLICY_TOO_LARGE',
+    beyond.key.at,
+    `\`${shorten(String(beyond.key.value))}\` is one glob too many under ${what}`,
+    `the limit is ${GLOBS_MAX}`,
+  )
+  return false
 }
 
 function checkKey(key: LocatedScalar, shape: KeyShape, what: string, problems: Problems): boolean {

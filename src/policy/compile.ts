@@ -7,6 +7,7 @@ import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from './check-shape.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { DOCUMENT } from './language.ts'
+import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
 import {
   parseGuardrail,
   parseRule,
@@ -61,7 +62,7 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
   const name = options.name ?? 'policy'
   const labels = labelMap(document)
   const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
-  const context: RuleContext = { problems, labels: known, document: name }
+  const context: RuleContext = { problems, labels: known, budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX }, document: name }
   const rules = (section: Section) =>
     asMap(entry(document, section)).entries.map(({ key, value }) =>
       parseRule(section, key, value, context),

@@ -25,8 +25,16 @@ export function decide(
   try {
     return weigh(policy, { call, facts, now, args: call.args, assumed: undefined }, usage, trace)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return plainDecision('deny', 'POLICY_FAULT', `the policy engine failed: ${why}`)
+    return plainDecision('deny', 'POLICY_FAULT', `the policy engine failed: ${faultText(error)}`)
+  }
+}
+
+/** Anything can be thrown, and reading what was thrown can throw again. */
+function faultText(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'for a reason that cannot be told'
   }
 }
 

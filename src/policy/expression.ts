@@ -15,11 +15,12 @@ import {
   rootOf,
 } from './cel.ts'
 import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
+import { syntaxError } from './expression-syntax.ts'
 import {
-  EXPRESSION_DEPTH_MAX,
-  EXPRESSION_NODES_MAX,
+  DOCUMENT_PATTERN_STEPS_MAX,
   MATCH_WEIGHT,
   PATTERN_LENGTH_MAX,
+  PATTERN_STEPS_MAX,
 } from './limits.ts'
 import { didYouMean } from './nearest.ts'
 import { patternSteps } from './pattern-steps.ts'
@@ -54,15 +55,24 @@ export interface Expression {
   readonly readsArgs: boolean
 }
 
+/** What all expressions of a document may take together; each takes its part. */
+export interface Budget {
+  patternSteps: number
+}
+
 /** Throws ExpressionError with the offset into `text`. */
-export function parseExpression(text: string, labels: ReadonlySet<string>): Expression {
+export function parseExpression(
+  text: string,
+  labels: ReadonlySet<string>,
+  budget: Budget = { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
+): Expression {
   let ast: Node
   try {
     ast = parseCel(text)
   } catch (error) {
     throw syntaxError(text, celFailure(error))
   }
-  const inspector = new Inspector(text, labels)
+  const inspector = new Inspector(text, labels, budget)
   inspector.visit(ast, { weight: 1, macro: undefined })
   const slots = [...inspector.slots.values()]
   return {
@@ -73,50 +83,6 @@ export function parseExpression(text: string, labels: ReadonlySet<string>): Expr
     slotOf: inspector.slotOf,
     readsArgs: slots.some((slot) => slot.root === 'args'),
   }
-}
-
-/** What the parser found wrong, in the words of the person who wrote it. */
-function syntaxError(
-  text: string,
-  { message, start }: { message: string; start: number },
-): ExpressionError {
-  const fail = (what: string, help: string, at = start) =>
-    new ExpressionError('POLICY_EXPRESSION', at, what, help)
-  if (/^exceeded max/.test(message))
-    return new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
-      start,
-      `it has more than ${EXPRESSION_NODES_MAX} parts, or nests deeper than ${EXPRESSION_DEPTH_MAX} levels`,
-      'split it over several guardrails',
-    )
-  if (/^unterminated/.test(message))
-    return fail('a text begins here and never ends', 'close it with the quote it began with')
-  const macro = /^(\w+)\(var, /.exec(message)?.[1]
-  if (macro !== undefined)
-    return fail(
-      `\`${macro}\` takes a name and an expression`,
-      `write \`args.list.${macro}(x, …)\``,
-      text.lastIndexOf(macro, start),
-    )
-  if (text.slice(start).trim() === '')
-    return fail('it ends too early', 'write out what is to follow, and close what is open')
-  if (!/^(unexpected|expected)/.test(message)) return fail(message, 'write it as CEL has it')
-  const written = /^(\w+|[^\w\s])/.exec(text.slice(start))?.[0] ?? ''
-  return fail(
-    `\`${written}\` cannot stand here`,
-    INSTEAD[written] ?? 'look at what comes before it, and for a missing operator or bracket',
-  )
-}
-
-/** What people write from other languages. */
-const INSTEAD: Record<string, string> = {
-  and: 'write `&&`',
-  or: 'write `||`',
-  not: 'write `!`',
-  '=': 'write `==`',
-  '&': 'write `&&`',
-  '|': 'write `||`',
-  '?': 'ask with `has(args.x)` first',
 }
 
 interface Scope {
@@ -130,10 +96,12 @@ class Inspector {
   readonly slotOf = new Map<Node, { slot: Slot; element: boolean }>()
   readonly #text: string
   readonly #labels: ReadonlySet<string>
+  readonly #budget: Budget
 
-  constructor(text: string, labels: ReadonlySet<string>) {
+  constructor(text: string, labels: ReadonlySet<string>, budget: Budget) {
     this.#text = text
     this.#labels = labels
+    this.#budget = budget
   }
 
   visit(node: Node, scope: Scope): void {
@@ -245,16 +213,18 @@ class Inspector {
 
   #has(node: Node & { op: 'call' }, scope: Scope): void {
     const [argument] = node.args[1]
-    if (argument === undefined || argument.op !== '.' || node.args[1].length !== 1)
-      throw new ExpressionError(
-        'POLICY_EXPRESSION',
-        node.start,
-        '`has` takes one name',
-        'write `has(args.x)`',
-      )
+    const refused = new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      '`has` takes one name',
+      'write `has(args.x)`, or `has(args["x-y"])`',
+    )
+    if (argument === undefined || node.args[1].length !== 1) throw refused
     const base = rootOf(argument)
-    if (base.op === 'id' && base.args === scope.macro?.variable)
+    if (argument.op === '.' && base.op === 'id' && base.args === scope.macro?.variable)
       return this.#access(argument, scope)
+    // Every step by name: of `args.list[0].x` only `args.list` would be asked for.
+    if (!isNamePath(argument)) throw refused
     const slot = this.#slot(argument, scope, true)
     this.edits.push({ start: node.start, end: node.end, text: slot.name })
     this.slotOf.set(node, { slot, element: false })
@@ -309,9 +279,7 @@ class Inspector {
         `a pattern of ${node.args.length} characters`,
         `the limit is ${PATTERN_LENGTH_MAX}`,
       )
-    const steps = patternSteps(node.args)
-    if (steps > PATTERN_STEPS_MAX)
-      throw new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` has ${steps} steps with its repetitions written out`, `the limit is ${PATTERN_STEPS_MAX}: write \`*\` or \`+\`, and ask \`size\` for the length`)
+    this.#spend(node, patternSteps(node.args))
     try {
       compilePattern(node.args)
     } catch (error) {
@@ -324,6 +292,22 @@ class Inspector {
           : 'mend the pattern',
       )
     }
+  }
+
+  #spend(node: Node & { op: 'value' }, steps: number): void {
+    this.#budget.patternSteps -= steps
+    const unsafe = (what: string, help: string) =>
+      new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` ${what}`, help)
+    if (steps > PATTERN_STEPS_MAX)
+      throw unsafe(
+        `has ${steps} steps with its repetitions written out`,
+        `the limit is ${PATTERN_STEPS_MAX}: write \`*\` or \`+\`, and ask \`size\` for the length`,
+      )
+    if (this.#budget.patternSteps < 0)
+      throw unsafe(
+        `is one pattern too many: together they have more than ${DOCUMENT_PATTERN_STEPS_MAX} steps`,
+        'put the condition on a glob or a category',
+      )
   }
 
   #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
@@ -375,6 +359,14 @@ class Inspector {
 }
 
 const PLAIN_ACCESS = /^[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[\s*("[^"\\\n]*"|'[^'\\\n]*')\s*\])*$/
+
+function isNamePath(node: Node): boolean {
+  let at = node
+  for (; at.op === '.' || at.op === '[]'; at = at.args[0])
+    if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
+      return false
+  return at.op === 'id' && at !== node
+}
 
 function containsMacro(node: Node): boolean {
   return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)

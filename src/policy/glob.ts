@@ -29,7 +29,12 @@ export function isWider(wide: Glob, narrow: Glob): boolean {
 }
 
 function covers(wide: Glob, narrow: Glob): boolean {
-  return includes(wide.server, narrow.server) && includes(wide.name, narrow.name)
+  return includes(oneStar(wide.server), oneStar(narrow.server)) && includes(oneStar(wide.name), oneStar(narrow.name))
+}
+
+/** Stars in a row mean what one means. */
+function oneStar(pattern: string): string {
+  return pattern.replace(/\*{2,}/g, '*')
 }
 
 /** Greedy match with one remembered star: at most pattern times text steps. */
@@ -58,7 +63,7 @@ export function wildcardMatches(pattern: string, text: string): boolean {
 /** Language inclusion of two patterns: every set of places `wide` can be in, for every place of
  * `narrow`, over the letters both mention and one that neither does. */
 function includes(wide: string, narrow: string): boolean {
-  if (wide === narrow || /^\*+$/.test(wide)) return true
+  if (wide === narrow || wide === '*') return true
   if (!isGlob(narrow)) return wildcardMatches(wide, narrow)
   const letters = new Set([...wide, ...narrow].filter((letter) => letter !== '*' && letter !== '?'))
   letters.add(FRESH)

@@ -68,7 +68,12 @@ function toSchema(shape: Shape): Schema {
         ],
       }
     case 'list':
-      return { type: ['array', 'null'], items: toSchema(shape.of), maxItems: shape.max }
+      return {
+        type: shape.min === undefined ? ['array', 'null'] : 'array',
+        items: toSchema(shape.of),
+        ...(shape.min === undefined ? {} : { minItems: shape.min }),
+        maxItems: shape.max,
+      }
     case 'either':
       return { anyOf: shape.of.map(toSchema) }
     case 'record':

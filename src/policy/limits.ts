@@ -17,9 +17,11 @@ export const PROBLEMS_KEPT_MAX = 1_000
 
 export const KEY_LENGTH_MAX = 512
 /** Steps of the comparison of two globs. */
-export const GLOB_STATES_MAX = 20_000
+export const GLOB_STATES_MAX = 2_000
 export const REASON_LENGTH_MAX = 500
-export const GUARDRAILS_MAX = 1_000
+export const GUARDRAILS_MAX = 300
+/** Globs under one key: for a tool, each that matches is compared with each other. */
+export const GLOBS_MAX = 1_000
 export const LIMITS_PER_RULE_MAX = 16
 
 export const RATE_MAX = 1_000_000
@@ -36,6 +38,8 @@ export const EXPRESSION_DEPTH_MAX = 24
 export const PATTERN_LENGTH_MAX = 500
 /** Steps of a pattern with its repetitions written out: what a match costs for each character. */
 export const PATTERN_STEPS_MAX = 1_000
+/** The same for all patterns of a document: compiling a thousand steps takes milliseconds. */
+export const DOCUMENT_PATTERN_STEPS_MAX = 100_000
 
 /** What one expression may walk in one call, in all. */
 export const WALK_ENTRIES_MAX = 1_000

@@ -5,7 +5,7 @@ import type { Action } from '../core/actions.ts'
 import { CHANNELS, type Channel } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
 import { asMap, checkName } from './check-shape.ts'
-import { parseExpression } from './expression.ts'
+import { type Budget, parseExpression } from './expression.ts'
 import { ExpressionError } from './expression-names.ts'
 import { isGlob, parseGlob } from './glob.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
@@ -25,6 +25,7 @@ import { weakTests } from './weak-tests.ts'
 export interface RuleContext {
   readonly problems: Problems
   readonly labels: ReadonlySet<string>
+  readonly budget: Budget
   /** The document's name, part of every counter's key. */
   readonly document: string
 }
@@ -208,7 +209,7 @@ function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
   const { problems } = context
   const place = (offset: number) => placeOf(node, offset)
   try {
-    const expression = parseExpression(node.value as string, context.labels)
+    const expression = parseExpression(node.value as string, context.labels, context.budget)
     for (const weak of weakTests(expression))
       problems.warn(weak.code, place(weak.at), weak.message, weak.help)
     return { expression, placeOf: place }

@@ -9,15 +9,10 @@ import type { Problems } from './problem.ts'
 
 /** Undefined after reporting why there is none. */
 export function parseYaml(text: string, problems: Problems): Document | undefined {
-  const check = new TokenCheck(problems)
+  const tokens = checkedTokens(text, problems)
+  if (tokens === undefined) return undefined
   const parser = new Parser()
-  const trees: CST.Token[] = []
-  for (const token of new Lexer().lex(text)) {
-    if (!check.take(token)) return undefined
-    trees.push(...parser.next(token))
-  }
-  if (!check.end()) return undefined
-  trees.push(...parser.end())
+  const trees = [...tokens.flatMap((token) => [...parser.next(token)]), ...parser.end()]
   try {
     return compose(trees, text.length)
   } catch (error) {
@@ -29,9 +24,19 @@ export function parseYaml(text: string, problems: Problems): Document | undefine
   }
 }
 
+function checkedTokens(text: string, problems: Problems): string[] | undefined {
+  const check = new TokenCheck(problems)
+  const tokens: string[] = []
+  for (const token of new Lexer().lex(text)) {
+    if (!check.take(token)) return undefined
+    tokens.push(token)
+  }
+  return check.end() ? tokens : undefined
+}
+
 function compose(trees: readonly CST.Token[], length: number): Document {
   const broken = trees.find((tree) => tree.type === 'error')
-  if (broken !== undefined) throw new FirstError(broken.offset, 'UNEXPECTED_TOKEN', '')
+  const sound = broken === undefined ? trees : trees.slice(0, trees.indexOf(broken))
   const composer = new Composer({ uniqueKeys: false, merge: false, logLevel: 'silent' })
   // The library calls this for every error and warning, and offers no other way to stop. It
   // catches what is thrown once, and reports it again: then the first is thrown again.
@@ -42,7 +47,8 @@ function compose(trees: readonly CST.Token[], length: number): Document {
     throw first
   }
   Object.assign(composer, { onError })
-  const [document, second] = [...composer.compose(trees, true, length)]
+  const [document, second] = [...composer.compose(sound, true, length)]
+  if (broken !== undefined) throw new FirstError(broken.offset, 'UNEXPECTED_TOKEN', '')
   if (second !== undefined) throw new FirstError(second.range[0], 'MULTIPLE_DOCS', '')
   return document as unknown as Document
 }

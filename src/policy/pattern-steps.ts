@@ -2,7 +2,7 @@
 // `(a{0,30}){0,30}` is 15 characters and 900 steps. RE2 walks every step for every character, and
 // takes long to compile them, so this is asked before it sees the pattern.
 
-const TOKEN = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[^]/g
+const TOKEN = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g
 
 export function patternSteps(pattern: string): number {
   const open: number[] = []

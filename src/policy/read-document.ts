@@ -17,7 +17,7 @@ export type LocatedScalar = {
   readonly contentAt: number
   /** The stretch of the document from `contentAt` on, where it is not the value letter by letter:
    * block scalars, escapes, a text over several lines. */
-  readonly raw?: string
+  readonly raw?: { readonly text: string; readonly letters: RegExp }
 }
 export type LocatedList = {
   readonly kind: 'list'
@@ -62,6 +62,13 @@ export function readDocument(text: string, problems: Problems): Located | undefi
   return walker.failed ? undefined : tree
 }
 
+/** How one letter of a value is written, by the quotes around it. */
+const LETTERS = {
+  none: /[\s\S]/g,
+  single: /''|[\s\S]/g,
+  double: /\\u[0-9a-fA-F]{4}|\\[\s\S]|[\s\S]/g,
+}
+
 /** Where the letter at `offset` of a text's value stands in the document. */
 export function placeOf(scalar: LocatedScalar, offset: number): number {
   const { raw, contentAt, value } = scalar
@@ -69,11 +76,11 @@ export function placeOf(scalar: LocatedScalar, offset: number): number {
   // Line breaks and indentation differ between the value and the document; the letters do not.
   const before = value.slice(0, offset).replace(/\s/g, '').length
   let seen = 0
-  for (const { index, 0: letter } of raw.matchAll(/''|\\u[0-9a-fA-F]{4}|\\.|[^]/g)) {
+  for (const { index, 0: letter } of raw.text.matchAll(raw.letters)) {
     if (/^(\s|\\[nrt\n])$/.test(letter)) continue
     if (seen++ === before) return contentAt + index
   }
-  return contentAt + raw.length
+  return contentAt + raw.text.length
 }
 
 class Walker {
@@ -198,14 +205,18 @@ class Walker {
     start: number,
     end: number,
     text: string,
-  ): { contentAt: number; raw?: string } {
-    if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
-      const contentAt = this.#text.indexOf('\n', start) + 1
-      return { contentAt, raw: this.#text.slice(contentAt, end) }
-    }
-    const contentAt = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE' ? start + 1 : start
+  ): Pick<LocatedScalar, 'contentAt' | 'raw'> {
+    const rest = (from: number, letters: RegExp) => ({
+      contentAt: from,
+      raw: { text: this.#text.slice(from, end), letters },
+    })
+    if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED')
+      return rest(this.#text.indexOf('\n', start) + 1, LETTERS.none)
+    const quoted = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE'
+    const contentAt = quoted ? start + 1 : start
     if (this.#text.startsWith(text, contentAt)) return { contentAt }
-    return { contentAt, raw: this.#text.slice(contentAt, end) }
+    if (!quoted) return rest(contentAt, LETTERS.none)
+    return rest(contentAt, type === 'QUOTE_DOUBLE' ? LETTERS.double : LETTERS.single)
   }
 
   #fail(

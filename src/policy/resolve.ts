@@ -4,7 +4,7 @@
 
 import type { Call, Facts } from '../core/call.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
-import { bindExpression, type Program } from './bind-expression.ts'
+import { type BindProblem, bindExpression, type Program } from './bind-expression.ts'
 import { type Declared, declaredArguments } from './declared-types.ts'
 import { globMatches, wildcardMatches } from './glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from './methods.ts'
@@ -183,5 +183,5 @@ function makeReady<T extends Rule | Guardrail>(
   })
   return program
     ? { rule, pointer, declared, program }
-    : { rule, pointer, declared, unfit: problem?.message ?? '' }
+    : { rule, pointer, declared, unfit: (problem as BindProblem).message }
 }

@@ -4,3 +4,15 @@
 /** Events one counter keeps. Beyond it neighbours are merged into the later one: tighter, never
  * looser. A rate limit's `max` is at most this, so only tiny amounts of money ever meet it. */
 export const COUNTER_EVENTS_MAX = 1_000_000
+
+/** How long a write waits for another process before it is an error. It blocks everything else
+ * meanwhile, so it is short; whoever can wait tries again later. */
+export const BUSY_TIMEOUT_MS = 100
+/** The same while a file is opened, when nobody is waiting yet. */
+export const OPEN_TIMEOUT_MS = 2_000
+/** Pages (of 4 KiB) of the write-ahead log before they are moved into the database. */
+export const WAL_PAGES_MAX = 4_000
+/** What the write-ahead log keeps of the disk once it has been moved. */
+export const WAL_KEPT_BYTES_MAX = 32 * 1_048_576
+/** Memory for pages of one database. */
+export const CACHE_KIB_MAX = 4_096

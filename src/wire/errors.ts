@@ -1,5 +1,5 @@
 // Every code a text from the wire can be refused with, and what it means. docs/errors.md lists the
-// same codes; a test holds the two together.
+// same codes; a test holds the two together. rpc-codes.ts says what a peer is told.
 
 export const ERRORS = {
   WIRE_SYNTAX: 'the text is not JSON (RFC 8259)',
@@ -8,6 +8,16 @@ export const ERRORS = {
   WIRE_NUMBER: 'a number too large for a double, or with too many characters',
   WIRE_DEPTH: 'arrays and objects are nested too deep',
   WIRE_SIZE: 'the text is too long or has too many values',
+  WIRE_ENVELOPE: 'the JSON is no JSON-RPC message: a member is missing, unknown or misplaced',
+  WIRE_VERSION: '`jsonrpc` is something other than the string "2.0"',
+  WIRE_ID: '`id` is no string and no whole number, or beyond its bound',
+  WIRE_METHOD: '`method` is no string, too long, or not the name of a notification',
+  WIRE_PARAMS: '`params`, or a known member of it, is of another type than the protocol says',
+  WIRE_CASE_TWIN: 'a key equals a known one but for case, so that two peers would disagree',
+  WIRE_BATCH: 'a batch where the revision has none, or one that is empty, nested or too long',
+  WIRE_UTF8: 'the bytes are not UTF-8',
+  WIRE_LINE_LENGTH: 'a line is too long; it is skipped',
+  WIRE_EVENT_SIZE: 'an event of a stream is too large; it is skipped',
 } as const
 
 export type WireErrorCode = keyof typeof ERRORS

@@ -24,3 +24,28 @@ export const JSON_DEPTH_CEILING = 1_000
 
 /** Characters of a key or number that a message repeats. */
 export const SHOWN_LENGTH_MAX = 64
+
+/** A request's `id` that is a string, in UTF-16 code units. */
+export const ID_LENGTH_MAX = 256
+export const METHOD_LENGTH_MAX = 256
+/** Messages of one batch. */
+export const BATCH_MESSAGES_MAX = 100
+
+/** A line of a line-framed peer, without its line break. */
+export const LINE_BYTES_MAX = 16 * 1_048_576
+/** What a splitter keeps for the next line; a larger buffer is let go with its line. */
+export const LINE_KEPT_BYTES_MAX = 65_536
+
+/** The data of one event of a stream, in UTF-16 code units. */
+export const EVENT_LENGTH_MAX = 16 * 1_048_576
+/** Lines of data of one event: each costs memory, however short. */
+export const EVENT_LINES_MAX = 262_144
+/** An event's name or id. */
+export const EVENT_FIELD_LENGTH_MAX = 1_024
+/** How long a server may ask to wait before the stream is opened again. */
+export const EVENT_RETRY_MS_MAX = 3_600_000
+
+/** A tool's name as a client may see it: what the model providers take. */
+export const JOINED_NAME_LENGTH_MAX = 64
+/** Characters of the hash that a shortened name ends in. */
+export const NAME_HASH_LENGTH = 8

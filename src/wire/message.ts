@@ -33,7 +33,9 @@ export interface Answer {
   readonly kind: 'answer'
   readonly id: Id | null
   readonly result: string | undefined
-  readonly error: { readonly code: number; readonly message: string; readonly data?: JsonValue } | undefined
+  readonly error:
+    | { readonly code: number; readonly message: string; readonly data?: JsonValue }
+    | undefined
   readonly source: string
 }
 

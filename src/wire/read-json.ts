@@ -20,12 +20,17 @@ export type JsonReading =
 
 export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonReading {
   try {
-    return { ok: true, value: new Reader(text, { ...JSON_LIMITS, ...limits }).readText() }
+    const reader = new Reader(text, { ...JSON_LIMITS, ...limits })
+    return { ok: true, value: reader.readText(() => reader.readValue()) }
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
     return { ok: false, code: thrown.code, message: thrown.message, offset: thrown.offset }
   }
 }
+
+/** Reads a member's value in place of the reader: `reader.at` is behind the colon, `keyAt` is where
+ * the key stands. What it returns becomes the member. */
+export type MemberReader = (key: string, keyAt: number) => JsonValue
 
 const QUOTE = 0x22
 const PLUS = 0x2b
@@ -35,11 +40,11 @@ const POINT = 0x2e
 const ZERO = 0x30
 const NINE = 0x39
 const COLON = 0x3a
-const OPEN_ARRAY = 0x5b
+export const OPEN_ARRAY = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_ARRAY = 0x5d
 const LETTER_E = 0x65
-const OPEN_OBJECT = 0x7b
+export const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 const BYTE_ORDER_MARK = 0xfeff
 /** Every decimal of so many digits comes back from its double as it was written. */
@@ -52,7 +57,9 @@ const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
-class Reader {
+/** One text, read from its beginning to its end. read-message.ts drives it through the envelope, to
+ * keep the text of members; readJson lets it run. */
+export class Reader {
   readonly text: string
   readonly limits: JsonLimits
   readonly depthMax: number
@@ -70,7 +77,8 @@ class Reader {
 
   // Every bound is asked as "not within", so that a bound of NaN refuses.
 
-  readText(): JsonValue {
+  /** The whole text, whose one value `readRoot` reads. */
+  readText<Root>(readRoot: () => Root): Root {
     const { length } = this.text
     const { lengthMax } = this.limits
     if (!(length <= lengthMax))
@@ -79,19 +87,20 @@ class Reader {
       this.refuse('WIRE_SYNTAX', 'the text begins with a byte order mark, leave it out')
     if (!(this.text as WellFormedness).isWellFormed())
       this.refuseSurrogate(this.text.search(LONE_SURROGATE))
-    const value = this.readValue()
+    const value = readRoot()
     this.skipSpace()
     if (this.at < length) this.refuseSyntax('the end of the text')
     return value
   }
 
-  readValue(): JsonValue {
+  /** `readMember` and `readItem` are for the members or items of this very value, not below. */
+  readValue(readMember?: MemberReader, readItem?: () => JsonValue): JsonValue {
     const code = this.skipSpace()
     if (!(++this.values <= this.limits.valuesMax))
       this.refuse('WIRE_SIZE', `the text has more than ${this.limits.valuesMax} values`)
     if (code === QUOTE) return this.readString()
-    if (code === OPEN_OBJECT) return this.readObject()
-    if (code === OPEN_ARRAY) return this.readArray()
+    if (code === OPEN_OBJECT) return this.readObject(readMember)
+    if (code === OPEN_ARRAY) return this.readArray(readItem)
     if (isDigit(code) || code === MINUS) return this.readNumber()
     if (this.skipWord('true')) return true
     if (this.skipWord('false')) return false
@@ -99,7 +108,7 @@ class Reader {
     return this.refuseSyntax('a value')
   }
 
-  readObject(): JsonValue {
+  readObject(readMember: MemberReader | undefined): JsonValue {
     const object: Record<string, JsonValue> = {}
     this.enter()
     if (this.skipSpace() === CLOSE_OBJECT) return this.leave(object)
@@ -111,7 +120,7 @@ class Reader {
         this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, start)
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
       this.at++
-      const value = this.readValue()
+      const value = readMember === undefined ? this.readValue() : readMember(key, start)
       if (INHERITED.has(key)) setOwn(object, key, value)
       else object[key] = value
       const code = this.skipSpace()
@@ -121,12 +130,12 @@ class Reader {
     }
   }
 
-  readArray(): JsonValue {
+  readArray(readItem: (() => JsonValue) | undefined): JsonValue {
     const array: JsonValue[] = []
     this.enter()
     if (this.skipSpace() === CLOSE_ARRAY) return this.leave(array)
     for (;;) {
-      array.push(this.readValue())
+      array.push(readItem === undefined ? this.readValue() : readItem())
       const code = this.skipSpace()
       if (code === CLOSE_ARRAY) return this.leave(array)
       if (code !== COMMA) this.refuseSyntax('`,` or `]`')

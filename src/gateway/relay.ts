@@ -1,0 +1,219 @@
+// One client session and one server, with the gate between them: every message is judged, renamed
+// and carried over. Ids are the gate's own on each side, so that neither can answer what it was not
+// asked.
+
+import type { Call, Facts } from '../core/call.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
+import type { Answer, Id, Members, Message, Notification, Request } from '../wire/message.ts'
+import { RPC } from '../wire/rpc-codes.ts'
+import { oneLine, writeError, writeNotification, writeRequest, writeResult } from '../wire/write-message.ts'
+import { admit, type Spine } from './admit.ts'
+import { refusalAnswer, withoutOurNames } from './answers.ts'
+import type { Link, Related } from './link.ts'
+import type { ToolList } from './tool-list.ts'
+
+/** How a call ended, for the record. */
+export type Outcome = { readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'; readonly bytes: number; readonly errorCode?: number }
+
+export interface RelayContext {
+  readonly spine: Spine
+  readonly server: string
+  /** Who calls, and in which session; asked anew for every call. */
+  readonly facts: () => Omit<Facts, 'tool'>
+  readonly tools: ToolList
+  readonly outcome: (intent: number, outcome: Outcome) => void
+  /** What both sides agreed to speak. */
+  readonly onRevision: (revision: string) => void
+  readonly log: (text: string) => void
+}
+
+interface Pending {
+  readonly id: Id
+  readonly method: string
+  readonly intent: number | undefined
+  readonly progressToken: JsonValue | undefined
+}
+
+export class Relay {
+  readonly #client: Link
+  readonly #server: Link
+  readonly #context: RelayContext
+  /** Requests carried over and not yet answered, by the gate's id. */
+  readonly #toServer = new Map<Id, Pending>()
+  readonly #toClient = new Map<Id, Pending>()
+  /** The gate's own questions to the server. */
+  readonly #own = new Map<Id, (answer: Answer) => void>()
+  #nextId = 1
+  #closed = false
+
+  constructor(client: Link, server: Link, context: RelayContext) {
+    this.#client = client
+    this.#server = server
+    this.#context = context
+    client.onMessage = (message) => this.#fromClient(message)
+    server.onMessage = (message, related) => this.#fromServer(message, related)
+    client.onClose = (why) => this.close(why)
+    server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const pending of this.#toServer.values()) {
+      const text = writeError(pending.id, RPC.internal, `${why}; whether the call was carried out is unknown`)
+      this.#client.send(text, { request: pending.id, answers: true })
+      if (pending.intent !== undefined) this.#context.outcome(pending.intent, { status: 'unknown', bytes: 0 })
+    }
+    this.#toServer.clear()
+    this.#client.close(why)
+    this.#server.close(why)
+  }
+
+  /** A question of the gate's own, such as for the list of tools. */
+  ask(method: string, params: JsonObject): Promise<Answer> {
+    const id = this.#nextId++
+    const members = new Map(Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]))
+    return new Promise((resolve, reject) => {
+      this.#own.set(id, resolve)
+      if (!this.#server.send(writeRequest(id, method, members))) reject(new Error('the server is gone'))
+    })
+  }
+
+  #fromClient(message: Message): void {
+    if (message.kind === 'request') void this.#clientRequest(message)
+    else if (message.kind === 'notification') this.#notify(message, this.#server, this.#toServer)
+    else this.#answer(message, this.#toClient, this.#server)
+  }
+
+  #fromServer(message: Message, related?: Related): void {
+    if (message.kind === 'request') void this.#serverRequest(message, related)
+    else if (message.kind === 'notification') this.#serverNotification(message, related)
+    else this.#serverAnswer(message)
+  }
+
+  async #clientRequest(request: Request): Promise<void> {
+    const { id, method } = request
+    const reply = (text: string) => this.#client.send(text, { request: id, answers: true })
+    if (PLUMBING.has(method)) return this.#carry(request, undefined)
+    if (method !== TOOL_CALL && !CONTENT_METHODS.has(method))
+      return void reply(writeError(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`))
+    const call = this.#callOf(request)
+    const tool = method === TOOL_CALL ? await this.#context.tools.find(call.name) : undefined
+    const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
+    const admitted = await admit(this.#context.spine, call, facts)
+    if (this.#closed) return
+    if (admitted.admitted) this.#carry(request, admitted.intent)
+    else reply(refusalAnswer(id, method, call.name, admitted.decision, tool))
+  }
+
+  /** What the policy judges: the name and the arguments as they were read. */
+  #callOf({ method, params }: Request | Notification): Call {
+    const value = params?.value ?? {}
+    const nameOf = method.startsWith('resources/') ? value.uri : value.name
+    const name = typeof nameOf === 'string' ? nameOf : ''
+    const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
+    return { server: this.#context.server, method, name, args: isObject(args) ? args : {} }
+  }
+
+  #carry({ id, method, params }: Request, intent: number | undefined): void {
+    const upstream = this.#nextId++
+    this.#toServer.set(upstream, { id, method, intent, progressToken: progressToken(params) })
+    if (this.#server.send(oneLine(writeRequest(upstream, method, params?.text)))) return
+    this.#toServer.delete(upstream)
+    if (intent !== undefined) this.#context.outcome(intent, { status: 'unknown', bytes: 0 })
+    this.#client.send(writeError(id, RPC.internal, 'the server is gone'), { request: id, answers: true })
+  }
+
+  #serverAnswer(answer: Answer): void {
+    const own = this.#own.get(answer.id as Id)
+    if (own !== undefined) {
+      this.#own.delete(answer.id as Id)
+      return own(answer)
+    }
+    const pending = this.#toServer.get(answer.id as Id)
+    if (pending === undefined) return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
+    this.#toServer.delete(answer.id as Id)
+    const text = this.#answerText(pending, answer)
+    this.#client.send(text, { request: pending.id, answers: true })
+    if (pending.intent === undefined) return
+    const error = answer.error === undefined ? {} : { errorCode: answer.error.code }
+    this.#context.outcome(pending.intent, { status: answer.error ? 'error' : 'answered', bytes: text.length, ...error })
+  }
+
+  #answerText({ id, method }: Pending, { error, result }: Answer): string {
+    if (error !== undefined || result === undefined)
+      return writeError(id, error?.code ?? RPC.internal, error?.message ?? 'an answer without a result', error?.data)
+    if (method === 'initialize') this.#context.onRevision(revisionOf(result))
+    const told = method === 'tools/list' ? this.#context.tools.filter(result, this.#context.facts()) : withoutOurNames(result)
+    return oneLine(writeResult(id, told))
+  }
+
+  async #serverRequest(request: Request, related: Related | undefined): Promise<void> {
+    const { id, method, params } = request
+    const refuse = (code: number, text: string) => this.#server.send(writeError(id, code, text))
+    if (method !== 'ping') {
+      if (!CONTENT_METHODS.has(method)) return void refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
+      const admitted = await admit(this.#context.spine, this.#callOf(request), this.#context.facts())
+      if (this.#closed) return
+      if (!admitted.admitted) return void refuse(RPC.invalidRequest, `denied by policy: ${admitted.decision.reason}`)
+    }
+    const ours = `sluice-${this.#nextId++}`
+    this.#toClient.set(ours, { id, method, intent: undefined, progressToken: undefined })
+    this.#client.send(oneLine(writeRequest(ours, method, params?.text)), this.#relatedTo(related))
+  }
+
+  #serverNotification(message: Notification, related: Related | undefined): void {
+    if (message.method === 'notifications/tools/list_changed') this.#context.tools.forget()
+    if (message.method === 'notifications/cancelled') return this.#notify(message, this.#client, this.#toClient)
+    if (!PLUMBING.has(message.method)) return this.#context.log(`a notification that does not pass: ${message.method}`)
+    const token = message.params?.value.progressToken
+    const of = [...this.#toServer.values()].find((pending) => token !== undefined && pending.progressToken === token)
+    const relation = of === undefined ? this.#relatedTo(related) : { request: of.id }
+    this.#client.send(oneLine(writeNotification(message.method, message.params?.text)), relation)
+  }
+
+  /** The client's request that a message of the server's belongs to. */
+  #relatedTo(related: Related | undefined): Related {
+    const known = related?.request === undefined ? undefined : this.#toServer.get(related.request)
+    const only = this.#toServer.size === 1 ? [...this.#toServer.values()][0] : undefined
+    const pending = known ?? only
+    return pending === undefined ? {} : { request: pending.id }
+  }
+
+  /** Carries a notification over; a cancellation with the id the other side knows. */
+  #notify({ method, params }: Notification, to: Link, carried: ReadonlyMap<Id, Pending>): void {
+    if (!PLUMBING.has(method)) return this.#context.log(`a notification that does not pass: ${method}`)
+    if (method !== 'notifications/cancelled') return void to.send(oneLine(writeNotification(method, params?.text)))
+    const cancelled = params?.value.requestId
+    for (const [ours, pending] of carried) {
+      if (pending.id !== cancelled) continue
+      const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
+      to.send(oneLine(writeNotification(method, members)))
+      if (pending.intent !== undefined) this.#context.outcome(pending.intent, { status: 'cancelled', bytes: 0 })
+      this.#toServer.delete(ours)
+      this.#toClient.delete(ours)
+    }
+  }
+
+  #answer(answer: Answer, carried: Map<Id, Pending>, to: Link): void {
+    const pending = carried.get(answer.id as Id)
+    if (pending === undefined) return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
+    carried.delete(answer.id as Id)
+    const { error, result } = answer
+    const text = error === undefined && result !== undefined ? writeResult(pending.id, result) : writeError(pending.id, error?.code ?? RPC.internal, error?.message ?? '', error?.data)
+    to.send(oneLine(text))
+  }
+}
+
+function progressToken(params: Members | undefined): JsonValue | undefined {
+  const meta = params?.value._meta
+  return isObject(meta) ? meta.progressToken : undefined
+}
+
+function revisionOf(result: string): string {
+  const { protocolVersion } = JSON.parse(result) as { protocolVersion?: unknown }
+  return typeof protocolVersion === 'string' ? protocolVersion : ''
+}
+

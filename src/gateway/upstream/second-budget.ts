@@ -1,0 +1,50 @@
+// How much of something there may be a second, with as much again at once: what is spent beyond it
+// has to wait. Credit is for what was asked for and comes on top. Pure; stdout and stderr of servers
+// are read through it.
+
+export class SecondBudget {
+  readonly #perSecond: number
+  readonly #creditMax: number
+  #left: number
+  #credit = 0
+  #atMs: number
+
+  constructor(perSecond: number, nowMs: number, creditMax = 0) {
+    this.#perSecond = perSecond
+    this.#creditMax = creditMax
+    this.#left = perSecond
+    this.#atMs = nowMs
+  }
+
+  addCredit(): void {
+    if (this.#credit < this.#creditMax) this.#credit += 1
+  }
+
+  /** Whether it fits now; where it does not, nothing is spent. */
+  take(cost: number, nowMs: number): boolean {
+    this.#refill(nowMs)
+    if (this.#left < cost) return false
+    this.#left -= cost
+    return true
+  }
+
+  /** Spends, and says how many ms to wait before anything more. */
+  spend(cost: number, nowMs: number): number {
+    this.#refill(nowMs)
+    this.#left -= cost
+    return this.#left >= 0 ? 0 : Math.ceil((-this.#left / this.#perSecond) * 1_000)
+  }
+
+  /** The same for one unit, which is on credit where there is some. */
+  spendOne(nowMs: number): number {
+    if (this.#credit === 0) return this.spend(1, nowMs)
+    this.#credit -= 1
+    return this.spend(0, nowMs)
+  }
+
+  #refill(nowMs: number): void {
+    const earned = ((nowMs - this.#atMs) / 1_000) * this.#perSecond
+    this.#left = Math.min(this.#perSecond, this.#left + earned)
+    this.#atMs = nowMs
+  }
+}

@@ -1,0 +1,24 @@
+// What a store can fail with, and what to do about it. A driver turns the errors of its library and
+// of the file system into these; docs/errors.md lists the same codes.
+
+export const ERRORS = {
+  STORE_FULL: 'the disk, or what this user may take of it, is full',
+  STORE_READ_ONLY: 'the data directory or a file in it may not be written',
+  STORE_LOCKED: 'another process is writing to the same file',
+  STORE_CORRUPT: 'a file in the data directory is damaged, or is not a database',
+  STORE_NEWER: 'a file in the data directory was made by a newer version',
+  STORE_MISSING: 'a file of the data directory is not there, or was moved away',
+  STORE_IO: 'the disk answered with an error',
+} as const
+
+export type StoreErrorCode = keyof typeof ERRORS
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+  readonly help: string
+  constructor(code: StoreErrorCode, message: string, help: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+    this.help = help
+  }
+}

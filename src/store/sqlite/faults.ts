@@ -1,0 +1,68 @@
+// Errors of SQLite and of the file system, turned into the store's own: each says what to do.
+// The primary result code is the low byte of SQLite's extended one.
+
+import { StoreError, type StoreErrorCode } from '../errors.ts'
+
+const BY_RESULT = new Map<number, StoreErrorCode>([
+  [5, 'STORE_LOCKED'],
+  [6, 'STORE_LOCKED'],
+  [8, 'STORE_READ_ONLY'],
+  [10, 'STORE_IO'],
+  [11, 'STORE_CORRUPT'],
+  [13, 'STORE_FULL'],
+  [14, 'STORE_IO'],
+  [26, 'STORE_CORRUPT'],
+])
+
+const BY_ERRNO = new Map<string, StoreErrorCode>([
+  ['ENOSPC', 'STORE_FULL'],
+  ['EDQUOT', 'STORE_FULL'],
+  ['EROFS', 'STORE_READ_ONLY'],
+  ['EACCES', 'STORE_READ_ONLY'],
+  ['EPERM', 'STORE_READ_ONLY'],
+  ['ENOENT', 'STORE_MISSING'],
+])
+
+const HELP: Record<StoreErrorCode, string> = {
+  STORE_FULL: 'free some space',
+  STORE_READ_ONLY: 'check owner and mode of the directory and of the files in it',
+  STORE_LOCKED: 'end the other process that writes there, or wait for it',
+  STORE_CORRUPT: 'restore a backup; the file itself is left as it is',
+  STORE_NEWER: 'use the version that made it, or restore a backup',
+  STORE_MISSING: 'check the path of the data directory',
+  STORE_IO: 'check the disk; the system log may say more',
+}
+
+/** What was attempted, on which file, and why it failed. */
+export function storeFault(error: unknown, file: string): StoreError {
+  if (error instanceof StoreError) return error
+  const code = codeOf(error)
+  const why = (error as Error | undefined)?.message ?? String(error)
+  return new StoreError(code, `\`${file}\`: ${why}`, HELP[code], error)
+}
+
+function codeOf(error: unknown): StoreErrorCode {
+  const { errcode, code } = (error ?? {}) as { errcode?: number; code?: string }
+  if (typeof errcode === 'number') return BY_RESULT.get(errcode & 0xff) ?? 'STORE_IO'
+  return BY_ERRNO.get(code ?? '') ?? 'STORE_IO'
+}
+
+export function newerVersion(file: string, found: number, known: number): StoreError {
+  return new StoreError(
+    'STORE_NEWER',
+    `\`${file}\` has version ${found}, this program knows up to ${known}`,
+    HELP.STORE_NEWER,
+  )
+}
+
+export function notOurs(file: string): StoreError {
+  return new StoreError(
+    'STORE_CORRUPT',
+    `\`${file}\` is a database of another program`,
+    'name another data directory',
+  )
+}
+
+export function missing(file: string): StoreError {
+  return new StoreError('STORE_MISSING', `\`${file}\` is not there`, HELP.STORE_MISSING)
+}

@@ -1,0 +1,49 @@
+// The texts of the parts of an object or array: what is taken apart here and put together again has
+// every byte it came with. Pure; for results the gate has to look into (`tools/list` is filtered by
+// leaving definitions out, never by writing them anew). The text is one the strict reader took.
+
+import type { JsonValue } from '../core/json.ts'
+import { JSON_LIMITS } from './limits.ts'
+import { Reader } from './read-json.ts'
+import { Refusal } from './refusal.ts'
+
+/** In the order they were written; empty where the text is no object. */
+export function membersOf(text: string): Map<string, string> {
+  const members = new Map<string, string>()
+  walk(text, (reader) => {
+    reader.readValue((key) => {
+      members.set(key, readSpan(reader))
+      return null
+    })
+  })
+  return members
+}
+
+/** Empty where the text is no array. */
+export function elementsOf(text: string): string[] {
+  const elements: string[] = []
+  walk(text, (reader) => {
+    reader.readValue(undefined, (): JsonValue => {
+      elements.push(readSpan(reader))
+      return null
+    })
+  })
+  return elements
+}
+
+function readSpan(reader: Reader): string {
+  reader.skipSpace()
+  const start = reader.at
+  reader.readValue()
+  return reader.text.slice(start, reader.at)
+}
+
+function walk(text: string, read: (reader: Reader) => void): void {
+  const reader = new Reader(text, JSON_LIMITS)
+  try {
+    reader.readText(() => read(reader))
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown
+    throw new Error(`a text the strict reader refuses: ${thrown.message}`)
+  }
+}

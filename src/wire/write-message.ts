@@ -1,0 +1,72 @@
+// Writes JSON-RPC messages: the envelope anew from what was parsed, members of `params` and results
+// as the very text that was read. Pure; the gate sends nothing that is not written here or passed
+// whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
+
+import type { JsonValue } from '../core/json.ts'
+import type { Id } from './message.ts'
+import { writeJson } from './write-json.ts'
+
+/** Texts of members of `params` in place of those that were read; undefined takes a member out. */
+export type Overrides = Readonly<Record<string, string | undefined>>
+
+type MemberTexts = ReadonlyMap<string, string> | undefined
+
+export function writeRequest(
+  id: Id,
+  method: string,
+  members: MemberTexts,
+  overrides?: Overrides,
+): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${writeCall(method, members, overrides)}}`
+}
+
+export function writeNotification(
+  method: string,
+  members: MemberTexts,
+  overrides?: Overrides,
+): string {
+  return `{"jsonrpc":"2.0",${writeCall(method, members, overrides)}}`
+}
+
+export function writeResult(id: Id, resultText: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultText}}`
+}
+
+export function writeError(id: Id | null, code: number, message: string, data?: JsonValue): string {
+  const error = `"code":${code},"message":${JSON.stringify(message)}`
+  const rest = data === undefined ? '' : `,"data":${writeJson(data)}`
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{${error}${rest}}}`
+}
+
+function writeCall(method: string, members: MemberTexts, overrides: Overrides = {}): string {
+  const written: string[] = []
+  const write = (key: string, text: string | undefined): void => {
+    if (text !== undefined) written.push(`${JSON.stringify(key)}:${text}`)
+  }
+  for (const [key, text] of members ?? [])
+    write(key, Object.hasOwn(overrides, key) ? overrides[key] : text)
+  for (const key of Object.keys(overrides)) if (!members?.has(key)) write(key, overrides[key])
+  const head = `"method":${JSON.stringify(method)}`
+  if (members === undefined && written.length === 0) return head
+  return `${head},"params":{${written.join(',')}}`
+}
+
+/** What a peer may take for the end of a line, and tabs. JSON has the first four only between
+ * tokens and the last three only inside strings, so where one stands need not be known. */
+const BREAKS = /[\t\n\r\u0085\u2028\u2029]/
+const BETWEEN_TOKENS = /[\t\n\r]+/g
+const INSIDE_STRINGS = /[\u0085\u2028\u2029]/g
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\u0085': '\\u0085',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+
+/** A JSON text that the strict reader took, on one line and with the same value. An `arguments`
+ * object on a line of its own would else be a call that nobody judged. */
+export function oneLine(text: string): string {
+  if (!BREAKS.test(text)) return text
+  return text
+    .replace(BETWEEN_TOKENS, '')
+    .replace(INSIDE_STRINGS, (found) => ESCAPES[found] as string)
+}
