@@ -7,7 +7,8 @@ export const ERRORS = {
   UPSTREAM_STUCK: 'a server does not read what it is sent, and the bound of what may wait is met',
   UPSTREAM_TOO_LARGE: 'a server said more in one message than the gate reads',
   UPSTREAM_UNREACHABLE: 'no connection to a server: nothing was sent',
-  UPSTREAM_OUTCOME_UNKNOWN: 'the connection broke after the request was sent: it may have been done',
+  UPSTREAM_OUTCOME_UNKNOWN:
+    'the connection broke after the request was sent: it may have been done',
   UPSTREAM_NEEDS_LOGIN: 'a server wants a login that the gate does not have',
   UPSTREAM_SESSION_GONE: 'a server no longer knows the session',
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',

@@ -11,7 +11,9 @@ serve((call) => {
   process.stdout.write('\u001b[2Jcleared\r\n')
   process.stdout.write('"a string"\n[]\n42\n')
   if (call.arguments.doubled !== undefined) {
-    process.stdout.write(`{"jsonrpc":"2.0","id":${call.arguments.doubled},"result":{},"result":{}}\n`)
+    process.stdout.write(
+      `{"jsonrpc":"2.0","id":${call.arguments.doubled},"result":{},"result":{}}\n`,
+    )
     return undefined
   }
   return plainCall(call)

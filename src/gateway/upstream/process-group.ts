@@ -30,7 +30,7 @@ export async function endGroup(leader: number, termGraceMs = TERM_GRACE_MS): Pro
   return isGone(leader, KILL_WAIT_MS)
 }
 
-export async function isGone(leader: number, waitMs: number): Promise<boolean> {
+async function isGone(leader: number, waitMs: number): Promise<boolean> {
   const untilMs = performance.now() + waitMs
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_LAST_MS, pollMs * 2)) {
     if (!groupLives(leader)) return true
@@ -55,7 +55,7 @@ export function membersOf(leader: number): number[] {
     .filter((pid) => readStat(pid)?.group === leader)
 }
 
-export interface Stat {
+interface Stat {
   readonly state: string
   readonly group: number
   /** Clock ticks since boot; with the pid it names a process for as long as the machine runs. */

@@ -19,11 +19,7 @@ export class StdioReader {
   readonly #onLine: (line: Line) => void
   readonly #onEnd: () => void
   readonly #splitter = new LineSplitter(decodeUtf8, { lineBytesMax: UPSTREAM_MESSAGE_BYTES_MAX })
-  readonly #budget = new SecondBudget(
-    STDOUT_UNITS_PER_SECOND,
-    performance.now(),
-    STDOUT_CREDIT_MAX,
-  )
+  readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   #lines: Line[] = []
   #at = 0
   #held = false

@@ -47,9 +47,7 @@ export class StdioWriter {
   #isFull(): boolean {
     // One message alone always fits: its own bound is the reader's.
     if (this.#waiting.length === 1) return false
-    return (
-      this.#length > STDIN_QUEUE_LENGTH_MAX || this.#waiting.length > STDIN_QUEUE_MESSAGES_MAX
-    )
+    return this.#length > STDIN_QUEUE_LENGTH_MAX || this.#waiting.length > STDIN_QUEUE_MESSAGES_MAX
   }
 
   #flush(): void {

@@ -14,7 +14,7 @@ import {
 } from '../limits.ts'
 import { environmentFor } from './environment.ts'
 import { failureAnswer } from './failure-answer.ts'
-import { endGroup, isGone } from './process-group.ts'
+import { endGroup } from './process-group.ts'
 import { readSaid } from './read-said.ts'
 import { SecondBudget } from './second-budget.ts'
 import { Conversation, sentOf } from './sent.ts'
@@ -64,13 +64,18 @@ export class StdioLink implements UpstreamLink {
   #writer: StdioWriter | undefined
   #stderr: StderrLog | undefined
   #closed = false
-  #exited = false
+  /** How its process ended, once it has. */
+  #exit: string | undefined
+  #lastDeed: string | undefined
+  #outputEnded = false
 
   constructor(options: StdioServerOptions) {
     this.#options = options
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.ended = promise
-    this.#settleEnded = resolve
+    let settle = (): void => {}
+    this.ended = new Promise((resolve) => {
+      settle = resolve
+    })
+    this.#settleEnded = () => settle()
     try {
       this.#spawn()
     } catch (error) {
@@ -130,16 +135,22 @@ export class StdioLink implements UpstreamLink {
     this.#reader = new StdioReader(
       child.stdout,
       (line) => this.#take(line),
-      () => this.#deaf('closed its output'),
+      () => {
+        this.#outputEnded = true
+        this.#deaf('closed its output')
+      },
     )
+    child.stderr.on('close', () => {
+      if (this.#exit !== undefined) this.#deaf(this.#exit)
+    })
     // EPIPE: it no longer reads. It may still say why, and has usually exited.
     child.stdin.on('error', () => this.#deaf('closed its input'))
     child.on('error', (error) => {
       if (child.pid === undefined) this.#notStarted(error)
     })
     child.on('exit', (code, signal) => {
-      this.#exited = true
-      this.#deaf(signal === null ? `exited with code ${code}` : `was ended by ${signal}`)
+      this.#exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+      this.#deaf(this.#exit)
     })
   }
 
@@ -155,7 +166,11 @@ export class StdioLink implements UpstreamLink {
     if (!said.ok) {
       this.#stray(line.text, said.why)
       if (said.answers !== undefined && this.#conversation.open.delete(said.answers))
-        this.#fail('UPSTREAM_BAD_ANSWER', `answered with what no peer may: ${said.why}`, said.answers)
+        this.#fail(
+          'UPSTREAM_BAD_ANSWER',
+          `answered with what no peer may: ${said.why}`,
+          said.answers,
+        )
       return
     }
     for (const message of said.messages) {
@@ -192,12 +207,17 @@ export class StdioLink implements UpstreamLink {
   /** The server will not answer any more; what it said before is still read, for a while. */
   #deaf(what: string): void {
     if (this.#closed) return
-    const report = (): void => {
-      const words = this.#stderr?.lastWords() ?? ''
-      this.#closeBy('UPSTREAM_EXITED', what + (words === '' ? '' : `; it last said: ${words}`))
-    }
-    setTimeout(report, EXIT_DRAIN_MS).unref()
-    if (this.#exited && this.#child?.stdout.closed && this.#child.stderr.closed) report()
+    if (this.#lastDeed === undefined) setTimeout(() => this.#reportEnd(), EXIT_DRAIN_MS).unref()
+    if (this.#exit === undefined) this.#lastDeed ??= what
+    else this.#lastDeed = this.#exit
+    if (this.#exit !== undefined && this.#outputEnded && this.#child?.stderr.closed)
+      this.#reportEnd()
+  }
+
+  #reportEnd(): void {
+    const words = this.#stderr?.lastWords() ?? ''
+    const said = words === '' ? '' : `; it last said: ${words}`
+    this.#closeBy('UPSTREAM_EXITED', this.#lastDeed + said)
   }
 
   #stuck(): void {
@@ -227,11 +247,10 @@ export class StdioLink implements UpstreamLink {
     const pid = this.#child?.pid
     if (pid !== undefined) {
       const { stdinEndGraceMs = STDIN_END_GRACE_MS, termGraceMs = TERM_GRACE_MS } = this.#options
-      if (!this.#exited) await this.#exitWithin(stdinEndGraceMs)
+      if (this.#exit === undefined) await this.#exitWithin(stdinEndGraceMs)
       // Also where the process went by itself: what it started may be there still.
       if (await endGroup(pid, termGraceMs)) this.#options.watcher?.remove(pid)
       else this.#options.log('error', 'a process of the server could not be ended', { pid })
-      await isGone(pid, 0)
     }
     this.#child?.stdout.destroy()
     this.#child?.stderr.destroy()

@@ -1,0 +1,90 @@
+// Sessions as the gate counts them. A principal has a few slots, and nothing a client sends chooses
+// one: reconnecting, re-initialising or a restart of the gate gives nobody a fresh budget. A slot
+// keeps its counters and labels until half an hour has passed without a call.
+
+import type { SessionFacts } from '../core/call.ts'
+import { SLOT_IDLE_MS } from './limits.ts'
+
+export interface Slot extends SessionFacts {
+  readonly principal: string
+}
+
+interface Held {
+  readonly principal: string
+  readonly number: number
+  id: string
+  startedAtMs: number
+  lastUsedMs: number
+  calls: number
+  readonly saw: Set<string>
+  /** Connections that use it now. */
+  users: number
+}
+
+export class Slots {
+  readonly #held = new Map<string, Held[]>()
+
+  /** The slot for a new connection: a free one, the longest unused first; where none is free, the
+   * one with the fewest connections. */
+  open(principal: string, count: number, nowMs: number): SlotUse {
+    const slots = this.#held.get(principal) ?? []
+    this.#held.set(principal, slots)
+    for (let number = slots.length; number < count; number++) slots.push(newSlot(principal, number, nowMs))
+    const usable = slots.slice(0, Math.max(1, count))
+    const slot = usable.reduce((best, other) =>
+      other.users < best.users || (other.users === best.users && other.lastUsedMs < best.lastUsedMs) ? other : best,
+    )
+    slot.users += 1
+    return new SlotUse(slot)
+  }
+
+  /** Puts back what the record says of a slot: after a restart it goes on as it was. */
+  restore(id: string, lastUsedMs: number, calls: number, saw: Iterable<string>): void {
+    const match = /^(.*)#(\d+)@(\d+)$/s.exec(id)
+    if (match === null) return
+    const [, principal = '', number = '0', startedAtMs = '0'] = match
+    const slots = this.#held.get(principal) ?? []
+    this.#held.set(principal, slots)
+    while (slots.length <= Number(number)) slots.push(newSlot(principal, slots.length, 0))
+    const slot = slots[Number(number)] as Held
+    Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls })
+    for (const label of saw) slot.saw.add(label)
+  }
+}
+
+/** One connection's hold on a slot. */
+export class SlotUse {
+  readonly #slot: Held
+
+  constructor(slot: Held) {
+    this.#slot = slot
+  }
+
+  /** The session as rules see it; a slot that has rested too long begins anew. */
+  facts(nowMs: number): SessionFacts {
+    const slot = this.#slot
+    if (nowMs - slot.lastUsedMs >= SLOT_IDLE_MS) {
+      Object.assign(slot, newSlot(slot.principal, slot.number, nowMs), { users: slot.users })
+    }
+    const { id, startedAtMs, calls, saw } = slot
+    return { id, startedAtMs, calls, saw: [...saw] }
+  }
+
+  used(nowMs: number): void {
+    this.#slot.lastUsedMs = nowMs
+    this.#slot.calls += 1
+  }
+
+  see(labels: Iterable<string>): void {
+    for (const label of labels) this.#slot.saw.add(label)
+  }
+
+  release(): void {
+    this.#slot.users -= 1
+  }
+}
+
+function newSlot(principal: string, number: number, nowMs: number): Held {
+  const id = `${principal}#${number}@${nowMs}`
+  return { principal, number, id, startedAtMs: nowMs, lastUsedMs: nowMs, calls: 0, saw: new Set(), users: 0 }
+}

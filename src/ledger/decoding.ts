@@ -1,0 +1,112 @@
+// Reads records back, for queries, exports and restarts. What is not a record of a version known
+// here is a LedgerError that names its place; nothing is guessed.
+
+import type { Action } from '../core/actions.ts'
+import type { Take } from '../core/counters.ts'
+import type { Decimal } from '../core/decimal.ts'
+import { ExactNumber, type JsonValue } from '../core/json.ts'
+import type { Category } from '../core/tools.ts'
+import { ENCODING_VERSION, KINDS } from './encoding.ts'
+import { LedgerError } from './errors.ts'
+import type { Judged, Judgement, LedgerRecord, Status, Verdict } from './record.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: fields by place; the hash says that we wrote them
+type Fields = any[]
+
+export function decode(text: string): LedgerRecord {
+  const fields = parse(text)
+  const [version, seq, kind, atMs, ...rest] = fields
+  if (version !== ENCODING_VERSION)
+    throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
+  switch (kind) {
+    case KINDS.intent:
+      return { kind: 'intent', seq, ...judgement(atMs, rest) }
+    case KINDS.refusal:
+      return { kind: 'refusal', seq, ...judgement(atMs, rest) }
+    case KINDS.outcome: {
+      const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts, givenBack] =
+        rest
+      return {
+        ...{ kind: 'outcome', seq, intent, atMs, status: status as Status, durationMs, bytes },
+        ...{ errorCode, digest, labels: labels.map(text_), attempts, givenBack },
+      }
+    }
+    case KINDS.event:
+      return { kind: 'event', seq, atMs, name: text_(rest[0]), detail: rest[1] as JsonValue }
+    default:
+      throw broken(`record ${seq} is of no known kind (\`${kind}\`)`)
+  }
+}
+
+function parse(text: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw broken('a record is not readable')
+  }
+  if (Array.isArray(value)) return value
+  throw broken('a record is not readable')
+}
+
+function judgement(atMs: number, fields: Fields): Judgement {
+  const [callId, id, principalKind, agent, session, server, method, name, category, policy] = fields
+  const [action, code, rule, reason, guardrails, limits, shadow, judged, argsDigest] =
+    fields.slice(10)
+  const decision: Verdict = {
+    action: action as Action,
+    code,
+    rule: text_(rule),
+    reason: text_(reason),
+    guardrails: guardrails.map(([name, rule, action, undecided]: Fields) => ({
+      ...{ name: text_(name), rule: text_(rule), undecided },
+      ...(action === null ? {} : { action }),
+    })),
+    limits: limits.map(takeOf),
+    shadow: shadow.map(([rule, action, code, reason, limits]: Fields) => ({
+      ...{ rule: text_(rule), action, code, reason: text_(reason), limits: limits.map(takeOf) },
+    })),
+  }
+  return {
+    ...{ atMs, callId: text_(callId), principal: { id: text_(id), kind: text_(principalKind) } },
+    ...{ agent: agent === null ? null : text_(agent), session: text_(session) },
+    ...{ server: text_(server), method: text_(method), name: text_(name) },
+    ...{ category: category as Category | null, policy: text_(policy), decision },
+    ...{ judged: judgedOf(judged), argsDigest },
+  }
+}
+
+export function takeOf([key, kind, windowMs, max, amount]: Fields): Take {
+  return { key, kind, windowMs, max: decimalOf(max), amount: decimalOf(amount) }
+}
+
+/** Not core's parser: products of two amounts have more digits than one amount may have. */
+function decimalOf(text: string): Decimal {
+  const point = text.indexOf('.')
+  if (point < 0) return { units: BigInt(text), scale: 0 }
+  return { units: BigInt(text.replace('.', '')), scale: text.length - point - 1 }
+}
+
+function judgedOf(fields: 0 | Fields): Judged {
+  if (fields === 0) return {}
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      text_(name),
+      Array.isArray(value)
+        ? new ExactNumber(value[0])
+        : typeof value === 'object' && value !== null
+          ? text_(value)
+          : value,
+    ]),
+  )
+}
+
+/** A cut text is shown with what is known of the rest. */
+function text_(value: string | { cut: string; length: number; sha256: string }): string {
+  if (typeof value === 'string') return value
+  return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`
+}
+
+function broken(message: string): LedgerError {
+  return new LedgerError('LEDGER_BROKEN', message, '`sluice ledger verify` says where')
+}
