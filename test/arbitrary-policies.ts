@@ -116,7 +116,7 @@ const ruleOf = (
     .record({ action, otherwise: action, ...from, over })
     .map((rule) => tidy(rule as RuleText, [rule.action, rule.otherwise]))
 const noOver = fc.constant(undefined)
-const over = some(fc.constantFrom(['Read'], ['Write', 'Destructive']))
+const over = some(fc.constantFrom<string[]>(['Read'], ['Write', 'Destructive']))
 
 export const guardrail: fc.Arbitrary<GuardrailText> = fc
   .record({

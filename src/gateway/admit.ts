@@ -9,17 +9,27 @@ import type { Decision } from '../core/decision.ts'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 
+/** A call with what was decided on it, for the record. */
+export interface Judged {
+  readonly call: Call
+  readonly facts: Facts
+  readonly decision: Decision
+  /** The arguments as they were read; undefined where there are none. */
+  readonly argsText: string | undefined
+  readonly now: Instant
+}
+
 /** The record, as far as the spine needs it. */
-export interface Record {
+export interface CallRecord {
   /** Resolves when the intent is durable, with its number; rejects where it cannot be written. */
-  intent(call: Call, facts: Facts, decision: Decision, now: Instant): Promise<number>
-  refusal(call: Call, facts: Facts, decision: Decision, now: Instant): void
+  intent(judged: Judged): Promise<number>
+  refusal(judged: Judged): void
 }
 
 export interface Spine {
   readonly policy: () => CompiledPolicy
   readonly counters: Counters & Usage
-  readonly record: Record
+  readonly record: CallRecord
   readonly now: () => Instant
 }
 
@@ -27,32 +37,37 @@ export type Admitted =
   | { readonly admitted: true; readonly intent: number }
   | { readonly admitted: false; readonly decision: Decision }
 
-export async function admit(spine: Spine, call: Call, facts: Facts): Promise<Admitted> {
+export async function admit(
+  spine: Spine,
+  call: Call,
+  facts: Facts,
+  argsText: string | undefined,
+): Promise<Admitted> {
   const now = spine.now()
   const decision = decide(spine.policy(), call, facts, spine.counters, now)
-  if (decision.action !== 'allow') return refuse(spine, call, facts, held(decision), now)
+  const refuse = (refused: Decision): Admitted => {
+    spine.record.refusal({ call, facts, decision: refused, argsText, now })
+    return { admitted: false, decision: refused }
+  }
+  if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
   const consumed = await spine.counters.consume(decision.limits, now)
-  if (!consumed.ok) return refuse(spine, call, facts, outrun(decision, consumed), now)
+  if (!consumed.ok) return refuse(outrun(decision, consumed))
   try {
-    return { admitted: true, intent: await spine.record.intent(call, facts, decision, now) }
+    const intent = await spine.record.intent({ call, facts, decision, argsText, now })
+    return { admitted: true, intent }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
     await spine.counters.giveBack(consumed.receipt)
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
-    return { admitted: false, decision: { ...decision, action: 'deny', code: 'POLICY_FAULT', reason, limits: [] } }
+    return { admitted: false, decision: denied(decision, 'POLICY_FAULT', reason) }
   }
 }
 
-function refuse(spine: Spine, call: Call, facts: Facts, decision: Decision, now: Instant): Admitted {
-  spine.record.refusal(call, facts, decision, now)
-  return { admitted: false, decision }
-}
-
 /** Until there are approvals, what asks for one is denied and says so. */
-function held(decision: Decision): Decision {
+function withoutApprovals(decision: Decision): Decision {
   if (decision.action !== 'require_approval') return decision
-  const reason = `${decision.reason}; approvals are not available yet, so the call is denied`
-  return { ...decision, action: 'deny', code: 'DENIED', reason, limits: [] }
+  const reason = `${decision.reason}; nobody can be asked yet, so it is denied`
+  return denied(decision, 'DENIED', reason)
 }
 
 /** Another call was faster between looking and consuming. */
@@ -60,5 +75,9 @@ function outrun(decision: Decision, { refused, room }: Consumed & { ok: false })
   const { kind } = decision.limits[refused] as Take
   const code = kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const reason = 'the limit was reached by another call at the same moment'
-  return { ...decision, action: 'deny', code, reason, limits: [], retryAfterMs: room.retryAfterMs }
+  return { ...denied(decision, code, reason), retryAfterMs: room.retryAfterMs }
+}
+
+function denied(decision: Decision, code: Decision['code'], reason: string): Decision {
+  return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
 }

@@ -12,6 +12,7 @@ import { oneLine, writeError, writeNotification, writeRequest, writeResult } fro
 import { admit, type Spine } from './admit.ts'
 import { refusalAnswer, withoutOurNames } from './answers.ts'
 import type { Link, Related } from './link.ts'
+import type { UpstreamLink } from './upstream/upstream.ts'
 import type { ToolList } from './tool-list.ts'
 
 /** How a call ended, for the record. */
@@ -23,7 +24,11 @@ export interface RelayContext {
   /** Who calls, and in which session; asked anew for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
   readonly tools: ToolList
-  readonly outcome: (intent: number, outcome: Outcome) => void
+  /** A call was admitted; an answer of this tool came. */
+  readonly onCall: () => void
+  readonly onAnswer: (tool: string) => void
+  readonly outcome: (intent: number, startedMs: number, outcome: Outcome) => void
+  readonly onEnd: () => void
   /** What both sides agreed to speak. */
   readonly onRevision: (revision: string) => void
   readonly log: (text: string) => void
@@ -33,12 +38,14 @@ interface Pending {
   readonly id: Id
   readonly method: string
   readonly intent: number | undefined
+  readonly name: string
+  readonly startedMs: number
   readonly progressToken: JsonValue | undefined
 }
 
 export class Relay {
   readonly #client: Link
-  readonly #server: Link
+  readonly #server: UpstreamLink
   readonly #context: RelayContext
   /** Requests carried over and not yet answered, by the gate's id. */
   readonly #toServer = new Map<Id, Pending>()
@@ -48,7 +55,7 @@ export class Relay {
   #nextId = 1
   #closed = false
 
-  constructor(client: Link, server: Link, context: RelayContext) {
+  constructor(client: Link, server: UpstreamLink, context: RelayContext) {
     this.#client = client
     this.#server = server
     this.#context = context
@@ -64,11 +71,22 @@ export class Relay {
     for (const pending of this.#toServer.values()) {
       const text = writeError(pending.id, RPC.internal, `${why}; whether the call was carried out is unknown`)
       this.#client.send(text, { request: pending.id, answers: true })
-      if (pending.intent !== undefined) this.#context.outcome(pending.intent, { status: 'unknown', bytes: 0 })
+      this.#settle(pending, { status: 'unknown', bytes: 0 })
     }
     this.#toServer.clear()
     this.#client.close(why)
     this.#server.close(why)
+    this.#context.onEnd()
+  }
+
+  /** Closes, and waits until nothing of the server is left. */
+  end(why: string): Promise<void> {
+    this.close(why)
+    return this.#server.ended
+  }
+
+  #settle({ intent, startedMs }: Pending, outcome: Outcome): void {
+    if (intent !== undefined) this.#context.outcome(intent, startedMs, outcome)
   }
 
   /** A question of the gate's own, such as for the list of tools. */
@@ -96,15 +114,18 @@ export class Relay {
   async #clientRequest(request: Request): Promise<void> {
     const { id, method } = request
     const reply = (text: string) => this.#client.send(text, { request: id, answers: true })
-    if (PLUMBING.has(method)) return this.#carry(request, undefined)
+    if (PLUMBING.has(method)) return this.#carry(request, undefined, '')
     if (method !== TOOL_CALL && !CONTENT_METHODS.has(method))
       return void reply(writeError(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`))
     const call = this.#callOf(request)
     const tool = method === TOOL_CALL ? await this.#context.tools.find(call.name) : undefined
     const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
-    const admitted = await admit(this.#context.spine, call, facts)
+    const admitted = await admit(this.#context.spine, call, facts, request.params?.text.get('arguments'))
     if (this.#closed) return
-    if (admitted.admitted) this.#carry(request, admitted.intent)
+    if (admitted.admitted) {
+      this.#context.onCall()
+      this.#carry(request, admitted.intent, call.name)
+    }
     else reply(refusalAnswer(id, method, call.name, admitted.decision, tool))
   }
 
@@ -117,12 +138,14 @@ export class Relay {
     return { server: this.#context.server, method, name, args: isObject(args) ? args : {} }
   }
 
-  #carry({ id, method, params }: Request, intent: number | undefined): void {
+  #carry({ id, method, params }: Request, intent: number | undefined, name: string): void {
     const upstream = this.#nextId++
-    this.#toServer.set(upstream, { id, method, intent, progressToken: progressToken(params) })
+    const startedMs = performance.now()
+    const pending = { id, method, intent, name, startedMs, progressToken: progressToken(params) }
+    this.#toServer.set(upstream, pending)
     if (this.#server.send(oneLine(writeRequest(upstream, method, params?.text)))) return
     this.#toServer.delete(upstream)
-    if (intent !== undefined) this.#context.outcome(intent, { status: 'unknown', bytes: 0 })
+    this.#settle(pending, { status: 'unknown', bytes: 0 })
     this.#client.send(writeError(id, RPC.internal, 'the server is gone'), { request: id, answers: true })
   }
 
@@ -137,9 +160,9 @@ export class Relay {
     this.#toServer.delete(answer.id as Id)
     const text = this.#answerText(pending, answer)
     this.#client.send(text, { request: pending.id, answers: true })
-    if (pending.intent === undefined) return
+    if (pending.method === TOOL_CALL) this.#context.onAnswer(pending.name)
     const error = answer.error === undefined ? {} : { errorCode: answer.error.code }
-    this.#context.outcome(pending.intent, { status: answer.error ? 'error' : 'answered', bytes: text.length, ...error })
+    this.#settle(pending, { status: answer.error ? 'error' : 'answered', bytes: text.length, ...error })
   }
 
   #answerText({ id, method }: Pending, { error, result }: Answer): string {
@@ -155,12 +178,13 @@ export class Relay {
     const refuse = (code: number, text: string) => this.#server.send(writeError(id, code, text))
     if (method !== 'ping') {
       if (!CONTENT_METHODS.has(method)) return void refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
-      const admitted = await admit(this.#context.spine, this.#callOf(request), this.#context.facts())
+      const admitted = await admit(this.#context.spine, this.#callOf(request), this.#context.facts(), undefined)
       if (this.#closed) return
       if (!admitted.admitted) return void refuse(RPC.invalidRequest, `denied by policy: ${admitted.decision.reason}`)
     }
     const ours = `sluice-${this.#nextId++}`
-    this.#toClient.set(ours, { id, method, intent: undefined, progressToken: undefined })
+    const startedMs = performance.now()
+    this.#toClient.set(ours, { id, method, intent: undefined, name: '', startedMs, progressToken: undefined })
     this.#client.send(oneLine(writeRequest(ours, method, params?.text)), this.#relatedTo(related))
   }
 
@@ -191,7 +215,7 @@ export class Relay {
       if (pending.id !== cancelled) continue
       const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
       to.send(oneLine(writeNotification(method, members)))
-      if (pending.intent !== undefined) this.#context.outcome(pending.intent, { status: 'cancelled', bytes: 0 })
+      this.#settle(pending, { status: 'cancelled', bytes: 0 })
       this.#toServer.delete(ours)
       this.#toClient.delete(ours)
     }

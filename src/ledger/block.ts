@@ -22,7 +22,7 @@ export class BlockWriter {
   begin(previous: string): void {
     this.hash = previous
     this.count = 0
-    this.#end = this.#buffer.latin1Write(previous, 0)
+    this.#end = this.#buffer.write(previous, 0, 'latin1')
   }
 
   get bytes(): number {
@@ -35,20 +35,16 @@ export class BlockWriter {
   }
 
   append(text: string): void {
+    if (text.length > RECORD_BYTES_MAX) throw tooLarge(text.length)
     const at = this.#end
     this.#makeRoom(at + LENGTH_BYTES + text.length * 3 + HASH_BYTES)
     const buffer = this.#buffer
-    const length = buffer.utf8Write(text, at + LENGTH_BYTES)
-    if (length > RECORD_BYTES_MAX)
-      throw new LedgerError(
-        'LEDGER_RECORD',
-        `a record has ${length} bytes, the limit is ${RECORD_BYTES_MAX}`,
-        'shorten what it names',
-      )
+    const length = buffer.write(text, at + LENGTH_BYTES)
+    if (length > RECORD_BYTES_MAX) throw tooLarge(length)
     buffer.writeUInt32BE(length, at)
     const end = at + LENGTH_BYTES + length
     this.hash = hash('sha256', buffer.subarray(at - HASH_BYTES, end), 'binary')
-    this.#end = end + buffer.latin1Write(this.hash, end)
+    this.#end = end + buffer.write(this.hash, end, 'latin1')
     this.count++
   }
 
@@ -90,16 +86,24 @@ export function placesOf(block: Buffer): Place[] {
 }
 
 export function recordText(block: Buffer, { start, end }: Place): string {
-  return block.utf8Slice(start, end)
+  return block.toString('utf8', start, end)
 }
 
 export function hashAfter(block: Buffer, { end }: Place): string {
-  return block.latin1Slice(end, end + HASH_BYTES)
+  return block.toString('latin1', end, end + HASH_BYTES)
 }
 
 /** What the record at `place` should hash to, by the bytes that stand before it. */
 export function hashOf(block: Buffer, { start, end }: Place): string {
   return hash('sha256', block.subarray(start - LENGTH_BYTES - HASH_BYTES, end), 'binary')
+}
+
+function tooLarge(bytes: number): LedgerError {
+  return new LedgerError(
+    'LEDGER_RECORD',
+    `a record has ${bytes} bytes, the limit is ${RECORD_BYTES_MAX}`,
+    'shorten what it names',
+  )
 }
 
 function unreadable(): LedgerError {

@@ -130,7 +130,7 @@ function number(value: number): number {
 }
 
 /** Whole milliseconds. A clock that says nonsense must not stop the record: it is kept as 0. */
-function wallTime(atMs: number): number {
+export function wallTime(atMs: number): number {
   const whole = Math.round(atMs)
   return Number.isSafeInteger(whole) && whole > 0 ? whole : 0
 }

@@ -2,7 +2,7 @@
 // beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
 // for each tool it meets.
 
-import { type CelCheck, type CelProgram, checkCel, FUNCTIONS, METHODS, type Node } from './cel.ts'
+import { type CelCheck, type CelProgram, checkCel, childrenOf, FUNCTIONS, METHODS, type Node } from './cel.ts'
 import {
   ANYTHING,
   celType,
@@ -25,6 +25,8 @@ export interface BoundSlot extends Slot {
   readonly walksWeighted: number
   /** A macro repeats it, or is over it. */
   readonly inMacros: boolean
+  /** `== null` is asked of it, which no type but `dyn` may be asked. */
+  readonly besideNull: boolean
 }
 
 export interface Program {
@@ -94,10 +96,21 @@ function boundSlot(slot: Slot, declared: Declared, expression: Expression): Boun
     declared,
     walks: once.length,
     walksWeighted: once.reduce((sum, use) => sum + use.weight, 0),
-    inMacros: expression.slots.some((other) =>
-      other.uses.some((use) => use.repeatedBy === slot.name || (other === slot && use.repeatedBy)),
-    ),
+    inMacros:
+      once.length < slot.uses.length ||
+      expression.macros.some((macro) => macro.lists.includes(slot.name)),
+    besideNull: isBesideNull(expression.ast, slot, expression),
   }
+}
+
+function isBesideNull(node: Node, slot: Slot, expression: Expression): boolean {
+  if (node.op === '==' || node.op === '!=') {
+    const [left, right] = node.args
+    const isNull = (side: Node) => side.op === 'value' && side.args === null
+    const isSlot = (side: Node) => expression.slotOf.get(side)?.slot === slot
+    if ((isNull(left) && isSlot(right)) || (isNull(right) && isSlot(left))) return true
+  }
+  return childrenOf(node).some((child) => isBesideNull(child, slot, expression))
 }
 
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()
@@ -114,6 +127,7 @@ function checkOnce(expression: Expression, text: string, variables: readonly { n
 
 function slotType(slot: BoundSlot): string {
   if (slot.presence) return 'bool'
+  if (slot.besideNull) return 'dyn'
   return slot.root === 'args' ? celType(slot.declared) : namedType(slot.root, slot.path)
 }
 
@@ -291,7 +305,8 @@ class NumberKinds {
 
   #toDouble(node: Node): void {
     if (node.op === 'value') {
-      if (typeof node.args === 'bigint')
+      // One that no double holds stays an int, which compares by value.
+      if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
         this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
     } else if (node.op === '-_') this.#toDouble(node.args)
     else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)

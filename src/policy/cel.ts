@@ -17,12 +17,12 @@ export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one
 
 /** Function or method -> the name it runs under, and how many arguments it takes. */
 export const FUNCTIONS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
-  ['size', { runs: 'size', arity: 1 }],
+  ['size', { runs: 'sluiceSize', arity: 1 }],
   ['int', { runs: 'sluiceInt', arity: 1 }],
   ['double', { runs: 'sluiceDouble', arity: 1 }],
   ['string', { runs: 'string', arity: 1 }],
   ['timestamp', { runs: 'sluiceTimestamp', arity: 1 }],
-  ['duration', { runs: 'duration', arity: 1 }],
+  ['duration', { runs: 'sluiceDuration', arity: 1 }],
   ['path', { runs: 'sluicePath', arity: 1 }],
   ['url', { runs: 'sluiceUrl', arity: 1 }],
   ['email', { runs: 'sluiceEmail', arity: 1 }],
@@ -30,14 +30,14 @@ export const FUNCTIONS: ReadonlyMap<string, { runs: string; arity: number }> = n
 ])
 
 export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
-  ['size', { runs: 'size', arity: 0 }],
+  ['size', { runs: 'sluiceSize', arity: 0 }],
   ['startsWith', { runs: 'startsWith', arity: 1 }],
   ['endsWith', { runs: 'endsWith', arity: 1 }],
   ['contains', { runs: 'contains', arity: 1 }],
   ['matches', { runs: 'sluiceMatches', arity: 1 }],
   ['lowerAscii', { runs: 'sluiceLower', arity: 0 }],
   ['upperAscii', { runs: 'sluiceUpper', arity: 0 }],
-  ['trim', { runs: 'trim', arity: 0 }],
+  ['trim', { runs: 'sluiceTrim', arity: 0 }],
   ['within', { runs: 'within', arity: 1 }],
   ['isPrivate', { runs: 'isPrivate', arity: 0 }],
   ['reads', { runs: 'reads', arity: 0 }],
@@ -116,16 +116,16 @@ const BASE = new Environment({
   )
   .registerFunction(
     'string.sluiceLower(): string',
-    (text: string) => text.replace(/[A-Z]+/g, (part) => part.toLowerCase()),
+    (text: string) => shiftLetters(text, 65, 32),
     sync(),
   )
   .registerFunction(
     'string.sluiceUpper(): string',
-    (text: string) => text.replace(/[a-z]+/g, (part) => part.toUpperCase()),
+    (text: string) => shiftLetters(text, 97, -32),
     sync(),
   )
   .registerFunction('sluiceInt(int): int', (value: bigint) => value, sync())
-  .registerFunction('sluiceInt(double): int', (value: number) => BigInt(Math.trunc(value)), sync())
+  .registerFunction('sluiceInt(double): int', (value: number) => wholeOf(value), sync())
   .registerFunction(
     'sluiceInt(string): int',
     (text: string) => BigInt(plain(text, /^-?\d{1,18}$/)),
@@ -141,15 +141,107 @@ const BASE = new Environment({
   .registerFunction(
     'sluiceTimestamp(string): google.protobuf.Timestamp',
     (text: string) =>
-      timestamp(plain(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/)),
+      timestamp(realDay(plain(text, /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/))),
     sync(),
   )
+
+for (const [type, sizeOf] of [
+  ['string', codePoints],
+  ['list', (list: readonly unknown[]) => BigInt(list.length)],
+  ['map', (map: object) => BigInt(map instanceof Map ? map.size : Object.keys(map).length)],
+] as const) {
+  BASE.registerFunction(`sluiceSize(${type}): int`, sizeOf, sync())
+  BASE.registerFunction(`${type}.sluiceSize(): int`, sizeOf, sync())
+}
+
+// The library's pattern for durations takes cubic time on digits: only what is plain reaches it.
+const readDuration = new Environment().registerVariable('text', 'string').parse('duration(text)')
+const DURATION = /^(?=.{2,64}$)-?(?:\d{1,7}(?:\.\d{1,9})?(?:h|m|s|ms|us|ns))+$/
+BASE.registerFunction(
+  'sluiceDuration(string): google.protobuf.Duration',
+  (text: string) => readDuration({ text: plain(text, DURATION) }),
+  sync(),
+)
+// What Unicode calls white space; the library would also take U+FEFF and leave U+0085.
+BASE.registerFunction(
+  'string.sluiceTrim(): string',
+  (text: string) => {
+    let start = 0
+    let end = text.length
+    while (start < end && isSpace(text.charCodeAt(start))) start++
+    while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+    return text.slice(start, end)
+  },
+  sync(),
+)
 
 // An integer and a double are compared by value, as `<` compares them.
 BASE.registerOperator('int == double', (a: bigint, b: number) => Number(a) === b && BigInt(b) === a)
 
 function sync(): { async: boolean } {
   return { async: false }
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/
+
+function isSpace(code: number): boolean {
+  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d)
+  return SPACES.has(code)
+}
+
+const SPACES = new Set([
+  ...[0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
+  ...Array.from({ length: 11 }, (_, index) => 0x2000 + index),
+])
+
+/** The 26 letters from `first` on, moved; in pieces, since arguments of a call are limited. */
+function shiftLetters(text: string, first: number, by: number): string {
+  if (!BEYOND_ASCII.test(text)) return by > 0 ? text.toLowerCase() : text.toUpperCase()
+  let result = ''
+  const piece = new Uint16Array(Math.min(text.length, 1_024))
+  for (let from = 0; from < text.length; from += piece.length) {
+    const length = Math.min(piece.length, text.length - from)
+    for (let at = 0; at < length; at++) {
+      const code = text.charCodeAt(from + at)
+      piece[at] = code >= first && code < first + 26 ? code + by : code
+    }
+    result += Reflect.apply(String.fromCharCode, undefined, piece.subarray(0, length))
+  }
+  return result
+}
+
+const INT_LIMIT = 2 ** 63
+
+function wholeOf(value: number): bigint {
+  if (!(Math.abs(value) < INT_LIMIT)) throw new Undecided('no integer of 64 bits', String(value))
+  return BigInt(Math.trunc(value))
+}
+
+function codePoints(text: string): bigint {
+  let pairs = 0
+  for (let at = 1; at < text.length; at++) {
+    const low = text.charCodeAt(at)
+    if (low < 0xdc00 || low > 0xdfff) continue
+    const high = text.charCodeAt(at - 1)
+    if (high >= 0xd800 && high <= 0xdbff) pairs++
+  }
+  return BigInt(text.length - pairs)
+}
+
+/** Why a literal is not part of the language; undefined where it is. */
+export function literalProblem(node: Node & { op: 'value' }): string | undefined {
+  const { args: value } = node
+  if (typeof value === 'bigint' && value > 2n ** 63n) return `${value} is no integer of 64 bits`
+  return typeof value === 'object' && value !== null ? 'there are no bytes and no unsigned integers here' : undefined
+}
+
+/** A Date takes the 30th of February for the 2nd of March. */
+function realDay(text: string): string {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  if (day > days) throw new Undecided('no day of the calendar', text)
+  return text
 }
 
 function plain(text: string, form: RegExp): string {

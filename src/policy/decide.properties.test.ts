@@ -72,7 +72,7 @@ describe('order', () => {
         visible(first, one.call, one.facts, NOW),
       )
     })
-    fc.assert(property, runs(80))
+    fc.assert(property, runs(50))
   })
 })
 
@@ -130,7 +130,7 @@ describe('what stands over what', () => {
         expect(decision.action).toBe(expected)
       },
     )
-    fc.assert(property, runs(250))
+    fc.assert(property, runs(150))
   })
 
   test('adding a guardrail never loosens', () => {
@@ -140,7 +140,7 @@ describe('what stands over what', () => {
       const after = ask(compiled({ ...text, guardrails }), one, used)
       expect(strength(after.action)).toBeGreaterThanOrEqual(strength(before.action))
     })
-    fc.assert(property, runs(100))
+    fc.assert(property, runs(60))
   })
 })
 
@@ -164,7 +164,7 @@ describe('lists', () => {
         if (words.includes('hide')) expect(shown).toBe(false)
       },
     )
-    fc.assert(property, runs(100))
+    fc.assert(property, runs(60))
   })
 })
 
@@ -200,7 +200,7 @@ describe('shadow', () => {
       expect(told({ ...decision, shadow: [] }, text)).toEqual(told(ask(less, one, used), bare))
       expect(visible(all, one.call, one.facts, NOW)).toBe(visible(less, one.call, one.facts, NOW))
     })
-    fc.assert(property, runs(80))
+    fc.assert(property, runs(50))
   })
 
   test('a document in shadow allows, and records what it would have said', () => {
@@ -213,7 +213,7 @@ describe('shadow', () => {
       const keys = decision.shadow.flatMap(({ limits }) => limits.map(({ key }) => key))
       expect(enforced.limits.filter(({ key }) => keys.includes(key))).toEqual([])
     })
-    fc.assert(property, runs(80))
+    fc.assert(property, runs(50))
   })
 })
 
@@ -246,7 +246,7 @@ describe('the house', () => {
         for (const key of foreign) expect(key).toMatch(/^house\//)
       },
     )
-    fc.assert(property, runs(80))
+    fc.assert(property, runs(50))
   })
 })
 

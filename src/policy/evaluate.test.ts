@@ -92,6 +92,24 @@ describe('what an expression may walk', () => {
       '70200 characters',
     ],
     [
+      'a macro over two lists together',
+      '(args.list + args.more).all(x, x in args.more)',
+      { list: long(5), more: long(5) },
+      'allow',
+    ],
+    [
+      'a macro over what the expression writes',
+      '["a", "b"].exists(x, x == args.s)',
+      { s: 'b' },
+      'allow',
+    ],
+    [
+      'a macro that reads no argument',
+      '["a", "b"].exists(x, x == principal.id) || args.s == "b"',
+      { s: 'b' },
+      'allow',
+    ],
+    [
       'a macro over a list that is not there',
       'args.list.exists(x, args.s.contains(x)) || true',
       { s: 'x' },
@@ -110,6 +128,15 @@ describe('what an expression may walk', () => {
     const { action, reason } = ask(withRule({ action: 'allow', when }), { args })
     if (expected === 'allow') expect({ action, reason }).toEqual({ action: 'allow', reason: '' })
     else expect(reason).toContain(`it would walk ${expected}, the limit is`)
+  })
+
+  test('what macros run is bounded too: entries times the parts of the body', () => {
+    const body = `x != "y" && ${Array.from({ length: 20 }, () => 1).join(' + ')} == 20`
+    const policy = withRule({ action: 'allow', when: `args.list.all(x, ${body})` })
+    expect(ask(policy, { args: { list: long(10) } }).action).toBe('allow')
+    const { action, reason } = ask(policy, { args: { list: long(400) } })
+    expect(action).toBe('deny')
+    expect(reason).toMatch(/its macros would run \d+ parts, the limit is/)
   })
 })
 

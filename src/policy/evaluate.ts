@@ -44,7 +44,7 @@ export function evaluate(program: Program, situation: Situation): Truth {
       const value = slotValue(slot, situation, walk)
       if (value !== undefined) slots[slot.name] = value
     }
-    walk.hold()
+    walk.hold(program.expression.macros)
     const answer = program.run(slots)
     if (answer === true) return TRUE
     if (answer === false) return FALSE
@@ -130,6 +130,7 @@ function factValue(
         const claim = lookUp(principal.claims, slot.path.slice(1), slot.presence)
         return slot.presence || claim === undefined ? claim : walk.convert(slot, claim)
       }
-      return principal[name as 'id' | 'kind' | 'groups']
+      if (name === 'groups') return walk.convert(slot, principal.groups)
+      return principal[name as 'id' | 'kind']
   }
 }

@@ -8,6 +8,7 @@ import {
   childrenOf,
   compilePattern,
   FUNCTIONS,
+  literalProblem,
   MACROS,
   METHODS,
   type Node,
@@ -18,10 +19,13 @@ import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
 import { syntaxError } from './expression-syntax.ts'
 import {
   DOCUMENT_PATTERN_STEPS_MAX,
-  MATCH_WEIGHT,
+  FUNCTION_PARTS,
+  FUNCTION_WEIGHTS,
+  MACRO_PARTS_MAX,
   PATTERN_LENGTH_MAX,
   PATTERN_STEPS_MAX,
 } from './limits.ts'
+import { matchWeight } from './match-weight.ts'
 import { didYouMean } from './nearest.ts'
 import { patternSteps } from './pattern-steps.ts'
 
@@ -34,8 +38,19 @@ export interface Slot {
   readonly presence: boolean
   readonly at: number
   /** Each place that walks the value: how much a character counts, and the slot of the list
-   * whose entries repeat it, for a place inside a macro. */
-  readonly uses: { readonly weight: number; readonly repeatedBy: string | undefined }[]
+   * what repeats it, for a place inside a macro. */
+  readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
+}
+
+/** How often a macro runs its body, and how many parts that has. */
+export interface Macro {
+  /** The slots its range is made of. */
+  readonly lists: readonly string[]
+  /** The range is one slot as it is; otherwise everything in the slots may be an entry. */
+  readonly whole: boolean
+  /** Entries that the expression itself writes. */
+  readonly written: number
+  readonly parts: number
 }
 
 /** A stretch of the text and what stands there instead when it runs. */
@@ -53,6 +68,7 @@ export interface Expression {
   /** Which slot a node of the tree reads; macro variables point at their list's slot. */
   readonly slotOf: ReadonlyMap<Node, { readonly slot: Slot; readonly element: boolean }>
   readonly readsArgs: boolean
+  readonly macros: readonly Macro[]
 }
 
 /** What all expressions of a document may take together; each takes its part. */
@@ -73,7 +89,7 @@ export function parseExpression(
     throw syntaxError(text, celFailure(error))
   }
   const inspector = new Inspector(text, labels, budget)
-  inspector.visit(ast, { weight: 1, macro: undefined })
+  inspector.visit(ast, { weight: 0, macro: undefined })
   const slots = [...inspector.slots.values()]
   return {
     text,
@@ -82,18 +98,23 @@ export function parseExpression(
     edits: inspector.edits,
     slotOf: inspector.slotOf,
     readsArgs: slots.some((slot) => slot.root === 'args'),
+    macros: inspector.macros,
   }
 }
 
 interface Scope {
+  /** How often a character counts for the functions around this place, all together. */
   readonly weight: number
-  readonly macro: { readonly variable: string; readonly list: Slot | undefined } | undefined
+  readonly macro:
+    | { readonly variable: string; readonly lists: readonly Slot[]; readonly runs: Macro }
+    | undefined
 }
 
 class Inspector {
   readonly slots = new Map<string, Slot>()
   readonly edits: Edit[] = []
   readonly slotOf = new Map<Node, { slot: Slot; element: boolean }>()
+  readonly macros: Macro[] = []
   readonly #text: string
   readonly #labels: ReadonlySet<string>
   readonly #budget: Budget
@@ -107,7 +128,7 @@ class Inspector {
   visit(node: Node, scope: Scope): void {
     switch (node.op) {
       case 'value':
-        return
+        return this.#literal(node)
       case 'id':
       case '.':
       case '[]':
@@ -147,10 +168,10 @@ class Inspector {
   #access(node: Node, scope: Scope): void {
     const base = rootOf(node)
     if (base.op === 'id' && base.args === scope.macro?.variable) {
-      const { list } = scope.macro
-      if (list !== undefined) {
-        list.uses.push({ weight: scope.weight, repeatedBy: undefined })
-        this.slotOf.set(base, { slot: list, element: true })
+      const { lists, runs } = scope.macro
+      for (const list of lists) {
+        list.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: undefined })
+        if (runs.whole) this.slotOf.set(base, { slot: list, element: true })
       }
       return this.#indexes(node, scope)
     }
@@ -184,7 +205,7 @@ class Inspector {
       slot = { name: `s${this.slots.size}`, root, path, presence, at: node.start, uses: [] }
       this.slots.set(id, slot)
     }
-    if (!presence) slot.uses.push({ weight: scope.weight, repeatedBy: scope.macro?.list?.name })
+    if (!presence) slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
     for (let at = node; ; at = (at as Node & { op: '.' }).args[0]) {
       if (at.end === end) this.slotOf.set(at, { slot, element: false })
       if (at.op !== '.' && at.op !== '[]') break
@@ -208,7 +229,19 @@ class Inspector {
       )
     this.#arity(node.start, name, known.arity, args.length)
     this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
-    for (const argument of args) this.visit(argument, scope)
+    const weight = scope.weight + (FUNCTION_WEIGHTS[name] ?? 1)
+    for (const argument of args) this.visit(argument, { ...scope, weight })
+  }
+
+  #literal(node: Node & { op: 'value' }): void {
+    const problem = literalProblem(node)
+    if (problem !== undefined)
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        problem,
+        'write a text, or a number within 64 bits',
+      )
   }
 
   #has(node: Node & { op: 'call' }, scope: Scope): void {
@@ -245,8 +278,8 @@ class Inspector {
     this.#arity(start, name, known.arity, args.length)
     this.edits.push({ start, end: start + name.length, text: known.runs })
     if (name === 'matches') this.#pattern(args[0])
-    const weight = name === 'matches' ? MATCH_WEIGHT : scope.weight
-    this.visit(receiver, { ...scope, weight: Math.max(weight, scope.weight) })
+    const own = name === 'matches' ? patternWeight(args[0]) : (FUNCTION_WEIGHTS[name] ?? 1)
+    this.visit(receiver, { ...scope, weight: scope.weight + own })
     for (const argument of args) this.visit(argument, scope)
   }
 
@@ -328,9 +361,30 @@ class Inspector {
         `write \`args.list.${name}(x, …)\``,
       )
     this.visit(range, scope)
-    const list = this.slotOf.get(range)?.slot
+    const whole = this.slotOf.get(range)?.slot
+    const lists = whole === undefined ? this.#slotsIn(range) : [whole]
+    const runs: Macro = {
+      lists: lists.map((list) => list.name),
+      whole: whole !== undefined,
+      written: whole !== undefined ? 0 : range.op === 'list' ? range.args.length : parts(range),
+      parts: bodies.reduce((sum, body) => sum + parts(body), 0),
+    }
+    this.macros.push(runs)
+    if (runs.written * runs.parts > MACRO_PARTS_MAX)
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        this.#nameOf(node),
+        `\`${name}\` runs ${runs.parts} parts for ${runs.written} entries`,
+        `the limit is ${MACRO_PARTS_MAX} in all`,
+      )
     for (const body of bodies)
-      this.visit(body, { weight: scope.weight, macro: { variable: variable.args, list } })
+      this.visit(body, { weight: scope.weight, macro: { variable: variable.args, lists, runs } })
+  }
+
+  #slotsIn(node: Node): Slot[] {
+    const slot = this.slotOf.get(node)?.slot
+    const below = childrenOf(node).flatMap((child) => this.#slotsIn(child))
+    return [...new Set(slot === undefined ? below : [slot, ...below])]
   }
 
   #arity(at: number, name: string, wanted: number, got: number): void {
@@ -366,6 +420,16 @@ function isNamePath(node: Node): boolean {
     if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
       return false
   return at.op === 'id' && at !== node
+}
+
+function patternWeight(pattern: Node | undefined): number {
+  return matchWeight(String(pattern?.args))
+}
+
+/** What evaluating a node costs, in nodes: functions that parse count as many. */
+function parts(node: Node): number {
+  const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
+  return childrenOf(node).reduce((sum, child) => sum + parts(child), own)
 }
 
 function containsMacro(node: Node): boolean {

@@ -46,6 +46,21 @@ export const WALK_ENTRIES_MAX = 1_000
 export const WALK_LENGTH_MAX = 65_536
 /** `matches` walks slower than everything else: a character counts this often. */
 export const MATCH_WEIGHT = 8
+/** Places of a pattern that match many characters, up to which RE2 keeps a table of its states. */
+export const MATCH_WIDE_MAX = 10
+/** Beyond, a character counts this often for each step of the pattern. */
+export const MATCH_STEP_WEIGHT = 8
+/** The same for what reads its text in several ways; all else counts once. */
+export const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
+  ...{ path: 64, url: 4, sql: 20, lowerAscii: 2, upperAscii: 2 },
+  ...{ within: 0, isPrivate: 0, reads: 0 },
+}
+/** Parts of an expression that its macros may run in one call, entries times parts of the body. */
+export const MACRO_PARTS_MAX = 5_000
+/** A function that parses counts as this many parts, whatever its text. */
+export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
+  ...{ path: 32, url: 48, email: 16, sql: 16, timestamp: 8, duration: 16, matches: 8 },
+}
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
 /** Keys of counters that a limit remembers. */

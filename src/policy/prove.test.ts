@@ -247,6 +247,14 @@ describe('not proved, with the branch', () => {
     ])
   })
 
+  test('the search for a call ends', () => {
+    const many = Array.from({ length: 12 }, (_, n) => `args.to != "${n}"`).join(' && ')
+    const facts = '"x" in principal.groups && session.id != "s" && principal.id != "p"'
+    const text = rule({ when: `${many} && ${facts} && args.to.matches("^[0-9]{7}$")` })
+    const proof = proofOf(text, 'never: { tool: shop/refund, action: allow }')
+    expect(proof.result).toBe('not proved')
+  })
+
   test('a limit by what cannot be read', () => {
     const text = {
       tools: {

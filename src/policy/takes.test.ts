@@ -121,6 +121,34 @@ describe('counters', () => {
     fc.assert(property, runs(300))
   })
 
+  test('injective keys: nobody spells a part into its neighbour', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', '1'), maxLength: 2 })
+    const between = fc.constantFrom('|', '|"', ':', '|1:', '|2:"', '')
+    const property = fc.property(word, word, word, between, (a, b, c, sign) => {
+      const first = [`${a}${sign}${b}`, c] as const
+      const second = [a, `${b}${sign}${c}`] as const
+      const same = first[0] === second[0] && first[1] === second[1]
+      const ofArgs = ([x, y]: readonly [string, string]) =>
+        keysOf(limited(['args.x', 'args.y']), { x, y })[0]
+      const ofFacts = ([principal, session]: readonly [string, string]) =>
+        keysOf(limited(['principal', 'session']), { principal, session })[0]
+      expect(ofArgs(first) === ofArgs(second)).toBe(same)
+      expect(ofFacts(first) === ofFacts(second)).toBe(same)
+    })
+    fc.assert(property, runs(100))
+  })
+
+  test.each(['agent x', 'session x'])(
+    'a session called `%s` counts apart from the agent `x` and the session `x`',
+    (session) => {
+      const rule = limited('agent')
+      const keys = [{ session }, { agent: 'x' }, { session: 'x' }].flatMap((one) =>
+        keysOf(rule, one),
+      )
+      expect(new Set(keys).size).toBe(3)
+    },
+  )
+
   test('`everyone` is one for all', () => {
     const property = fc.property(caller, (one) => {
       expect(keysOf(limited('everyone'), one)).toEqual(keysOf(limited('everyone'), {}))

@@ -15,13 +15,16 @@ import {
   NUMBER,
   STRING,
 } from './declared-types.ts'
+import type { Macro } from './expression.ts'
 import { Undecided } from './functions/undecided.ts'
-import { WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from './limits.ts'
+import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from './limits.ts'
 
 /** One evaluation's walk over the arguments it reads. */
 export class Walk {
   #entries = 0
   #length = 0
+  /** Entries made, so that many slots are not all built before they are found too many. */
+  #converted = 0
   /** What the value under way has so far. */
   #valueEntries = 0
   #valueLength = 0
@@ -33,6 +36,9 @@ export class Walk {
     this.#valueLength = 0
     const converted = convert(value, slot.declared, slot, this)
     this.#entries += this.#valueEntries * slot.walks
+    this.#converted += this.#valueEntries
+    if (Math.max(this.#entries, this.#converted) > WALK_ENTRIES_MAX)
+      throw tooMany(Math.max(this.#entries, this.#converted))
     this.#length += this.#valueLength * slot.walksWeighted
     if (slot.inMacros) this.#remember(slot, value)
     return converted
@@ -49,11 +55,15 @@ export class Walk {
   }
 
   /** After the last slot: everything walked, at every place that walks it. */
-  hold(): void {
+  hold(macros: readonly Macro[]): void {
+    let ran = 0
+    for (const macro of macros) ran += macro.parts * this.#times(macro)
+    if (ran > MACRO_PARTS_MAX)
+      throw new Undecided(`its macros would run ${ran} parts, the limit is ${MACRO_PARTS_MAX}`)
     for (const { slot, entries, length } of this.#repeated ?? []) {
       for (const use of slot.uses) {
         if (use.repeatedBy === undefined) continue
-        const times = this.#repeated?.find((other) => other.slot.name === use.repeatedBy)?.top ?? 1
+        const times = this.#times(use.repeatedBy)
         this.#entries += entries * times
         this.#length += length * times * use.weight
       }
@@ -63,6 +73,14 @@ export class Walk {
       throw new Undecided(
         `it would walk ${this.#length} characters, the limit is ${WALK_LENGTH_MAX}`,
       )
+  }
+
+  /** How often a macro runs its body; once at least, for what its range brings along. */
+  #times({ lists, whole, written }: Macro): number {
+    let times = written
+    for (const { slot, entries, top } of this.#repeated ?? [])
+      if (lists.includes(slot.name)) times += whole ? top : entries
+    return Math.max(1, times)
   }
 
   #remember(slot: BoundSlot, value: JsonValue): void {

@@ -80,7 +80,7 @@ export class LineSplitter {
     if (this.#heldLength > 0 || this.#isSkipping) {
       this.#hold(tail, lines)
       bytes = this.#held.subarray(0, this.#heldLength)
-    } else if (tail.length > this.#lineBytesMax) {
+    } else if (!(tail.length <= this.#lineBytesMax)) {
       lines.push(this.#tooLong())
       return
     }

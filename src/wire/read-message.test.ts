@@ -189,10 +189,10 @@ describe('refused', () => {
   })
 
   test.each([
-    [`{${P},"id":1,"Method":"ping"}`, '`Method` equals `method` but for case', 24 - 1],
+    [`{${P},"id":1,"Method":"ping"}`, '`Method` equals `method` but for case', 24],
     [`{${P},"extra":1}`, 'no member `extra`', 17],
     [`{${P}, "id" : 1.5}`, '`id` must be', 25],
-    [CALL.replace('"x"', '1'), '`params.name` of `tools/call` must be a string', 56 - 1],
+    [CALL.replace('"x"', '1'), '`params.name` of `tools/call` must be a string', 55],
   ])('%s says where', (text, words, offset) => {
     const reading = readMessages(text, { batches: false })
     expect(reading).toMatchObject({ ok: false, offset })

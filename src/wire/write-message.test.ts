@@ -96,7 +96,9 @@ describe('one line', () => {
     const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
     const text = fc.letrec<{ value: string; string: string }>((tie) => ({
       string: fc
-        .array(fc.constantFrom('a', '\\n', '\\\\', '\\"', '\u0085', '\u2028', '\u2029', '\\u2028', '😀'))
+        .array(
+          fc.constantFrom('a', '\\n', '\\\\', '\\"', '\u0085', '\u2028', '\u2029', '\\u2028', '😀'),
+        )
         .map((units) => `"${units.join('')}"`),
       value: fc.oneof(
         { maxDepth: 4 },
@@ -130,8 +132,11 @@ describe('one line', () => {
 
   test('no break is left in any text at all, and eight million of them are no load', () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\r', '\u2028', 'a') }), (text) =>
-        expect(oneLine(text)).not.toMatch(BREAKS),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\r', '\u2028', 'a') }),
+        (text) => {
+          expect(oneLine(text)).not.toMatch(BREAKS)
+        },
       ),
     )
     expect(oneLine('[1\n'.repeat(8_000_000)).length).toBe(16_000_000)

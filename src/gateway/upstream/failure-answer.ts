@@ -2,7 +2,7 @@
 // treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
 
 import type { Answer } from '../../wire/message.ts'
-import { RPC_CODES } from '../../wire/rpc-codes.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
@@ -11,7 +11,7 @@ export function failureAnswer(failure: UpstreamFailure): Answer | undefined {
   if (request === undefined) return undefined
   const told = { code, ...(help === undefined ? {} : { help }), repeatable }
   const message = help === undefined ? failure.message : `${failure.message}; ${help}`
-  const error = { code: RPC_CODES.internalError, message, data: { 'sluice/upstream': told } }
+  const error = { code: RPC.internal, message, data: { 'sluice/upstream': told } }
   const source = writeError(request, error.code, error.message, error.data)
   return { kind: 'answer', id: request, result: undefined, error, source }
 }

@@ -11,6 +11,7 @@ export class StdioWriter {
   #length = 0
   #scheduled = false
   #open = true
+  #held = false
 
   /** `onFull` is told once, when more waits than the bound allows; that message is not taken. */
   constructor(stdin: Writable, onFull: () => void) {
@@ -33,9 +34,14 @@ export class StdioWriter {
     }
   }
 
-  /** Ends stdin after what was taken, and returns what never left. */
+  /** Nobody reads any more: what comes now is never written. */
+  hold(): void {
+    this.#held = true
+  }
+
+  /** Ends stdin, after what waits if it can still be written, and returns what never was. */
   end(): string[] {
-    if (this.#open && !this.#stdin.writableNeedDrain) this.#flush()
+    this.#flush()
     this.#open = false
     const unwritten = this.#waiting
     this.#waiting = []
@@ -52,7 +58,8 @@ export class StdioWriter {
 
   #flush(): void {
     this.#scheduled = false
-    if (!this.#open || this.#waiting.length === 0 || this.#stdin.writableNeedDrain) return
+    if (!this.#open || this.#held || this.#waiting.length === 0) return
+    if (this.#stdin.writableNeedDrain) return
     const lines = `${this.#waiting.join('\n')}\n`
     this.#waiting = []
     this.#length = 0

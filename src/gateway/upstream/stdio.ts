@@ -8,6 +8,7 @@ import type { Id, Message } from '../../wire/message.ts'
 import { oneLine } from '../../wire/write-message.ts'
 import {
   EXIT_DRAIN_MS,
+  KILL_WAIT_MS,
   STDIN_END_GRACE_MS,
   STRAY_LINES_LOGGED_PER_SECOND,
   TERM_GRACE_MS,
@@ -144,12 +145,16 @@ export class StdioLink implements UpstreamLink {
       if (this.#exit !== undefined) this.#deaf(this.#exit)
     })
     // EPIPE: it no longer reads. It may still say why, and has usually exited.
-    child.stdin.on('error', () => this.#deaf('closed its input'))
+    child.stdin.on('error', () => {
+      this.#writer?.hold()
+      this.#deaf('closed its input')
+    })
     child.on('error', (error) => {
       if (child.pid === undefined) this.#notStarted(error)
     })
     child.on('exit', (code, signal) => {
       this.#exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+      this.#writer?.hold()
       this.#deaf(this.#exit)
     })
   }
@@ -198,6 +203,7 @@ export class StdioLink implements UpstreamLink {
   }
 
   #notStarted(error: Error): void {
+    this.#writer?.hold()
     const [program = ''] = this.#options.command
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such program, or no such `cwd`' : error.message
@@ -251,6 +257,8 @@ export class StdioLink implements UpstreamLink {
       // Also where the process went by itself: what it started may be there still.
       if (await endGroup(pid, termGraceMs)) this.#options.watcher?.remove(pid)
       else this.#options.log('error', 'a process of the server could not be ended', { pid })
+      // It is gone, but as a zombie until its exit was seen.
+      if (this.#exit === undefined) await this.#exitWithin(KILL_WAIT_MS)
     }
     this.#child?.stdout.destroy()
     this.#child?.stderr.destroy()

@@ -8,7 +8,7 @@
 import { Undecided } from './undecided.ts'
 
 /** In UTF-16 code units; every reading of the longest path is placed in about a millisecond. */
-const PATH_LENGTH_MAX = 2_048
+const PATH_LENGTH_MAX = 1_024
 const DECODE_ROUNDS_MAX = 8
 
 const EITHER_SEPARATOR = /[\\/]/

@@ -7,7 +7,9 @@
 
 const SQL_LENGTH_MAX = 65_536
 /** So that a decision stays near a millisecond whatever the text is made of. */
-const SQL_TOKENS_MAX = 4_096
+const SQL_TOKENS_MAX = 2_048
+/** The same with spaces and comments. */
+const SQL_LEXEMES_MAX = 4_096
 
 // A backslash escapes only for MySQL; a lone carriage return ends a comment only for PostgreSQL.
 const UNCERTAIN = /\\|\r(?!\n)|[^\P{Cc}\t\n\r]/u
@@ -115,9 +117,10 @@ function isHarmless(
 /** Strings and quoted names become their quote, so that nothing inside of them is looked at. */
 function tokenize(text: string): string[] | undefined {
   const tokens: string[] = []
+  let seen = 0
   for (let at = 0; at < text.length; ) {
     const found = lexemeAt(text, at)
-    if (!found || tokens.length === SQL_TOKENS_MAX) return undefined
+    if (!found || seen++ === SQL_LEXEMES_MAX || tokens.length === SQL_TOKENS_MAX) return undefined
     if (found.token !== '') tokens.push(found.token)
     at = found.end
   }

@@ -16,6 +16,8 @@ const SHAPE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([1-9]\d{0,4}))?$/
 const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
 const BYTE = /^(?:0|[1-9]\d{0,2})$/
+/** Runs of zero groups, the longest first. */
+const ZERO_RUNS = [7, 6, 5, 4, 3, 2, 1].map((more) => new RegExp(`(?:^|:)(?:0:){${more}}0(?=:|$)`))
 const GROUP = /^[0-9A-Fa-f]{1,4}$/
 
 const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
@@ -158,8 +160,7 @@ function parseV6(text: string): number[] | undefined {
 /** As RFC 5952 spells it: the first longest run of zeros, of two groups or more, becomes `::`. */
 function spellV6(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':')
-  for (let length = 8; length > 1; length--) {
-    const run = new RegExp(`(?:^|:)(?:0:){${length - 1}}0(?=:|$)`)
+  for (const run of ZERO_RUNS) {
     const shorter = text.replace(run, '::')
     if (shorter !== text) return shorter.replace(':::', '::')
   }

@@ -2,18 +2,17 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { COUNTER_EVENTS_MAX } from '../limits.ts'
 import {
   arbitraryHistory,
   consume,
-  countersStandardTests,
   expectNoStretchOver,
   follow,
   instant,
   RUNS,
   rate,
   spend,
-} from '../standard-tests.ts'
+} from '../../../test/counters-model.ts'
+import { countersStandardTests } from '../standard-tests.ts'
 import { MemoryCounters } from './counters.ts'
 
 countersStandardTests('MemoryCounters', () => new MemoryCounters())
@@ -85,12 +84,13 @@ describe('beyond the bound on events', () => {
     expect(counters.look(spend('3', '3'), instant(60_020)).passes).toBe(true)
   })
 
-  test('the default bound itself is passed without a fault', () => {
-    const counters = new MemoryCounters()
-    const dust = spend('0.000001', '5')
-    counters.restore(new Array(COUNTER_EVENTS_MAX + 1).fill(dust), 0, instant(0))
+  test('a large counter is merged without a fault', () => {
+    const eventsMax = 300_000
+    const counters = new MemoryCounters({ eventsMax })
+    const dust = spend('0.000001', '1')
+    counters.restore(new Array(eventsMax + 1).fill(dust), 0, instant(0))
     const room = counters.look(dust, instant(1))
     expect(room).toMatchObject({ passes: true, retryAfterMs: 0 })
-    expect(room.remaining).toEqual({ units: 3_999_999n, scale: 6 })
+    expect(room.remaining).toEqual({ units: 699_999n, scale: 6 })
   })
 })

@@ -19,9 +19,7 @@ export function checkVersion(
 ): void {
   const version = pragma(database, 'user_version')
   const application = pragma(database, 'application_id')
-  const tables = Number(
-    database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0,
-  )
+  const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0)
   if (application !== APPLICATION_ID && (application !== 0 || tables > 0)) throw notOurs(file)
   if (version > migrations.length) throw newerVersion(file, version, migrations.length)
 }

@@ -1,0 +1,61 @@
+// Calls into the ledger: the intent before anything is forwarded, the outcome after. What an agent
+// sent is kept as a digest, never as text.
+
+import { randomUUID } from 'node:crypto'
+import type { Ledger } from '../ledger/ledger.ts'
+import { digestOf, type Judgement } from '../ledger/record.ts'
+import type { CallRecord, Judged } from './admit.ts'
+import type { Outcome } from './relay.ts'
+import type { Log } from './upstream/upstream.ts'
+
+export class LedgerRecord implements CallRecord {
+  readonly #ledger: Ledger
+  readonly #policy: () => string
+  readonly #log: Log
+
+  /** `policy` says which document judges: its name and digest. */
+  constructor(ledger: Ledger, policy: () => string, log: Log) {
+    this.#ledger = ledger
+    this.#policy = policy
+    this.#log = log
+  }
+
+  intent(judged: Judged): Promise<number> {
+    return this.#ledger.intent(this.#judgement(judged))
+  }
+
+  refusal(judged: Judged): void {
+    this.#ledger.refuse(this.#judgement(judged)).catch((error: Error) => {
+      this.#log('error', 'a refusal could not be recorded', { why: error.message })
+    })
+  }
+
+  outcome(intent: number, startedMs: number, outcome: Outcome): void {
+    const { status, bytes, errorCode } = outcome
+    this.#ledger.outcome(intent, {
+      atMs: Date.now(),
+      status,
+      bytes,
+      durationMs: Math.round(performance.now() - startedMs),
+      ...(errorCode === undefined ? {} : { errorCode }),
+    })
+  }
+
+  #judgement({ call, facts, decision, argsText, now }: Judged): Judgement {
+    return {
+      atMs: now.wallMs,
+      callId: randomUUID(),
+      principal: { id: facts.principal.id, kind: facts.principal.kind },
+      agent: facts.agent?.id ?? null,
+      session: facts.session.id,
+      server: call.server,
+      method: call.method,
+      name: call.name,
+      category: facts.tool?.category ?? null,
+      policy: this.#policy(),
+      decision,
+      judged: {},
+      argsDigest: argsText === undefined ? null : digestOf(argsText),
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// A process that appends to a ledger until it is killed: `node append.test-support.ts DIR`. Says on
+// stdout, at once and synchronously, which intents were promised to be durable.
+
+import { writeSync } from 'node:fs'
+import { Ledger } from './ledger.ts'
+import type { Judgement } from './record.ts'
+
+const CONCURRENT = 32
+const ledger = Ledger.open({ directory: process.argv[2] as string })
+const run = `${process.pid}`
+let number = 0
+writeSync(1, 'begun\n')
+for (let lane = 0; lane < CONCURRENT; lane++) void keepCalling()
+
+async function keepCalling(): Promise<void> {
+  for (;;) {
+    const callId = `${run}-${number++}`
+    const seq = await ledger.intent(judgement(callId))
+    writeSync(1, `${seq} ${callId}\n`)
+    await new Promise((resolve) => setTimeout(resolve, number % 3))
+    if (number % 5 !== 0) ledger.outcome(seq, { atMs: Date.now(), status: 'answered' })
+    if (number % 7 === 0) void ledger.refuse(judgement(`${callId}-no`))
+  }
+}
+
+function judgement(callId: string): Judgement {
+  return {
+    ...{ atMs: Date.now(), callId, principal: { id: 'ann', kind: 'grant' }, agent: null },
+    ...{
+      session: 's',
+      server: 'a',
+      method: 'tools/call',
+      name: 't',
+      category: 'Read',
+      policy: 'p',
+    },
+    decision: {
+      ...{ action: 'allow', code: 'ALLOWED', rule: '', reason: '' },
+      ...{ guardrails: [], limits: [], shadow: [] },
+    },
+    ...{ judged: {}, argsDigest: null },
+  }
+}

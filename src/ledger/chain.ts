@@ -1,0 +1,141 @@
+// Appends to the chain: one transaction for a batch, all of it or nothing. Knows the head that is
+// committed; after a failure the head is read again before anything is written. Called by the
+// ledger, which decides what to do about failures.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { StoreError } from '../store/errors.ts'
+import { storeFault } from '../store/sqlite/faults.ts'
+import { openDatabase, type Sync } from '../store/sqlite/open.ts'
+import { BlockWriter } from './block.ts'
+import { encode, wallTime } from './encoding.ts'
+import { ledgerFile } from './files.ts'
+import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX } from './limits.ts'
+import { type Head, readHead } from './read.ts'
+import type { Entry } from './record.ts'
+
+/** The sequence number of each entry, or why it cannot be kept as it is. */
+export type Appended = readonly (number | Error)[]
+
+export class Chain {
+  readonly database: DatabaseSync
+  readonly #file: string
+  readonly #inode: number
+  readonly #block = new BlockWriter()
+  readonly #insert: StatementSync
+  readonly #anchor: StatementSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  #head: Head
+  #certain = true
+  #anchored: { seq: number; atMs: number }
+
+  constructor(directory: string, sync: Sync) {
+    const options = ledgerFile(directory)
+    this.#file = join(directory, options.name)
+    this.database = openDatabase({ ...options, sync })
+    this.#inode = statSync(this.#file).ino
+    this.#insert = this.database.prepare('INSERT INTO blocks VALUES (?, ?, ?, ?, ?)')
+    this.#anchor = this.database.prepare('INSERT OR IGNORE INTO anchors VALUES (?, ?, ?)')
+    this.#begin = this.database.prepare('BEGIN IMMEDIATE')
+    this.#commit = this.database.prepare('COMMIT')
+    this.#head = readHead(this.database)
+    this.#anchored = { seq: 0, atMs: 0 }
+  }
+
+  get head(): Head {
+    return this.#head
+  }
+
+  /** Durable when it returns; throws a StoreError where nothing was kept. `open` is the first
+   * record that may be an intent without outcome. */
+  append(entries: readonly Entry[], open: number, nowMs: number): Appended {
+    try {
+      if (!this.#certain) this.#recover()
+      const anchorDue =
+        nowMs - this.#anchored.atMs >= ANCHOR_EVERY_MS || nowMs < this.#anchored.atMs
+      if (anchorDue) this.#checkUnmoved()
+      this.#begin.run()
+      const { appended, head, data } = this.#write(entries, open)
+      if (anchorDue && head.seq > 0) this.#anchor.run(head.seq, nowMs, data)
+      this.#commit.run()
+      this.#head = head
+      if (anchorDue) this.#anchored = { seq: head.seq, atMs: nowMs }
+      return appended
+    } catch (error) {
+      this.#certain = false
+      this.#rollback()
+      throw storeFault(error, this.#file)
+    }
+  }
+
+  #write(entries: readonly Entry[], open: number) {
+    const block = this.#block
+    const appended: (number | Error)[] = []
+    let { seq } = this.#head
+    let latestMs = 0
+    block.begin(this.#head.hash)
+    const store = () => {
+      if (block.count > 0)
+        this.#insert.run(seq - block.count + 1, block.count, latestMs, open, block.data)
+    }
+    for (const entry of entries) {
+      try {
+        block.append(encode(entry, seq + 1))
+      } catch (error) {
+        appended.push(error as Error)
+        continue
+      }
+      appended.push(++seq)
+      latestMs = Math.max(latestMs, wallTime(entry.atMs))
+      if (block.bytes > BLOCK_BYTES_MAX) {
+        store()
+        latestMs = 0
+        block.begin(block.hash)
+      }
+    }
+    store()
+    const head = { seq, hash: block.hash, open }
+    return { appended, head, data: Buffer.from(block.hash, 'latin1') }
+  }
+
+  /** Notes the head beside the chain, so that a missing end is seen. */
+  close(nowMs: number): void {
+    try {
+      const { seq, hash } = this.#head
+      if (this.#certain && seq > this.#anchored.seq)
+        this.#anchor.run(seq, nowMs, Buffer.from(hash, 'latin1'))
+    } catch {
+      // What matters is committed; a note that cannot be made is no reason not to end.
+    }
+    this.#rollback()
+    this.database.close()
+  }
+
+  /** After a failed commit nobody knows what the file holds but the file. */
+  #recover(): void {
+    this.#rollback()
+    this.#checkUnmoved()
+    this.#head = readHead(this.database)
+    this.#certain = true
+  }
+
+  #rollback(): void {
+    try {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+    } catch {
+      // SQLite rolls back by itself where it cannot be asked to.
+    }
+  }
+
+  /** A removed file could be written to for ever, and nobody would find the record. */
+  #checkUnmoved(): void {
+    if (statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#inode) return
+    throw new StoreError(
+      'STORE_MISSING',
+      `\`${this.#file}\` was moved or removed while it was being written`,
+      'put it back, or start again for a new one',
+    )
+  }
+}

@@ -1,0 +1,285 @@
+// The record of every call. What is appended in one turn of the event loop goes into one
+// transaction; an intent's promise resolves when it is durable, outcomes ride along. While writing
+// fails nothing is promised: intents are refused at once, and the ledger tries again by itself.
+// Called by the gate, before anything is forwarded and after it was answered.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoreError } from '../store/errors.ts'
+import { storeFault } from '../store/sqlite/faults.ts'
+import type { Sync } from '../store/sqlite/open.ts'
+import { type Appended, Chain } from './chain.ts'
+import { LedgerError } from './errors.ts'
+import {
+  KEPT_OUTCOMES_MAX,
+  OUTCOME_DELAY_MS_MAX,
+  PENDING_RECORDS_MAX,
+  RETRY_MS_MAX,
+  RETRY_MS_MIN,
+} from './limits.ts'
+import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeOf } from './record.ts'
+import { checkTail, findOpen } from './recover.ts'
+import { type Reserve, ReserveFile } from './reserve.ts'
+
+/** `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still
+ * written. `failing`: nothing can be written. Both end by themselves. */
+export type LedgerState = 'writing' | 'reserve' | 'failing' | 'closed'
+
+export interface LedgerOptions {
+  readonly directory: string
+  readonly sync?: Sync
+  /** Wall time, for what the ledger itself writes. */
+  readonly now?: () => number
+  readonly onState?: (state: LedgerState, fault: StoreError | undefined) => void
+  /** What is given up when the disk is full; a file beside the ledger unless said. */
+  readonly reserve?: (database: DatabaseSync) => Reserve
+}
+
+interface Waiting {
+  readonly entry: Entry
+  readonly resolve?: (seq: number) => void
+  readonly reject?: (error: Error) => void
+}
+
+export class Ledger {
+  readonly #chain: Chain
+  readonly #now: () => number
+  readonly #reserve: Reserve
+  readonly #onState: LedgerOptions['onState']
+  readonly #open = new Set<number>()
+  #waiting: Waiting[] = []
+  #kept: Waiting[] = []
+  #state: LedgerState = 'writing'
+  #fault: StoreError | undefined
+  #turn: NodeJS.Immediate | undefined
+  #soon: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
+  #pauseMs = RETRY_MS_MIN
+  #commits = 0
+  #lost = { refusals: 0, events: 0, outcomes: 0 }
+
+  private constructor(options: LedgerOptions) {
+    this.#chain = new Chain(options.directory, options.sync ?? 'normal')
+    this.#now = options.now ?? Date.now
+    this.#onState = options.onState
+    this.#reserve = options.reserve?.(this.#chain.database) ?? new ReserveFile(options.directory)
+  }
+
+  /** Throws a StoreError where the file cannot be opened, a LedgerError where its end does not fit
+   * together. Calls that an earlier run left open are marked unknown. */
+  static open(options: LedgerOptions): Ledger {
+    const ledger = new Ledger(options)
+    try {
+      ledger.#start()
+      return ledger
+    } catch (error) {
+      ledger.#chain.database.close()
+      throw error
+    }
+  }
+
+  get state(): LedgerState {
+    return this.#state
+  }
+
+  /** Why it is not `writing`. */
+  get fault(): StoreError | undefined {
+    return this.#fault
+  }
+
+  /** For metrics: commits so far, the last record, calls without outcome, outcomes held back. */
+  get figures(): { commits: number; seq: number; open: number; kept: number } {
+    const kept = this.#kept.length
+    return { commits: this.#commits, seq: this.#chain.head.seq, open: this.#open.size, kept }
+  }
+
+  /** Resolves with the record's number once it is durable. Rejected: forward nothing. */
+  intent(judgement: Judgement): Promise<number> {
+    if (this.#state !== 'writing') return Promise.reject(this.#unavailable())
+    return this.#append({ ...judgement, kind: 'intent' })
+  }
+
+  /** A call that goes no further: denied, limited, held. */
+  refuse(judgement: Judgement): Promise<number> {
+    return this.#append({ ...judgement, kind: 'refusal' })
+  }
+
+  event(event: Event): Promise<number> {
+    return this.#append({ ...event, kind: 'event' })
+  }
+
+  /** Rides in the next commit; not waited for. */
+  outcome(intent: number, said: OutcomeSaid): void {
+    const waiting: Waiting = { entry: { ...outcomeOf(said), kind: 'outcome', intent } }
+    if (this.#state === 'closed') return
+    if (this.#state === 'failing') return this.#keep(waiting)
+    this.#waiting.push(waiting)
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#flush()
+    }, OUTCOME_DELAY_MS_MAX)
+  }
+
+  /** Writes what is waiting, and ends. */
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#flush()
+    clearImmediate(this.#turn)
+    clearTimeout(this.#soon)
+    clearTimeout(this.#retry)
+    this.#become('closed', undefined)
+    this.#chain.close(this.#now())
+  }
+
+  #start(): void {
+    checkTail(this.#chain.database)
+    const open = findOpen(this.#chain.database, this.#chain.head)
+    for (const seq of open) this.#open.add(seq)
+    const atMs = this.#now()
+    for (const intent of open)
+      this.#waiting.push({
+        entry: { ...outcomeOf({ atMs, status: 'unknown' }), kind: 'outcome', intent },
+      })
+    if (open.length > 0) this.#note('recovery', { unknown: open.length })
+    if (!this.#reserve.fill()) {
+      this.#become('reserve', storeFault({ code: 'ENOSPC', message: 'too little space' }, 'disk'))
+      this.#later()
+    }
+    this.#flush()
+  }
+
+  #append(entry: Entry): Promise<number> {
+    if (this.#state === 'failing' || this.#state === 'closed') {
+      this.#lose(entry)
+      return Promise.reject(this.#unavailable())
+    }
+    if (this.#waiting.length >= PENDING_RECORDS_MAX) return Promise.reject(tooMany())
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ entry, resolve, reject })
+      // Not a microtask: those run between two callbacks of one turn, and would group nothing.
+      this.#turn ??= setImmediate(() => this.#flush())
+    })
+  }
+
+  #flush(): void {
+    clearImmediate(this.#turn)
+    this.#turn = undefined
+    if (this.#waiting.length === 0) return
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#commit(batch)
+  }
+
+  #commit(batch: readonly Waiting[]): boolean {
+    const first = this.#open.values().next()
+    const open = first.done ? this.#chain.head.seq + 1 : first.value
+    let appended: Appended
+    try {
+      const entries = batch.map(({ entry }) => entry)
+      appended = this.#chain.append(entries, open, this.#now())
+    } catch (error) {
+      this.#failed(batch, error as StoreError)
+      return false
+    }
+    this.#commits++
+    for (const [index, { entry, resolve, reject }] of batch.entries()) {
+      const seq = appended[index] as number | Error
+      if (typeof seq !== 'number') {
+        reject?.(seq)
+        continue
+      }
+      if (entry.kind === 'intent') this.#open.add(seq)
+      else if (entry.kind === 'outcome') this.#open.delete(entry.intent)
+      resolve?.(seq)
+    }
+    return true
+  }
+
+  #failed(batch: readonly Waiting[], fault: StoreError): void {
+    const reserved = fault.code === 'STORE_FULL' && this.#state === 'writing'
+    this.#become(reserved ? 'reserve' : 'failing', fault)
+    const refused = reserved
+      ? batch.filter(({ entry }) => entry.kind === 'intent')
+      : batch.filter((waiting) => waiting.entry.kind !== 'outcome')
+    for (const { entry, reject } of refused) {
+      if (!reserved && reject) this.#lose(entry)
+      reject?.(this.#unavailable())
+    }
+    this.#later()
+    if (!reserved) {
+      for (const waiting of batch) if (waiting.entry.kind === 'outcome') this.#keep(waiting)
+      return
+    }
+    this.#reserve.release()
+    this.#waiting = batch.filter(({ entry }) => entry.kind !== 'intent')
+    this.#note('ledger-reserve', { why: fault.message })
+    this.#flush()
+  }
+
+  #later(): void {
+    if (this.#retry !== undefined) return
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      this.#tryAgain()
+    }, this.#pauseMs)
+    this.#retry.unref()
+    this.#pauseMs = Math.min(RETRY_MS_MAX, this.#pauseMs * 2)
+  }
+
+  #tryAgain(): void {
+    const since = this.#fault
+    if (this.#state === 'failing') {
+      const kept = this.#kept
+      this.#kept = []
+      const event: Event = {
+        atMs: this.#now(),
+        name: 'ledger-recovery',
+        detail: { why: since?.message ?? '', notRecorded: { ...this.#lost } },
+      }
+      if (!this.#commit([...kept, { entry: { ...event, kind: 'event' } }])) return
+      this.#lost = { refusals: 0, events: 0, outcomes: 0 }
+      this.#become('reserve', since)
+    }
+    if (!this.#reserve.fill()) return this.#later()
+    this.#pauseMs = RETRY_MS_MIN
+    this.#become('writing', undefined)
+  }
+
+  #keep(waiting: Waiting): void {
+    if (this.#kept.length < KEPT_OUTCOMES_MAX) this.#kept.push(waiting)
+    else this.#lost.outcomes++
+  }
+
+  #lose(entry: Entry): void {
+    if (entry.kind === 'refusal') this.#lost.refusals++
+    else if (entry.kind === 'event') this.#lost.events++
+  }
+
+  #note(name: string, detail: Event['detail']): void {
+    this.#waiting.push({ entry: { kind: 'event', atMs: this.#now(), name, detail } })
+  }
+
+  #become(state: LedgerState, fault: StoreError | undefined): void {
+    const changed = state !== this.#state
+    this.#state = state
+    this.#fault = fault
+    if (changed) this.#onState?.(state, fault)
+  }
+
+  #unavailable(): LedgerError {
+    const fault = this.#fault
+    return new LedgerError(
+      'LEDGER_UNAVAILABLE',
+      fault ? `the record cannot be written: ${fault.message}` : 'the ledger is closed',
+      fault ? `${fault.help}; the gate goes on by itself` : 'start the gate again',
+      fault?.code,
+    )
+  }
+}
+
+function tooMany(): LedgerError {
+  return new LedgerError(
+    'LEDGER_UNAVAILABLE',
+    `${PENDING_RECORDS_MAX} records wait for the disk`,
+    'try again',
+  )
+}

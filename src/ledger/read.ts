@@ -1,0 +1,107 @@
+// Reads the ledger: the head of the chain, one record, records onwards from a place or backwards
+// from the end. Works on the connection that writes and on a read-only one beside it.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { openReadOnly } from '../store/sqlite/open.ts'
+import { asBuffer, FIRST_HASH, hashAfter, placesOf, recordText } from './block.ts'
+import { decode } from './decoding.ts'
+import { ledgerFile } from './files.ts'
+import type { LedgerRecord } from './record.ts'
+
+export interface Head {
+  /** Of the last record; 0 in an empty ledger. */
+  readonly seq: number
+  /** 32 bytes as latin1. */
+  readonly hash: string
+  /** The first record that may be an intent without outcome. */
+  readonly open: number
+}
+
+export interface Block {
+  readonly seq: number
+  readonly count: number
+  readonly at: number
+  readonly data: Buffer
+}
+
+export function openLedgerReadOnly(directory: string): DatabaseSync {
+  return openReadOnly(ledgerFile(directory))
+}
+
+export function readHead(database: DatabaseSync): Head {
+  const row = database.prepare('SELECT * FROM blocks ORDER BY seq DESC LIMIT 1').get()
+  if (row === undefined) return { seq: 0, hash: FIRST_HASH, open: 1 }
+  const data = asBuffer(row.data as Uint8Array)
+  return {
+    seq: Number(row.seq) + Number(row.count) - 1,
+    hash: data.toString('latin1', data.length - FIRST_HASH.length),
+    open: Number(row.open),
+  }
+}
+
+/** Blocks in order, from the one that holds `from`. */
+export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> {
+  const first = database.prepare('SELECT max(seq) AS seq FROM blocks WHERE seq <= ?').get(from)?.seq
+  const statement = database.prepare('SELECT * FROM blocks WHERE seq >= ? ORDER BY seq')
+  for (const row of statement.iterate(Number(first ?? 0))) yield blockOf(row)
+}
+
+export function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Block> {
+  const statement = database.prepare('SELECT * FROM blocks WHERE seq < ? ORDER BY seq DESC')
+  for (const row of statement.iterate(before ?? Number.MAX_SAFE_INTEGER)) yield blockOf(row)
+}
+
+export function* recordsFrom(database: DatabaseSync, from = 1): Generator<LedgerRecord> {
+  for (const { data } of blocksFrom(database, from))
+    for (const place of placesOf(data)) {
+      const record = decode(recordText(data, place))
+      if (record.seq >= from) yield record
+    }
+}
+
+export function* recordsBackwards(
+  database: DatabaseSync,
+  before = Number.MAX_SAFE_INTEGER,
+): Generator<LedgerRecord> {
+  for (const { data } of blocksBackwards(database, before))
+    for (const place of placesOf(data).reverse()) {
+      const record = decode(recordText(data, place))
+      if (record.seq < before) yield record
+    }
+}
+
+/** A reader of single records; the block it read last is kept. */
+export function recordReader(database: DatabaseSync): (seq: number) => LedgerRecord | undefined {
+  const statement = database.prepare(
+    'SELECT * FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+  )
+  let block: Block | undefined
+  return (seq) => {
+    if (block === undefined || seq < block.seq || seq >= block.seq + block.count) {
+      const row = statement.get(seq)
+      if (row === undefined) return undefined
+      block = blockOf(row)
+    }
+    const place = placesOf(block.data)[seq - block.seq]
+    return place === undefined ? undefined : decode(recordText(block.data, place))
+  }
+}
+
+/** The hash after a record; undefined where it is not there. */
+export function hashAt(database: DatabaseSync, seq: number): string | undefined {
+  if (seq === 0) return FIRST_HASH
+  for (const block of blocksFrom(database, seq)) {
+    const place = placesOf(block.data)[seq - block.seq]
+    return place === undefined ? undefined : hashAfter(block.data, place)
+  }
+  return undefined
+}
+
+function blockOf(row: Record<string, unknown>): Block {
+  return {
+    seq: Number(row.seq),
+    count: Number(row.count),
+    at: Number(row.at),
+    data: asBuffer(row.data as Uint8Array),
+  }
+}

@@ -1,0 +1,21 @@
+// A parent to be killed: a gate with nothing but a watcher and one stdio server, `stubborn`. Prints
+// the pids of the watcher, the server and the grandchild, and waits. Argument 1 is the file that
+// keeps the groups.
+
+import { join } from 'node:path'
+import { startStdioServer } from '../../src/gateway/upstream/stdio.ts'
+import { Watcher } from '../../src/gateway/upstream/watcher.ts'
+import { writeRequest } from '../../src/wire/write-message.ts'
+
+const log = (): void => {}
+const watcher = new Watcher({ file: process.argv[2], log })
+const command = [process.execPath, join(import.meta.dirname, 'stubborn.ts')]
+const link = startStdioServer({ name: 'stubborn', command, log, watcher })
+link.onMessage = (message) => {
+  if (message.kind !== 'answer') return
+  const result = JSON.parse(message.result ?? '') as { content: { text: string }[] }
+  const pids = JSON.parse(result.content[0]?.text ?? '[]') as number[]
+  console.log(JSON.stringify([watcher.pid, ...pids]))
+}
+link.send(writeRequest(1, 'tools/call', new Map([['name', '"pid"']])))
+setInterval(() => {}, 1_000)
