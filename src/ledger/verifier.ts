@@ -14,7 +14,8 @@ export interface Problem {
 }
 
 interface Found {
-  readonly seq: number
+  /** The number in the record itself; undefined where it does not read. */
+  readonly says: number | undefined
   readonly place: Place
   readonly stored: string
 }
@@ -28,6 +29,8 @@ export class Verifier {
   #previous: string | undefined
   #instead: string | undefined
   #lastHash: string
+  /** A row that does not fit its records: edited, unless records are found to be missing next. */
+  #doubt: Problem | undefined
 
   constructor(expected: number, previous: string) {
     this.#expected = expected
@@ -44,8 +47,17 @@ export class Verifier {
   }
 
   missingUntil(seq: number): void {
-    this.#missing(this.#expected, seq)
+    this.#doubt = undefined
+    const from = this.#expected
+    const what = from === seq ? `record ${from} is` : `records ${from} to ${seq} are`
+    this.report(from, 'missing', `${what} missing`)
     this.#expected = seq + 1
+  }
+
+  /** To be called when nothing follows. */
+  finish(): void {
+    if (this.#doubt) this.report(this.#doubt.seq, this.#doubt.kind, this.#doubt.message)
+    this.#doubt = undefined
   }
 
   add(block: Block): void {
@@ -54,6 +66,7 @@ export class Verifier {
 
   #fits({ seq, count, at, data }: Block): boolean {
     if (seq !== this.#expected || this.#previous === undefined) return false
+    this.finish()
     if (data.toString('latin1', 0, HASH_BYTES) !== this.#previous) return false
     let expected = seq
     let latestMs = 0
@@ -78,60 +91,60 @@ export class Verifier {
     const found: Found[] = []
     let latestMs = 0
     let offset = HASH_BYTES
-    while (offset < data.length) {
-      const place = placeAt(data, offset)
-      if (place === undefined) break
+    for (let place = placeAt(data, offset); place; place = placeAt(data, offset)) {
       const known = readHeader(data, place.start)
-      const position = (found.at(-1)?.seq ?? seq - 1) + 1
-      found.push({ seq: known ? header.seq : position, place, stored: hashAfter(data, place) })
       if (known) latestMs = Math.max(latestMs, header.atMs)
+      found.push({ says: known ? header.seq : undefined, place, stored: hashAfter(data, place) })
       offset = place.end + HASH_BYTES
     }
-    const sorted = [...found].sort((a, b) => a.seq - b.seq)
-    sorted.forEach((item, index) => {
-      if (found[index] !== item)
-        this.report(item.seq, 'moved', `record ${item.seq} is not in its place`)
-    })
-    for (const item of sorted) this.#check(item, data)
+    const first = found[0]?.says ?? seq
+    if (first === this.#expected) this.finish()
+    for (const [index, item] of found.entries()) {
+      const next = found[index + 1]
+      this.#check(item, data, next === undefined ? seq + count : next.says)
+    }
     if (offset !== data.length) this.#unreadable(seq + count)
     if (this.problems.length > before) return
-    const first = sorted[0]?.seq ?? seq
-    const leading = sorted[0] === undefined || this.#leads(data, sorted[0])
-    if (!leading || first !== seq || sorted.length !== count || latestMs !== at)
-      this.report(first, 'edited', `what stands beside record ${first} was edited`)
+    const leads = found[0] !== undefined && hashOf(data, found[0].place) === found[0].stored
+    if (!leads || first !== seq || found.length !== count || latestMs !== at)
+      this.#doubt = {
+        seq: first,
+        kind: 'edited',
+        message: `what stands beside record ${first} was edited`,
+      }
   }
 
-  #leads(data: Buffer, { place, stored }: Found): boolean {
-    return hashOf(data, place) === stored
-  }
-
-  #check({ seq, place, stored }: Found, data: Buffer): void {
+  /** `next` is the number that the record behind it says it has. */
+  #check({ says, place, stored }: Found, data: Buffer, next: number | undefined): void {
     this.records++
-    if (seq < this.#expected)
-      return this.report(seq, 'moved', `record ${seq} stands in a second place`)
-    if (seq > this.#expected) {
-      this.#missing(this.#expected, seq - 1)
-      this.#previous = undefined
-    }
-    this.#expected = seq + 1
+    const seq = this.#expected
+    if (says !== undefined && says !== seq) return this.#misplaced(says, stored, next)
     const should = this.#previous === undefined ? stored : after(this.#previous, data, place)
-    if (
-      should !== stored &&
-      (this.#instead === undefined || after(this.#instead, data, place) !== stored)
-    )
-      this.report(seq, 'edited', `record ${seq} was edited, or its hash`)
+    const fits =
+      should === stored ||
+      (this.#instead !== undefined && after(this.#instead, data, place) === stored)
+    if (!fits) this.report(seq, 'edited', `record ${seq} was edited, or its hash`)
+    this.#expected = seq + 1
     this.#follow(stored, should === stored ? undefined : should)
+  }
+
+  /** Moved, or what stood before it was removed, or its number was edited: what comes next tells. */
+  #misplaced(says: number, stored: string, next: number | undefined): void {
+    const seq = this.#expected
+    if (next === seq + 1) {
+      this.report(seq, 'moved', `in the place of record ${seq} stands one that says it is ${says}`)
+      this.#expected = seq + 1
+    } else if (says > seq) this.missingUntil(says - 1)
+    else return this.report(says, 'moved', `record ${says} stands in a second place`)
+    if (says > seq && this.#expected === says) this.#expected = says + 1
+    this.#follow(stored, undefined)
+    this.#previous = undefined
   }
 
   #follow(stored: string, instead: string | undefined): void {
     this.#previous = stored
     this.#lastHash = stored
     this.#instead = instead
-  }
-
-  #missing(from: number, to: number): void {
-    const what = from === to ? `record ${from} is` : `records ${from} to ${to} are`
-    this.report(from, 'missing', `${what} missing`)
   }
 
   #unreadable(next: number): void {

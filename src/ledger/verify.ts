@@ -68,6 +68,7 @@ function walk(
   }
   const beyond = due.at(-1)
   if (beyond !== undefined && beyond.seq > verifier.last.seq) verifier.missingUntil(beyond.seq)
+  verifier.finish()
 }
 
 function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Noted): void {

@@ -239,7 +239,8 @@ describe('the house', () => {
         const own = ask(compiled({ ...ALLOWING, classify: text.classify, guardrails }), one, used)
         const laid = own.guardrails.map(({ name }) => name)
         const ofHouse = both.guardrails.filter(({ rule }) => rule.startsWith('house:'))
-        expect(ofHouse.map(({ name }) => name)).toEqual(laid)
+        // By the accepted class as well, so perhaps more of them.
+        expect(ofHouse.map(({ name }) => name)).toEqual(expect.arrayContaining(laid))
         const keys = both.limits.map(({ key }) => key)
         expect(new Set(keys).size).toBe(keys.length)
         const foreign = keys.filter((key) => !alone.limits.some((take) => take.key === key))

@@ -273,3 +273,30 @@ describe('the trace', () => {
     ])
   })
 })
+
+describe('what must speak of one thing', () => {
+  test('a definition of another tool than the call is a fault, not a decision', () => {
+    const open = compiled({ version: 1, default: 'allow' })
+    const call = { server: 'a', name: 'drop', method: 'tools/call', args: {} }
+    const decision = decide(open, call, sampleFacts(TOOL), new MemoryCounters(), NOW)
+    expect(decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
+  })
+
+  test('no document classifies its way out from under the house', () => {
+    const guardrail = { name: 'no writes', match: { categories: ['Write'] }, action: 'deny' }
+    const house = compiled({ version: 1, default: 'allow', guardrails: [guardrail] })
+    const document = { version: 1, default: 'allow', classify: { 'a/put': 'Read' } }
+    expect(ask({ ...compiled(document), house })).toMatchObject({
+      action: 'deny',
+      rule: 'house:/guardrails/0',
+    })
+  })
+
+  test("a resource that is one of the gate's own files is denied", () => {
+    const open = compiled({ version: 1, default: 'allow' })
+    const call = { server: 'a', name: 'file:///x/.sluice/', method: 'resources/read', args: {} }
+    const facts = { ...sampleFacts(undefined), ownPaths: ['/x/.sluice'] }
+    const decision = decide(open, call, facts, new MemoryCounters(), NOW)
+    expect(decision).toMatchObject({ action: 'deny', rule: 'built-in' })
+  })
+})

@@ -73,10 +73,12 @@ export function layGuardrails(
 /** The guardrail that is always there. */
 export function layOwnFiles(
   laid: Laid,
-  { facts, args }: Situation,
+  { call, facts, args }: Situation,
   trace: TraceStep[] | undefined,
 ): void {
-  if (facts.ownPaths === undefined || !namesOwnFiles(args, facts.ownPaths)) return
+  const { ownPaths } = facts
+  if (ownPaths === undefined) return
+  if (!namesOwnFiles(call.name, ownPaths) && !namesOwnFiles(args, ownPaths)) return
   const rule = 'built-in'
   laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
   trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })

@@ -38,11 +38,26 @@ export interface Scope {
 export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
 
 export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resolved {
-  if (call.method === TOOL_CALL)
-    return facts.tool === undefined ? 'unknown-tool' : toolScope(policy, facts.tool)
+  if (call.method === TOOL_CALL) return resolveTool(policy, call, facts.tool)
   const category = CONTENT_METHODS.get(call.method)
   if (category === undefined) return PLUMBING.has(call.method) ? 'plumbing' : 'unknown-method'
-  return contentScope(policy, call, category)
+  const { server, name, method } = call
+  const named = method.startsWith('resources/')
+    ? policy.resources
+    : method === 'prompts/get'
+      ? policy.prompts
+      : undefined
+  const target = { server, name, method, category, accepted: category, classified: false }
+  return buildScope(policy, target, named, declaredArguments(undefined))
+}
+
+function resolveTool(policy: CompiledPolicy, call: Call, tool: KnownTool | undefined): Resolved {
+  if (tool === undefined) return 'unknown-tool'
+  const { server, name } = tool.definition
+  // Rules go by the definition, counters by the call: they must speak of one tool.
+  if (server !== call.server || name !== call.name)
+    throw new Error(`the call is to another tool than the definition \`${server}/${name}\``)
+  return toolScope(policy, tool)
 }
 
 export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
@@ -51,30 +66,18 @@ export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
     const { server, name, inputSchema } = tool.definition
     const word = classified(policy, server, name)
     const category = word ?? tool.category
-    const declared = declaredArguments(inputSchema)
-    const named = policy.tools
-    const target = { server, name, method: TOOL_CALL }
-    scope = buildScope(policy, target, category, named, declared, word !== undefined)
+    const target = {
+      server,
+      name,
+      method: TOOL_CALL,
+      category,
+      accepted: tool.category,
+      classified: word !== undefined,
+    }
+    scope = buildScope(policy, target, policy.tools, declaredArguments(inputSchema))
     policy.scopes.set(tool, scope)
   }
   return scope
-}
-
-function contentScope(policy: CompiledPolicy, call: Call, category: Category): Scope {
-  const { server, name, method } = call
-  const named = method.startsWith('resources/')
-    ? policy.resources
-    : method === 'prompts/get'
-      ? policy.prompts
-      : undefined
-  return buildScope(
-    policy,
-    { server, name, method },
-    category,
-    named,
-    declaredArguments(undefined),
-    false,
-  )
 }
 
 /** A person's word over the catalogue's: exact before globs, the narrowest globs, the riskiest. */
@@ -89,66 +92,38 @@ interface Target {
   readonly server: string
   readonly name: string
   readonly method: string
+  /** After the document's `classify`, where it speaks of this tool. */
+  readonly category: Category
+  readonly classified: boolean
+  /** As accepted with the definition. */
+  readonly accepted: Category
 }
 
 function buildScope(
   policy: CompiledPolicy,
   target: Target,
-  category: Category,
   named: NameMap<Rule> | undefined,
   declared: Declared,
-  classified: boolean,
 ): Scope {
-  const { server, name } = target
-  const aside: { pointer: string; why: string }[] = []
-  const counting: Rule[] = []
-  // A method's own rule takes the place of its category's.
-  const ofMethod = policy.methods.get(target.method)
-  const ofCategory = policy.categories.get(category)
-  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter(
-    (rule) => rule?.shadow,
-  ) as Rule[]
-  const enforced = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
-  const exact = named?.exact(server, name)
-  const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
-  if (exact !== undefined && !exact.shadow) {
-    counting.push(exact)
-    for (const { value } of globs)
-      aside.push({ pointer: value.pointer, why: 'the exact name stands over it' })
-    if (enforced) aside.push({ pointer: enforced.pointer, why: 'the exact name stands over it' })
-  } else {
-    const { count, wider } = narrowest(globs)
-    for (const { glob, than } of wider)
-      aside.push({
-        pointer: glob.value.pointer,
-        why: `\`${than.glob.key}\` is narrower and matches too`,
-      })
-    counting.push(...count.map(({ value }) => value))
-    const lifting =
-      enforced === ofCategory ? count.find(({ value }) => value.over.has(category)) : undefined
-    if (enforced && lifting)
-      aside.push({
-        pointer: enforced.pointer,
-        why: `lifted by \`over\` of \`${lifting.glob.key}\``,
-      })
-    else if (enforced) counting.push(enforced)
-  }
+  const { category, accepted, classified } = target
+  const { counting, shadow, aside } = rulesThatCount(policy, target, named)
   const ready = (rule: Rule) => makeReady(rule, rule.pointer, declared)
-  const laid = (guardrails: readonly Guardrail[], prefix: string) =>
+  const laid = (guardrails: readonly Guardrail[], classes: readonly Category[], prefix: string) =>
     guardrails
-      .filter((guardrail) => bears(guardrail, target, category))
+      .filter((guardrail) => bears(guardrail, target, classes))
       .map((guardrail) => makeReady(guardrail, prefix + guardrail.pointer, declared))
-  const own = laid(policy.guardrails, '')
-  const house = laid(policy.house?.guardrails ?? [], 'house:')
+  const own = laid(policy.guardrails, [category], '')
+  // The house goes by either class: no document classifies its way out from under it.
+  const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
   const houseShadow = policy.house?.shadow === true
   return {
     category,
     classified,
-    rules: counting.map(ready).sort((a, b) => (a.pointer < b.pointer ? -1 : 1)),
+    rules: counting.map(ready).sort(byPointer),
     guardrails: own.filter(({ rule }) => !rule.shadow),
     house: house.filter(({ rule }) => !rule.shadow && !houseShadow),
     shadow: [
-      ...shadow.map(ready).sort((a, b) => (a.pointer < b.pointer ? -1 : 1)),
+      ...shadow.map(ready).sort(byPointer),
       ...own.filter(({ rule }) => rule.shadow),
       ...house.filter(({ rule }) => rule.shadow || houseShadow),
     ],
@@ -156,12 +131,47 @@ function buildScope(
   }
 }
 
+function byPointer(a: Ready<Rule>, b: Ready<Rule>): number {
+  return a.pointer < b.pointer ? -1 : 1
+}
+
+/** Step 1 of "How a call is decided". */
+function rulesThatCount(policy: CompiledPolicy, target: Target, named: NameMap<Rule> | undefined) {
+  const { server, name, category } = target
+  const aside: { pointer: string; why: string }[] = []
+  const ofMethod = policy.methods.get(target.method)
+  const ofCategory = policy.categories.get(category)
+  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter(
+    (rule) => rule?.shadow,
+  ) as Rule[]
+  // A method's own rule takes the place of its category's.
+  const general = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
+  const exact = named?.exact(server, name)
+  const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
+  if (exact !== undefined && !exact.shadow) {
+    for (const rule of [...globs.map(({ value }) => value), ...(general ? [general] : [])])
+      aside.push({ pointer: rule.pointer, why: 'the exact name stands over it' })
+    return { counting: [exact], shadow, aside }
+  }
+  const { count, wider } = narrowest(globs)
+  const counting = count.map(({ value }) => value)
+  for (const { glob, than } of wider) {
+    const why = `\`${than.glob.key}\` is narrower and matches too`
+    aside.push({ pointer: glob.value.pointer, why })
+  }
+  const lifting = general === ofCategory && count.find(({ value }) => value.over.has(category))
+  if (general && lifting)
+    aside.push({ pointer: general.pointer, why: `lifted by \`over\` of \`${lifting.glob.key}\`` })
+  else if (general) counting.push(general)
+  return { counting, shadow, aside }
+}
+
 function bears(
   { match }: Guardrail,
   { server, name, method }: Target,
-  category: Category,
+  classes: readonly Category[],
 ): boolean {
-  if (match.categories !== undefined && !match.categories.includes(category)) return false
+  if (match.categories && !classes.some((one) => match.categories?.includes(one))) return false
   if (match.methods !== undefined && !match.methods.includes(method)) return false
   if (
     match.servers !== undefined &&

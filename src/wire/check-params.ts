@@ -46,7 +46,7 @@ function checkKinds(
 
 function isOfKind(value: JsonValue | undefined, kind: Kind): boolean {
   if (kind === 'a string') return typeof value === 'string'
-  return typeof value === 'object' || (value === undefined && kind === 'an object or absent')
+  return isObject(value) || (value === undefined && kind === 'an object or absent')
 }
 
 function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: number): void {

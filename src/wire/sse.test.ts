@@ -91,6 +91,7 @@ describe('parsing', () => {
     ['data: 123\ndata: 12', { lengthMax: 5 }, 'WIRE_EVENT_SIZE'],
     ['data: 1234567890123\ndata: 1', { lengthMax: 5 }, 'WIRE_LINE_LENGTH'],
     [': 1234567890123\ndata: 1', { lengthMax: 5 }, 'WIRE_LINE_LENGTH'],
+    ['data: 1234567890123\n: 1234567890123', { lengthMax: 5 }, 'WIRE_LINE_LENGTH'],
     ['data\ndata\ndata\ndata', { linesMax: 2 }, 'WIRE_EVENT_SIZE'],
     [`event: ${'e'.repeat(EVENT_FIELD_LENGTH_MAX + 1)}\ndata: 1`, {}, 'WIRE_EVENT_SIZE'],
     [`data: 1\nid: ${'i'.repeat(EVENT_FIELD_LENGTH_MAX + 1)}`, {}, 'WIRE_EVENT_SIZE'],

@@ -3,11 +3,16 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { callTool, note, resultOf, type Call } from './speak.ts'
+import { type Call, callTool, note, resultOf } from './speak.ts'
 
 type Incoming = { id?: number | string; method?: string; params?: Record<string, unknown> }
 
-export type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
+export type Seen = {
+  method: string
+  path: string
+  headers: IncomingMessage['headers']
+  body: string
+}
 
 export interface Behaviour {
   /** JSON or a stream of events, for answers to requests. */

@@ -107,7 +107,7 @@ export class OldTransport implements HttpTransport {
 
   #onEndpoint(data: string): void {
     const { url } = this.#host
-    const endpoint = URL.parse(data, url)
+    const endpoint = URL.parse(data, url.href)
     // Elsewhere it would get what the configuration trusts this server with.
     if (endpoint === null || endpoint.origin !== url.origin) {
       const message = `the server \`${this.#host.name}\` names an endpoint on another host`
