@@ -6,9 +6,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { KnownTool } from '../src/core/tools.ts'
+import { ERRORS as DOCUMENT_ERRORS } from '../src/document/errors.ts'
+import type { Problem } from '../src/document/problem.ts'
 import { compile } from '../src/policy/compile.ts'
 import { ERRORS } from '../src/policy/errors.ts'
-import type { Problem } from '../src/policy/problem.ts'
 
 const CASES = join(import.meta.dirname, 'cases')
 const FOLDER = join(CASES, 'bad-policies')
@@ -41,7 +42,8 @@ describe('a wrong document', () => {
 test('every code is met by a document', () => {
   const met = new Set(documents.flatMap(({ problems }) => problems.map(({ code }) => code)))
   // A fault is met while a call is judged, not while a document is read.
-  const codes = Object.keys(ERRORS).filter((code) => /^POLICY_(?!FAULT$)/.test(code))
+  const all = Object.keys({ ...ERRORS, ...DOCUMENT_ERRORS })
+  const codes = all.filter((code) => /^(POLICY_(?!FAULT$)|DOCUMENT_)/.test(code))
   expect(codes.filter((code) => !met.has(code as Problem['code']))).toEqual([])
 })
 

@@ -4,7 +4,7 @@
 
 import { styleText } from 'node:util'
 import { formatDecimal } from '../core/decimal.ts'
-import type { Problem } from '../policy/problem.ts'
+import type { Problem } from '../document/problem.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 

@@ -54,7 +54,7 @@ export class Verifier {
     this.#expected = seq + 1
   }
 
-  /** To be called when nothing follows. */
+  /** Reports what was held back, where nothing is missing behind it. */
   finish(): void {
     if (this.#doubt) this.report(this.#doubt.seq, this.#doubt.kind, this.#doubt.message)
     this.#doubt = undefined
@@ -134,9 +134,10 @@ export class Verifier {
     if (next === seq + 1) {
       this.report(seq, 'moved', `in the place of record ${seq} stands one that says it is ${says}`)
       this.#expected = seq + 1
-    } else if (says > seq) this.missingUntil(says - 1)
-    else return this.report(says, 'moved', `record ${says} stands in a second place`)
-    if (says > seq && this.#expected === says) this.#expected = says + 1
+    } else if (says > seq) {
+      this.missingUntil(says - 1)
+      this.#expected = says + 1
+    } else return this.report(says, 'moved', `record ${says} stands in a second place`)
     this.#follow(stored, undefined)
     this.#previous = undefined
   }

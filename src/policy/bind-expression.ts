@@ -2,7 +2,16 @@
 // beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
 // for each tool it meets.
 
-import { type CelCheck, type CelProgram, checkCel, childrenOf, FUNCTIONS, METHODS, type Node } from './cel.ts'
+import { nearest } from '../document/nearest.ts'
+import {
+  type CelCheck,
+  type CelProgram,
+  checkCel,
+  childrenOf,
+  FUNCTIONS,
+  METHODS,
+  type Node,
+} from './cel.ts'
 import {
   ANYTHING,
   celType,
@@ -14,7 +23,6 @@ import {
 import type { PolicyErrorCode } from './errors.ts'
 import type { Edit, Expression, Slot } from './expression.ts'
 import { namedType } from './expression-names.ts'
-import { nearest } from './nearest.ts'
 import { pathText } from './parse-limit.ts'
 
 export interface BoundSlot extends Slot {
@@ -116,7 +124,11 @@ function isBesideNull(node: Node, slot: Slot, expression: Expression): boolean {
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()
 
 /** Most tools declare the same of what an expression reads: checked once for each such reading. */
-function checkOnce(expression: Expression, text: string, variables: readonly { name: string; type: string }[]): CelCheck {
+function checkOnce(
+  expression: Expression,
+  text: string,
+  variables: readonly { name: string; type: string }[],
+): CelCheck {
   const known = checks.get(expression) ?? new Map<string, CelCheck>()
   checks.set(expression, known)
   const reading = `${variables.map(({ type }) => type).join()} ${text}`

@@ -119,16 +119,16 @@ cases:
 describe('a wrong file of cases', () => {
   const one = (fields: string) => `cases:\n  - ${fields}\n`
   test.each([
-    ['is empty', '', ['1:1 POLICY_EMPTY']],
-    ['is a list', '- call: a/b', ['1:1 POLICY_WRONG_TYPE']],
-    ['has no cases', 'policy: p', ['1:1 POLICY_MISSING_KEY a file of cases needs `cases`']],
-    ['has none in it', 'cases: []', ['1:8 POLICY_OUT_OF_RANGE `cases` is an empty list']],
+    ['is empty', '', ['1:1 DOCUMENT_EMPTY']],
+    ['is a list', '- call: a/b', ['1:1 DOCUMENT_WRONG_TYPE']],
+    ['has no cases', 'policy: p', ['1:1 DOCUMENT_MISSING_KEY a file of cases needs `cases`']],
+    ['has none in it', 'cases: []', ['1:8 DOCUMENT_OUT_OF_RANGE `cases` is an empty list']],
     [
       'misspells a key',
       one('{ cal: a/b, expect: allow }'),
-      ['2:7 POLICY_UNKNOWN_KEY unknown key `cal` in a case'],
+      ['2:7 DOCUMENT_UNKNOWN_KEY unknown key `cal` in a case'],
     ],
-    ['expects nothing', one('{ call: a/b }'), ['2:5 POLICY_MISSING_KEY a case needs `expect`']],
+    ['expects nothing', one('{ call: a/b }'), ['2:5 DOCUMENT_MISSING_KEY a case needs `expect`']],
     [
       'expects an empty mapping',
       one('{ call: a/b, expect: {} }'),
@@ -137,50 +137,54 @@ describe('a wrong file of cases', () => {
     [
       'expects a word that is none',
       one('{ call: a/b, expect: alow }'),
-      ['2:26 POLICY_UNKNOWN_WORD'],
+      ['2:26 DOCUMENT_UNKNOWN_WORD'],
     ],
     [
       'calls without a server',
       one('{ call: b, expect: allow }'),
-      ['2:13 POLICY_BAD_NAME `b` is no `<server>/<tool>`'],
+      ['2:13 DOCUMENT_BAD_NAME `b` is no `<server>/<tool>`'],
     ],
-    ['calls nothing of a server', one('{ call: b/, expect: allow }'), ['2:13 POLICY_BAD_NAME']],
+    ['calls nothing of a server', one('{ call: b/, expect: allow }'), ['2:13 DOCUMENT_BAD_NAME']],
     [
       'has a list for arguments',
       one('{ call: a/b, args: [1], expect: allow }'),
-      ['2:24 POLICY_WRONG_TYPE `args` is not a mapping'],
+      ['2:24 DOCUMENT_WRONG_TYPE `args` is not a mapping'],
     ],
     [
       'has a word for arguments',
       one('{ call: a/b, args: x, expect: allow }'),
-      ['2:24 POLICY_WRONG_TYPE'],
+      ['2:24 DOCUMENT_WRONG_TYPE'],
     ],
     [
       'has no such method',
       one('{ call: a/b, method: tools/list, expect: allow }'),
-      ['2:26 POLICY_UNKNOWN_WORD'],
+      ['2:26 DOCUMENT_UNKNOWN_WORD'],
     ],
     [
       'has no such day',
       one('{ call: a/b, at: "2026-02-29T00:00:00Z", expect: allow }'),
-      ['2:22 POLICY_WRONG_TYPE `2026-02-29T00:00:00Z` is no time'],
+      ['2:22 DOCUMENT_WRONG_TYPE `2026-02-29T00:00:00Z` is no time'],
     ],
     [
       'has no such month',
       one('{ call: a/b, at: "2026-13-01T00:00:00Z", expect: allow }'),
-      ['2:22 POLICY_WRONG_TYPE'],
+      ['2:22 DOCUMENT_WRONG_TYPE'],
     ],
     [
       'has no such hour',
       one('{ call: a/b, at: "2026-01-01T24:00:00Z", expect: allow }'),
-      ['2:22 POLICY_WRONG_TYPE'],
+      ['2:22 DOCUMENT_WRONG_TYPE'],
     ],
     [
       'has a time of another form',
       one('{ call: a/b, at: tomorrow, expect: allow }'),
-      ['2:22 POLICY_WRONG_TYPE'],
+      ['2:22 DOCUMENT_WRONG_TYPE'],
     ],
-    ['repeats never', one('{ call: a/b, repeat: 0, expect: allow }'), ['2:26 POLICY_OUT_OF_RANGE']],
+    [
+      'repeats never',
+      one('{ call: a/b, repeat: 0, expect: allow }'),
+      ['2:26 DOCUMENT_OUT_OF_RANGE'],
+    ],
   ] as const)('one that %s', (_what, text, expected) => {
     const read = readCases({ file: 'cases.yaml', text })
     expect(read.cases).toBeUndefined()
@@ -260,7 +264,7 @@ describe('properties', () => {
   })
 
   test.each([
-    ['is empty', '', 'POLICY_EMPTY'],
+    ['is empty', '', 'DOCUMENT_EMPTY'],
     [
       'has neither',
       'properties: [{ name: x }]',
@@ -274,17 +278,17 @@ describe('properties', () => {
     [
       'has no action',
       'properties: [{ never: { tool: a/b } }]',
-      'POLICY_MISSING_KEY a claim needs `action`',
+      'DOCUMENT_MISSING_KEY a claim needs `action`',
     ],
     [
       'has no such category',
       'properties: [{ never: { category: Delete, action: allow } }]',
-      'POLICY_UNKNOWN_WORD',
+      'DOCUMENT_UNKNOWN_WORD',
     ],
     [
       'has a tool without a server',
       'properties: [{ never: { tool: b, action: allow } }]',
-      'POLICY_BAD_NAME `b` is no `<server>/<tool>`',
+      'DOCUMENT_BAD_NAME `b` is no `<server>/<tool>`',
     ],
   ])('a wrong file that %s', (_what, text, expected) => {
     const read = readProperties({ file: 'p.yaml', text })

@@ -5,20 +5,20 @@ import { ACTIONS, type Action } from '../core/actions.ts'
 import { compareDecimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { CATEGORIES, type Category } from '../core/tools.ts'
-import { asMap, checkShape } from './check-shape.ts'
-import { KEY_LENGTH_MAX } from './limits.ts'
-import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
-import { scalar, strings } from './parse-rule.ts'
-import { type Problem, Problems } from './problem.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { type Problem, Problems } from '../document/problem.ts'
 import {
   entry,
   type Located,
   type LocatedMap,
   type LocatedScalar,
   readDocument,
-} from './read-document.ts'
+} from '../document/read-document.ts'
+import { parseDuration, type Shape } from '../document/shape.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
+import { scalar, strings } from './parse-rule.ts'
 import { type SampleFacts, splitName } from './sample-facts.ts'
-import { parseDuration, type Shape } from './shape.ts'
 
 export interface PolicyCase {
   readonly name: string
@@ -174,7 +174,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
   const parts = splitName(call)
   if (parts === undefined)
     problems.error(
-      'POLICY_BAD_NAME',
+      'DOCUMENT_BAD_NAME',
       entry(map, 'call')?.at ?? map.at,
       `\`${call}\` is no \`<server>/<tool>\``,
       'name the server before the `/`',
@@ -182,7 +182,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
   const args = entry(map, 'args')
   if (args !== undefined && args.kind !== 'map' && !(args.kind === 'scalar' && args.value === null))
     problems.error(
-      'POLICY_WRONG_TYPE',
+      'DOCUMENT_WRONG_TYPE',
       args.at,
       '`args` is not a mapping',
       'write `args: { name: value }`',
@@ -191,7 +191,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
   const atMs = at === undefined ? 0 : parseTime(String(at))
   if (atMs === undefined)
     problems.error(
-      'POLICY_WRONG_TYPE',
+      'DOCUMENT_WRONG_TYPE',
       entry(map, 'at')?.at ?? map.at,
       `\`${at}\` is no time`,
       'write `2026-01-01T12:00:00Z`',

@@ -141,7 +141,14 @@ const BASE = new Environment({
   .registerFunction(
     'sluiceTimestamp(string): google.protobuf.Timestamp',
     (text: string) =>
-      timestamp(realDay(plain(text, /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/))),
+      timestamp(
+        realDay(
+          plain(
+            text,
+            /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/,
+          ),
+        ),
+      ),
     sync(),
   )
 
@@ -232,7 +239,9 @@ function codePoints(text: string): bigint {
 export function literalProblem(node: Node & { op: 'value' }): string | undefined {
   const { args: value } = node
   if (typeof value === 'bigint' && value > 2n ** 63n) return `${value} is no integer of 64 bits`
-  return typeof value === 'object' && value !== null ? 'there are no bytes and no unsigned integers here' : undefined
+  return typeof value === 'object' && value !== null
+    ? 'there are no bytes and no unsigned integers here'
+    : undefined
 }
 
 /** A Date takes the 30th of February for the 2nd of March. */

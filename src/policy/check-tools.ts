@@ -3,15 +3,15 @@
 // An error in `check`; a warning at start, so that no server can stop a policy from loading.
 
 import type { KnownTool } from '../core/tools.ts'
+import { asMap } from '../document/check-shape.ts'
+import { nearest } from '../document/nearest.ts'
+import type { Problems, Severity } from '../document/problem.ts'
+import { entry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
 import { type BindProblem, bindExpression, undeclared } from './bind-expression.ts'
-import { asMap } from './check-shape.ts'
 import { type Declared, declaredArguments, declaredAt } from './declared-types.ts'
 import { globMatches, parseGlob, wildcardMatches } from './glob.ts'
-import { PROBLEMS_MAX } from './limits.ts'
-import { nearest } from './nearest.ts'
+import { PROBLEMS_MAX } from '../document/limits.ts'
 import type { CompiledPolicy } from './policy.ts'
-import type { Problems, Severity } from './problem.ts'
-import { entry, type LocatedMap, type LocatedScalar } from './read-document.ts'
 import { toolScope } from './resolve.ts'
 import type { Guardrail, Rule } from './rule.ts'
 

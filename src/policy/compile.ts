@@ -4,7 +4,9 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
-import { asMap, checkShape } from './check-shape.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { type Problem, Problems, type Severity } from '../document/problem.ts'
+import { entry, type LocatedMap, readDocument } from '../document/read-document.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { DOCUMENT } from './language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
@@ -17,8 +19,6 @@ import {
   strings,
 } from './parse-rule.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
-import { type Problem, Problems, type Severity } from './problem.ts'
-import { entry, type LocatedMap, readDocument } from './read-document.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 export interface Source {
@@ -62,7 +62,12 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
   const name = options.name ?? 'policy'
   const labels = labelMap(document)
   const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
-  const context: RuleContext = { problems, labels: known, budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX }, document: name }
+  const context: RuleContext = {
+    problems,
+    labels: known,
+    budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
+    document: name,
+  }
   const rules = (section: Section) =>
     asMap(entry(document, section)).entries.map(({ key, value }) =>
       parseRule(section, key, value, context),
@@ -101,7 +106,7 @@ function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[
     const place = item && entry(item, 'name')?.at
     if (seen.has(name))
       context.problems.error(
-        'POLICY_DOUBLED_KEY',
+        'DOCUMENT_DOUBLED_KEY',
         place ?? at,
         `\`${name}\` is the name of a guardrail before this one too`,
         'counters and records go by the name: give each its own',

@@ -4,16 +4,6 @@
 import { IMPORT_CODES } from './import/codes.ts'
 
 export const ERRORS = {
-  POLICY_TOO_LARGE: 'a bound on size, nesting or aliases of the document is passed',
-  POLICY_SYNTAX: 'the text is not YAML or JSON',
-  POLICY_EMPTY: 'the document says nothing',
-  POLICY_DOUBLED_KEY: 'one mapping has a key twice',
-  POLICY_UNKNOWN_KEY: 'a key the language does not have',
-  POLICY_MISSING_KEY: 'a required key is not there',
-  POLICY_WRONG_TYPE: 'a value of another kind than the key takes',
-  POLICY_UNKNOWN_WORD: 'a word the key does not take',
-  POLICY_OUT_OF_RANGE: 'a number or text beyond its bound',
-  POLICY_BAD_NAME: 'a key that names no tool, resource or prompt',
   POLICY_NO_EFFECT: 'something that would silently do nothing',
   POLICY_HIDE_BY_ARGS: '`hide` that depends on arguments',
   POLICY_DOUBLED_LIMIT: 'two limits that would share one counter',

@@ -1,9 +1,9 @@
 // The names an expression may say, and nothing else: a name that nothing fills is an error at
 // load, with the nearest that exists.
 
+import { didYouMean, nearest } from '../document/nearest.ts'
 import { type Node, rootOf } from './cel.ts'
 import type { PolicyErrorCode } from './errors.ts'
-import { didYouMean, nearest } from './nearest.ts'
 
 export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
 

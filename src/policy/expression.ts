@@ -3,6 +3,7 @@
 // What an expression reads is thereby a list that can be typed, bounded and checked before it runs.
 // Attacks answered here: native regular expressions, nested macros, names that nothing fills.
 
+import { didYouMean } from '../document/nearest.ts'
 import {
   celFailure,
   childrenOf,
@@ -26,7 +27,6 @@ import {
   PATTERN_STEPS_MAX,
 } from './limits.ts'
 import { matchWeight } from './match-weight.ts'
-import { didYouMean } from './nearest.ts'
 import { patternSteps } from './pattern-steps.ts'
 
 export interface Slot {
@@ -205,7 +205,8 @@ class Inspector {
       slot = { name: `s${this.slots.size}`, root, path, presence, at: node.start, uses: [] }
       this.slots.set(id, slot)
     }
-    if (!presence) slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
+    if (!presence)
+      slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
     for (let at = node; ; at = (at as Node & { op: '.' }).args[0]) {
       if (at.end === end) this.slotOf.set(at, { slot, element: false })
       if (at.op !== '.' && at.op !== '[]') break

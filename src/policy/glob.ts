@@ -29,7 +29,10 @@ export function isWider(wide: Glob, narrow: Glob): boolean {
 }
 
 function covers(wide: Glob, narrow: Glob): boolean {
-  return includes(oneStar(wide.server), oneStar(narrow.server)) && includes(oneStar(wide.name), oneStar(narrow.name))
+  return (
+    includes(oneStar(wide.server), oneStar(narrow.server)) &&
+    includes(oneStar(wide.name), oneStar(narrow.name))
+  )
 }
 
 /** Stars in a row mean what one means. */

@@ -7,10 +7,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { document, runs } from '../../test/arbitrary-policies.ts'
+import type { Shape } from '../document/shape.ts'
 import { compile } from './compile.ts'
 import { policyJsonSchema } from './json-schema.ts'
 import { DOCUMENT } from './language.ts'
-import type { Shape } from './shape.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const schema = policyJsonSchema() as Node

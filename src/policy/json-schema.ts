@@ -1,108 +1,13 @@
-// The JSON Schema of the policy language, for editors: made from the same shapes the engine checks
-// documents with. `npm run build` writes it to schema/policy.json; a test holds the two together.
+// The JSON Schema of the policy language, for editors. `npm run build` writes it to
+// schema/policy.json; a test holds the two together.
 
+import { type Schema, toJsonSchema } from '../document/json-schema.ts'
 import { DOCUMENT } from './language.ts'
-import type { KeyShape, Shape } from './shape.ts'
-
-type Schema = { readonly [key: string]: unknown }
 
 export function policyJsonSchema(): Schema {
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Sluice policy',
-    description: 'What happens to each call an agent makes: allow, deny, hide, require_approval.',
-    ...object(DOCUMENT),
-    definitions: Object.fromEntries(
-      [...nestedObjects(DOCUMENT)].map((shape) => [definitionName(shape), object(shape)]),
-    ),
-  }
-}
-
-type ObjectShape = Shape & { kind: 'object' }
-
-/** Every object below another, once: rules stand in six places. */
-function nestedObjects(shape: Shape, found = new Set<ObjectShape>()): Set<ObjectShape> {
-  const inner =
-    shape.kind === 'object'
-      ? Object.values(shape.fields).map((field) => field.shape)
-      : shape.kind === 'either'
-        ? shape.of
-        : shape.kind === 'list' || shape.kind === 'record'
-          ? [shape.of]
-          : []
-  for (const below of inner) {
-    if (below.kind === 'object') {
-      if (found.has(below)) continue
-      found.add(below)
-    }
-    nestedObjects(below, found)
-  }
-  return found
-}
-
-function definitionName(shape: ObjectShape): string {
-  return shape.noun.replace(/^an? /, '').replaceAll(' ', '_')
-}
-
-function toSchema(shape: Shape): Schema {
-  switch (shape.kind) {
-    case 'word':
-      return { enum: shape.words }
-    case 'constant':
-      return { const: shape.value }
-    case 'text':
-      return { type: 'string', minLength: 1, maxLength: shape.max }
-    case 'integer':
-      return { type: 'integer', minimum: shape.min, maximum: shape.max }
-    case 'decimal':
-      return { type: 'number', exclusiveMinimum: 0 }
-    case 'boolean':
-      return { type: 'boolean' }
-    case 'any':
-      return {}
-    case 'duration':
-      return {
-        anyOf: [
-          { type: 'integer', minimum: 1, maximum: shape.maxSeconds },
-          { type: 'string', pattern: '^\\d{1,9}(s|m|h|d)$' },
-        ],
-      }
-    case 'list':
-      return {
-        type: shape.min === undefined ? ['array', 'null'] : 'array',
-        items: toSchema(shape.of),
-        ...(shape.min === undefined ? {} : { minItems: shape.min }),
-        maxItems: shape.max,
-      }
-    case 'either':
-      return { anyOf: shape.of.map(toSchema) }
-    case 'record':
-      return record(shape.keys, toSchema(shape.of))
-    default:
-      return { $ref: `#/definitions/${definitionName(shape)}` }
-  }
-}
-
-function record(keys: KeyShape, of: Schema): Schema {
-  if (keys.kind === 'name')
-    return {
-      type: ['object', 'null'],
-      patternProperties: { '^[^/]+/.+': of },
-      additionalProperties: false,
-    }
-  const properties = Object.fromEntries(keys.words.map((word) => [word, of]))
-  return { type: ['object', 'null'], properties, additionalProperties: false }
-}
-
-function object(shape: ObjectShape): Schema {
-  const fields = Object.entries(shape.fields)
-  const required = fields.filter(([, field]) => field.required).map(([name]) => name)
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, { description: field.doc, ...toSchema(field.shape) }]),
-    ),
-    ...(required.length > 0 ? { required } : {}),
-    additionalProperties: false,
-  }
+  return toJsonSchema(
+    'Sluice policy',
+    'What happens to each call an agent makes: allow, deny, hide, require_approval.',
+    DOCUMENT,
+  )
 }

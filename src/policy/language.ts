@@ -4,12 +4,13 @@
 import { ACTIONS } from '../core/actions.ts'
 import { CHANNELS } from '../core/decision.ts'
 import { CATEGORIES } from '../core/tools.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import type { Field, Fields, KeyShape, Shape } from '../document/shape.ts'
 import {
   APPROVAL_TIMEOUT_SECONDS_MAX,
   APPROVAL_WAIT_SECONDS_MAX,
   EXPRESSION_LENGTH_MAX,
   GUARDRAILS_MAX,
-  KEY_LENGTH_MAX,
   LIMITS_PER_RULE_MAX,
   QUORUM_MAX,
   RATE_MAX,
@@ -17,7 +18,6 @@ import {
   WINDOW_SECONDS_MAX,
 } from './limits.ts'
 import { CONTENT_METHODS } from './methods.ts'
-import type { Field, Fields, KeyShape, Shape } from './shape.ts'
 
 const text = (max: number, example?: string): Shape => ({
   kind: 'text',

@@ -2,18 +2,18 @@
 // tells two limits apart, and of nothing that may change without meaning another counter.
 
 import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.ts'
-import { asMap } from './check-shape.ts'
-import { didYouMean } from './nearest.ts'
-import type { Problems } from './problem.ts'
+import { asMap } from '../document/check-shape.ts'
+import { didYouMean } from '../document/nearest.ts'
+import type { Problems } from '../document/problem.ts'
 import {
   entry,
   type Located,
   type LocatedMap,
   type LocatedScalar,
   placeOf,
-} from './read-document.ts'
+} from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
 import type { Amount, Limit, Per } from './rule.ts'
-import { parseDuration } from './shape.ts'
 
 const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
 const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/
@@ -106,7 +106,7 @@ function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per |
   }
   const parts = PARTS.map((one) => `\`${one}\``).join(', ')
   problems.error(
-    'POLICY_UNKNOWN_WORD',
+    'DOCUMENT_UNKNOWN_WORD',
     node.at,
     `\`per\` cannot be \`${word}\``,
     didYouMean(word, PARTS, `one of ${parts}, or an argument such as \`args.x\``),

@@ -4,22 +4,22 @@
 import type { Action } from '../core/actions.ts'
 import { CHANNELS, type Channel } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
-import { asMap, checkName } from './check-shape.ts'
-import { type Budget, parseExpression } from './expression.ts'
-import { ExpressionError } from './expression-names.ts'
-import { isGlob, parseGlob } from './glob.ts'
-import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
-import { parseLimits } from './parse-limit.ts'
-import type { Problems } from './problem.ts'
+import { asMap, checkName } from '../document/check-shape.ts'
+import type { Problems } from '../document/problem.ts'
 import {
   entry,
   type Located,
   type LocatedMap,
   type LocatedScalar,
   placeOf,
-} from './read-document.ts'
+} from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
+import { type Budget, parseExpression } from './expression.ts'
+import { ExpressionError } from './expression-names.ts'
+import { isGlob, parseGlob } from './glob.ts'
+import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
+import { parseLimits } from './parse-limit.ts'
 import type { Approval, Guardrail, Rule } from './rule.ts'
-import { parseDuration } from './shape.ts'
 import { weakTests } from './weak-tests.ts'
 
 export interface RuleContext {
@@ -123,7 +123,7 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
   for (const server of items(entry(match, 'servers')))
     if (String(server.value).includes('/'))
       problems.error(
-        'POLICY_BAD_NAME',
+        'DOCUMENT_BAD_NAME',
         server.at,
         `\`${server.value}\` is no name of a server`,
         'name tools under `tools`, and servers without a `/`',

@@ -3,19 +3,19 @@
 
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'
-import { asMap, checkShape } from './check-shape.ts'
-import { type Glob, parseGlob } from './glob.ts'
-import { KEY_LENGTH_MAX } from './limits.ts'
-import { scalar } from './parse-rule.ts'
-import { type Problem, Problems } from './problem.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { type Problem, Problems } from '../document/problem.ts'
 import {
   entry,
   type Located,
   type LocatedMap,
   type LocatedScalar,
   readDocument,
-} from './read-document.ts'
-import type { Shape } from './shape.ts'
+} from '../document/read-document.ts'
+import type { Shape } from '../document/shape.ts'
+import { type Glob, parseGlob } from './glob.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import { scalar } from './parse-rule.ts'
 
 export interface Property {
   readonly name: string
@@ -106,7 +106,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
   for (const tool of each(entry(claim, 'tool')) ?? [])
     if (!/^[^/]+\/.+/s.test(tool))
       problems.error(
-        'POLICY_BAD_NAME',
+        'DOCUMENT_BAD_NAME',
         claim.at,
         `\`${tool}\` is no \`<server>/<tool>\``,
         `write \`*/${tool}\` for every server`,

@@ -2,6 +2,9 @@
 // has to wait. Credit is for what was asked for and comes on top. Pure; stdout and stderr of servers
 // are read through it.
 
+/** A shorter rest than this is put off: many small ones cost more than what they hold back. */
+const REST_MS_MIN = 50
+
 export class SecondBudget {
   readonly #perSecond: number
   readonly #creditMax: number
@@ -32,7 +35,8 @@ export class SecondBudget {
   spend(cost: number, nowMs: number): number {
     this.#refill(nowMs)
     this.#left -= cost
-    return this.#left >= 0 ? 0 : Math.ceil((-this.#left / this.#perSecond) * 1_000)
+    const debtMs = (-this.#left / this.#perSecond) * 1_000
+    return debtMs < REST_MS_MIN ? 0 : Math.ceil(debtMs)
   }
 
   /** The same for one unit, which is on credit where there is some. */

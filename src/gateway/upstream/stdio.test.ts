@@ -211,18 +211,18 @@ describe('a server that floods', () => {
       globalThis.gc?.()
       const before = process.memoryUsage().rss
       const began = performance.now()
-      let slowest = 0
-      let calls = 0
+      const times: number[] = []
       while (performance.now() - began < 2_000) {
         const asked = performance.now()
-        await other.asker.call('echo', { calls })
-        slowest = Math.max(slowest, performance.now() - asked)
-        calls += 1
+        await other.asker.call('echo')
+        times.push(performance.now() - asked)
       }
       const grownMb = (process.memoryUsage().rss - before) / 1_048_576
       expect(grownMb).toBeLessThan(64)
-      expect(calls).toBeGreaterThan(500)
-      expect(slowest).toBeLessThan(250)
+      // Generous, since machines that test are busy: alone it is some 10,000 calls and 1 ms.
+      const usual = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.9)]
+      expect(times.length).toBeGreaterThan(100)
+      expect(usual).toBeLessThan(100)
       expect(received).toBeLessThan(12_000)
       expect(flooded.entries.length).toBeLessThan(500)
     },

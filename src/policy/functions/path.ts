@@ -7,7 +7,7 @@
 
 import { Undecided } from './undecided.ts'
 
-/** In UTF-16 code units; every reading of the longest path is placed in about a millisecond. */
+/** In UTF-16 code units; every reading of the longest path is placed within a millisecond. */
 const PATH_LENGTH_MAX = 1_024
 const DECODE_ROUNDS_MAX = 8
 

@@ -1,7 +1,7 @@
 // Paths and values of the original as CEL text. Only what CEL and the engine read back as the same
 // thing is written; everything else is undefined, and the caller reports it.
 
-import type { LocatedScalar } from '../read-document.ts'
+import type { LocatedScalar } from '../../document/read-document.ts'
 
 /** Words that CEL does not take as a name after a dot. */
 const RESERVED = new Set(

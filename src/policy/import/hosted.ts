@@ -2,7 +2,7 @@
 // `limits`, and limits over all tools. Its public page shows the document, not every field below;
 // conditions are read with Intercept's operators, and a field nobody documented is an error.
 
-import { entry, type Located, type LocatedMap } from '../read-document.ts'
+import { entry, type Located, type LocatedMap } from '../../document/read-document.ts'
 import { composeGuardrails, composeTool } from './compose.ts'
 import { type Check, type Draft, EMPTY_CHECK } from './draft.ts'
 import { notImported } from './intercept.ts'

@@ -323,7 +323,7 @@ guardrails:
       ),
       '4:74 IMPORT_INVALID',
     ],
-    ['a doubled key', 'version: "1"\nversion: "1"\n', '2:1 POLICY_DOUBLED_KEY'],
+    ['a doubled key', 'version: "1"\nversion: "1"\n', '2:1 DOCUMENT_DOUBLED_KEY'],
     ['a policy of our own', 'version: 1\ndefault: deny\nguardrails: []\n', '1:1 IMPORT_FORMAT'],
     ['a list', '- a\n', '1:1 IMPORT_FORMAT'],
     [
@@ -364,7 +364,7 @@ guardrails:
       for (let index = 0; text.length < 200_000; index++) text += line(index)
       return text
     }
-    expect(told(`${'x'.repeat(1_048_577)}`, 'errors')).toEqual(['1:1 POLICY_TOO_LARGE'])
+    expect(told(`${'x'.repeat(1_048_577)}`, 'errors')).toEqual(['1:1 DOCUMENT_TOO_LARGE'])
     const rules = crowd(
       (index) =>
         `      - { name: a, conditions: [{ path: state.pay.c${index}, op: lte, value: 1 }], state: { counter: c${index}, window: day } }\n`,
@@ -376,7 +376,7 @@ guardrails:
 
   it('refuses what is not YAML', () => {
     const { yaml, errors } = importPolicy('version: "1\n', options)
-    expect([yaml, errors.map(({ code }) => code)]).toEqual(['', ['POLICY_SYNTAX']])
+    expect([yaml, errors.map(({ code }) => code)]).toEqual(['', ['DOCUMENT_SYNTAX']])
   })
 
   it('refuses a name of a server that would be a glob', () => {

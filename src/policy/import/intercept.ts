@@ -2,7 +2,7 @@
 // denied; with `default: deny` so is a tool that is not listed; then every rule of the tool and of
 // `*` must pass. `*` adds rules to other tools and never lets one through. Keys are exact names.
 
-import { entry, type Located, type LocatedMap } from '../read-document.ts'
+import { entry, type Located, type LocatedMap } from '../../document/read-document.ts'
 import { composeGuardrails, composeTool } from './compose.ts'
 import { type Check, type Draft, EMPTY_CHECK } from './draft.ts'
 import {

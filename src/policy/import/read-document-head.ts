@@ -1,8 +1,8 @@
 // What both formats of PolicyLayer share: version, description, default, the list of hidden tools,
 // and how a tool of theirs is named here.
 
-import { KEY_LENGTH_MAX } from '../limits.ts'
-import { entry, type LocatedMap } from '../read-document.ts'
+import { KEY_LENGTH_MAX } from '../../document/limits.ts'
+import { entry, type LocatedMap } from '../../document/read-document.ts'
 import type { Draft } from './draft.ts'
 import { isNothing, keyAt, readList, readText } from './read-fields.ts'
 import type { Report } from './report.ts'

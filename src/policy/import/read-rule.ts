@@ -2,7 +2,7 @@
 // conditions, its counter (also in the form `5/hour`).
 
 import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '../limits.ts'
-import { entry, type LocatedMap } from '../read-document.ts'
+import { entry, type LocatedMap } from '../../document/read-document.ts'
 import { cleanLine } from './emit-document.ts'
 import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
 import type { Report } from './report.ts'

@@ -1,11 +1,10 @@
 // Gathers what there is to say about an imported document, by offset into its text. Errors and
 // warnings are kept apart and all of them are kept: nothing of the original is dropped in silence.
 
-import type { PolicyErrorCode } from '../errors.ts'
 import type { ImportCode } from './codes.ts'
 
 export interface ImportWarning {
-  readonly code: ImportCode | PolicyErrorCode
+  readonly code: string
   readonly message: string
   readonly help: string
   readonly file: string

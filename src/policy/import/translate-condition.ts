@@ -6,8 +6,8 @@
 
 import { RE2JS } from 're2js'
 import { PATTERN_LENGTH_MAX } from '../limits.ts'
-import { didYouMean } from '../nearest.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar } from '../read-document.ts'
+import { didYouMean } from '../../document/nearest.ts'
+import { entry, type Located, type LocatedMap, type LocatedScalar } from '../../document/read-document.ts'
 import {
   type ArgumentPath,
   parsePath,

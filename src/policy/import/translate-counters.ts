@@ -2,7 +2,7 @@
 // before the call and reserved after; what they come to is the smallest of them. Conditions that
 // are no limit of the tool's own counter have no counterpart here and are errors.
 
-import { entry, type Located, type LocatedMap } from '../read-document.ts'
+import { entry, type Located, type LocatedMap } from '../../document/read-document.ts'
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { Report } from './report.ts'
 import { type TranslatedLimit, translateLimit } from './translate-limit.ts'

@@ -3,7 +3,6 @@
 // after may rely on it.
 
 import { parseDecimal } from '../core/decimal.ts'
-import { isGlob } from './glob.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Problems } from './problem.ts'
@@ -59,7 +58,7 @@ function checkObject(
     if (!field.required || meant.has(name) || node.entries.some(({ key }) => key.value === name))
       continue
     const help = `add \`${name}\`: ${field.doc}`
-    problems.error('POLICY_MISSING_KEY', node.at, `${shape.noun} needs \`${name}\``, help)
+    problems.error('DOCUMENT_MISSING_KEY', node.at, `${shape.noun} needs \`${name}\``, help)
     fits = false
   }
   return fits
@@ -76,7 +75,7 @@ function unknownKey(
   const { elsewhere = {} } = shape
   const help = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
   problems.error(
-    'POLICY_UNKNOWN_KEY',
+    'DOCUMENT_UNKNOWN_KEY',
     key.at,
     `unknown key \`${shorten(name)}\` in ${shape.noun}`,
     help ?? didYouMean(name, fields),
@@ -101,11 +100,11 @@ function checkRecord(
 }
 
 function checkGlobs(node: LocatedMap, what: string, problems: Problems): boolean {
-  const globs = node.entries.filter(({ key }) => isGlob(String(key.value)))
+  const globs = node.entries.filter(({ key }) => isGlobKey(String(key.value)))
   const beyond = globs[GLOBS_MAX]
   if (beyond === undefined) return true
   problems.error(
-    'POLICY_TOO_LARGE',
+    'DOCUMENT_TOO_LARGE',
     beyond.key.at,
     `\`${shorten(String(beyond.key.value))}\` is one glob too many under ${what}`,
     `the limit is ${GLOBS_MAX}`,
@@ -118,12 +117,12 @@ function checkKey(key: LocatedScalar, shape: KeyShape, what: string, problems: P
   if (shape.kind === 'word') {
     if (shape.words.includes(name)) return true
     const help = didYouMean(name, shape.words)
-    problems.error('POLICY_UNKNOWN_WORD', key.at, `unknown \`${name}\` under ${what}`, help)
+    problems.error('DOCUMENT_UNKNOWN_WORD', key.at, `unknown \`${name}\` under ${what}`, help)
     return false
   }
   if (name.length > KEY_LENGTH_MAX) {
     const message = `\`${shorten(name)}\` is a name of ${name.length} characters`
-    problems.error('POLICY_BAD_NAME', key.at, message, `the limit is ${KEY_LENGTH_MAX}`)
+    problems.error('DOCUMENT_BAD_NAME', key.at, message, `the limit is ${KEY_LENGTH_MAX}`)
     return false
   }
   return checkName(name, shape.noun, key.at, problems)
@@ -137,7 +136,7 @@ export function checkName(name: string, noun: string, at: number, problems: Prob
     slash === -1
       ? `write \`<server>/${name}\`, or \`"*/${name}"\` for every server`
       : 'name the server before the `/` and the rest after it'
-  problems.error('POLICY_BAD_NAME', at, `\`${name}\` is no \`<server>/<${noun}>\``, help)
+  problems.error('DOCUMENT_BAD_NAME', at, `\`${name}\` is no \`<server>/<${noun}>\``, help)
   return false
 }
 
@@ -204,7 +203,7 @@ function unknownWord(
 ): false {
   const help = didYouMean(String(node.value), words)
   problems.error(
-    'POLICY_UNKNOWN_WORD',
+    'DOCUMENT_UNKNOWN_WORD',
     node.at,
     `${what} cannot be \`${shorten(node.text)}\``,
     note === undefined ? help : `${help}: ${note}`,
@@ -263,13 +262,13 @@ function inDays(seconds: number): string {
 }
 
 function outOfRange(node: Located, message: string, help: string, problems: Problems): false {
-  problems.error('POLICY_OUT_OF_RANGE', node.at, message, help)
+  problems.error('DOCUMENT_OUT_OF_RANGE', node.at, message, help)
   return false
 }
 
 function wrongType(node: Located, shape: Shape, what: string, problems: Problems): false {
   const help = `it takes ${describe(shape)}${howToWrite(node, shape)}`
-  problems.error('POLICY_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
+  problems.error('DOCUMENT_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
   return false
 }
 
@@ -336,4 +335,8 @@ function describe(shape: Shape): string {
 
 export function asMap(node: Located | undefined): LocatedMap {
   return node?.kind === 'map' ? node : { kind: 'map', at: node?.at ?? 0, entries: [] }
+}
+
+function isGlobKey(key: string): boolean {
+  return /[*?]/.test(key)
 }

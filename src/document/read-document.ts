@@ -39,7 +39,7 @@ export function entry(map: LocatedMap, key: string): Located | undefined {
 export function readDocument(text: string, problems: Problems): Located | undefined {
   if (text.length > DOCUMENT_LENGTH_MAX) {
     problems.error(
-      'POLICY_TOO_LARGE',
+      'DOCUMENT_TOO_LARGE',
       0,
       `the document has ${text.length} characters, the limit is ${DOCUMENT_LENGTH_MAX}`,
       'split it into several documents under `policies:`, or use globs and categories',
@@ -54,7 +54,7 @@ export function readDocument(text: string, problems: Problems): Located | undefi
     (isScalar(contents) && contents.value === null && contents.tag === undefined)
   ) {
     const help = 'the smallest policy is `version: 1` and `default: deny`'
-    problems.error('POLICY_EMPTY', 0, 'the document is empty', help)
+    problems.error('DOCUMENT_EMPTY', 0, 'the document is empty', help)
     return undefined
   }
   const walker = new Walker(document, text, problems)
@@ -102,14 +102,14 @@ class Walker {
     if (this.failed) return nothing(at)
     if (++this.#nodes > DOCUMENT_NODES_MAX)
       return this.#fail(
-        'POLICY_TOO_LARGE',
+        'DOCUMENT_TOO_LARGE',
         at,
         `more than ${DOCUMENT_NODES_MAX} nodes once aliases are followed`,
         'write the values out, or use a glob',
       )
     if (depth > DOCUMENT_DEPTH_MAX)
       return this.#fail(
-        'POLICY_TOO_LARGE',
+        'DOCUMENT_TOO_LARGE',
         at,
         `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
         'no part of a policy nests like this',
@@ -118,7 +118,7 @@ class Walker {
       const target = this.#targets.get(node)
       if (target !== undefined) return this.locate(target, depth + 1, at)
       return this.#fail(
-        'POLICY_SYNTAX',
+        'DOCUMENT_SYNTAX',
         at,
         `\`*${node.source}\` stands for nothing: no \`&${node.source}\` comes before it`,
         'write the value out, or put it in quotes if it is a text',
@@ -137,7 +137,7 @@ class Walker {
     const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
     const at = tagEnd(before) - written.length
     return this.#fail(
-      'POLICY_SYNTAX',
+      'DOCUMENT_SYNTAX',
       at,
       `\`${written}\` is a tag`,
       'take the tag out: a policy has none',
@@ -152,7 +152,7 @@ class Walker {
       const key = this.locate(pair.key, depth + 1)
       if (key.kind !== 'scalar')
         return this.#fail(
-          'POLICY_SYNTAX',
+          'DOCUMENT_SYNTAX',
           key.at,
           'a key is a list or a mapping',
           'keys are plain words',
@@ -160,14 +160,14 @@ class Walker {
       const name = key.value === null ? key.text : String(key.value)
       if (name === '<<')
         return this.#fail(
-          'POLICY_SYNTAX',
+          'DOCUMENT_SYNTAX',
           key.at,
           '`<<` would merge another mapping into this one',
           'write the keys out: a policy has no merge keys',
         )
       if (seen.has(name))
         return this.#fail(
-          'POLICY_DOUBLED_KEY',
+          'DOCUMENT_DOUBLED_KEY',
           key.at,
           `the key \`${name}\` stands here twice`,
           'keep one: two parsers would not agree which of them holds',
@@ -220,7 +220,7 @@ class Walker {
   }
 
   #fail(
-    code: 'POLICY_TOO_LARGE' | 'POLICY_SYNTAX' | 'POLICY_DOUBLED_KEY',
+    code: 'DOCUMENT_TOO_LARGE' | 'DOCUMENT_SYNTAX' | 'DOCUMENT_DOUBLED_KEY',
     at: number,
     message: string,
     help: string,

@@ -18,7 +18,7 @@ export function parseYaml(text: string, problems: Problems): Document | undefine
   } catch (error) {
     if (!(error instanceof FirstError)) throw error
     const { message, help } = inPlainWords(error)
-    const code = error.code === 'RESOURCE_EXHAUSTION' ? 'POLICY_TOO_LARGE' : 'POLICY_SYNTAX'
+    const code = error.code === 'RESOURCE_EXHAUSTION' ? 'DOCUMENT_TOO_LARGE' : 'DOCUMENT_SYNTAX'
     problems.error(code, error.at, message, help)
     return undefined
   }

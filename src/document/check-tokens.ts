@@ -41,7 +41,7 @@ export class TokenCheck {
     if (unclosed === undefined) return true
     const { bracket, at } = unclosed
     return this.#refuse(
-      'POLICY_SYNTAX',
+      'DOCUMENT_SYNTAX',
       at,
       `\`${bracket}\` is never closed`,
       `close it with \`${CLOSING[bracket]}\``,
@@ -61,21 +61,21 @@ export class TokenCheck {
   #bounded(): boolean {
     if (this.#open.length > DOCUMENT_DEPTH_MAX || this.#inLine > DOCUMENT_DEPTH_MAX)
       return this.#refuse(
-        'POLICY_TOO_LARGE',
+        'DOCUMENT_TOO_LARGE',
         this.#at,
         `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
         'no part of a policy nests like this',
       )
     if (this.#tokens > DOCUMENT_TOKENS_MAX)
       return this.#refuse(
-        'POLICY_TOO_LARGE',
+        'DOCUMENT_TOO_LARGE',
         this.#at,
         `more than ${DOCUMENT_TOKENS_MAX} words and signs`,
         'use globs and categories, or split it into several documents',
       )
     if (this.#anchors > DOCUMENT_ANCHORS_MAX)
       return this.#refuse(
-        'POLICY_TOO_LARGE',
+        'DOCUMENT_TOO_LARGE',
         this.#at,
         `more than ${DOCUMENT_ANCHORS_MAX} anchors, aliases and tags`,
         'write the values out, or use a glob',
@@ -86,7 +86,7 @@ export class TokenCheck {
   #legible(token: string): boolean {
     const first = token[0]
     const syntax = (message: string, help: string) =>
-      this.#refuse('POLICY_SYNTAX', this.#at, message, help)
+      this.#refuse('DOCUMENT_SYNTAX', this.#at, message, help)
     if (first === '%')
       return syntax(
         `\`${shown(token)}\` is a directive`,
@@ -105,7 +105,7 @@ export class TokenCheck {
   }
 
   #refuse(
-    code: 'POLICY_SYNTAX' | 'POLICY_TOO_LARGE',
+    code: 'DOCUMENT_SYNTAX' | 'DOCUMENT_TOO_LARGE',
     at: number,
     message: string,
     help: string,

@@ -1,13 +1,12 @@
 // What is wrong with a document, where, and what to do about it. Problems are collected, never
 // thrown, so that a person sees all of them at once.
 
-import type { PolicyErrorCode } from './errors.ts'
 import { PROBLEMS_KEPT_MAX, PROBLEMS_MAX } from './limits.ts'
 
 export type Severity = 'error' | 'warning'
 
 export interface Problem {
-  readonly code: PolicyErrorCode
+  readonly code: string
   readonly severity: Severity
   readonly message: string
   readonly help: string
@@ -40,21 +39,15 @@ export class Problems {
     return this.#errors > 0
   }
 
-  error(code: PolicyErrorCode, offset: number, message: string, help: string): void {
+  error(code: string, offset: number, message: string, help: string): void {
     this.add('error', code, offset, message, help)
   }
 
-  warn(code: PolicyErrorCode, offset: number, message: string, help: string): void {
+  warn(code: string, offset: number, message: string, help: string): void {
     this.add('warning', code, offset, message, help)
   }
 
-  add(
-    severity: Severity,
-    code: PolicyErrorCode,
-    offset: number,
-    message: string,
-    help: string,
-  ): void {
+  add(severity: Severity, code: string, offset: number, message: string, help: string): void {
     if (severity === 'error') this.#errors++
     const count = severity === 'error' ? this.#errors : ++this.#warnings
     if (count > PROBLEMS_KEPT_MAX) return

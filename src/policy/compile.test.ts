@@ -7,7 +7,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KnownTool } from '../core/tools.ts'
 import { type Compiled, compile } from './compile.ts'
-import { DOCUMENT_LENGTH_MAX, GLOBS_MAX, GUARDRAILS_MAX } from './limits.ts'
+import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
+import { GUARDRAILS_MAX } from './limits.ts'
 
 const CASES = join(import.meta.dirname, '../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
@@ -119,20 +120,20 @@ describe('a megabyte of mixed signs is answered', () => {
 describe('a document that is too large is refused', () => {
   test('ten megabytes, at once', () => {
     const { problems, took } = answer(`${HEAD}${filled('a: b\n').repeat(10)}`)
-    expect(problems.map(({ code }) => code)).toEqual(['POLICY_TOO_LARGE'])
+    expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
     expect(took).toBeLessThan(1_000)
   })
 
   test.each(['- ', 'a: ', '-\n', 'a:\n'])('nested over lines by %j', (unit) => {
     const nested = lines('', (index) => `${' '.repeat(index)}${unit.trimEnd()}\n`)
-    expect(answer(nested).problems.map(({ code }) => code)).toEqual(['POLICY_TOO_LARGE'])
+    expect(answer(nested).problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
   })
 
   test('an anchor bomb', () => {
     const level = (index: number) => `a${index + 1}: &a${index + 1} [${`*a${index}, `.repeat(8)}]\n`
     const bomb = `a0: &a0 [x, x, x, x]\n${Array.from({ length: 20 }, (_, index) => level(index)).join('')}`
     const { problems, took } = answer(HEAD + bomb)
-    expect(problems.map(({ code }) => code)).toEqual(['POLICY_TOO_LARGE'])
+    expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
     expect(took).toBeLessThan(SLOW_MS)
   })
 
@@ -143,7 +144,7 @@ describe('a document that is too large is refused', () => {
   })
 
   test('an alias inside its own anchor', () => {
-    expect(answer(`${HEAD}tools: &a [*a]\n`).problems[0]?.code).toBe('POLICY_TOO_LARGE')
+    expect(answer(`${HEAD}tools: &a [*a]\n`).problems[0]?.code).toBe('DOCUMENT_TOO_LARGE')
   })
 })
 
