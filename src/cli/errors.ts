@@ -5,7 +5,8 @@ export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',
   CLI_TOOLS: 'a file of tool definitions is not one',
   CLI_ARGUMENT: 'an option or argument of a command is wrong',
-  CLI_POLICY: 'the policy has errors, so the command cannot go on',
+  CLI_POLICY: 'the policy or configuration has errors, so the command cannot go on',
+  CLI_START: 'the gate could not start',
 } as const
 
 /** Thrown by a command that cannot run; main prints it and exits with 2. */

@@ -5,7 +5,7 @@ import type { Action } from '../core/actions.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
+import { type CompiledPolicy, rulesOf } from '../policy/policy.ts'
 import type { TraceStep } from '../policy/trace.ts'
 import { type Output, printable, type Style, toJson } from './output.ts'
 
@@ -109,7 +109,7 @@ export class Explanation {
     const house = pointer.startsWith('house:')
     const policy = house ? this.#policy.house : this.#policy
     const bare = house ? pointer.slice(6) : pointer
-    const rule = policy && allRules(policy).find((candidate) => candidate.pointer === bare)
+    const rule = policy && rulesOf(policy).find((candidate) => candidate.pointer === bare)
     if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
     const { line } = policy.position(rule.at)
     return `${printable('key' in rule ? rule.key : rule.name)} (${policy.file}:${line})`
@@ -120,17 +120,6 @@ export class Explanation {
   bold = (text: string) => this.paint('bold', text)
   dim = (text: string) => this.paint('dim', text)
   action = (action: Action) => this.paint(STYLES[action], action)
-}
-
-function allRules(policy: CompiledPolicy) {
-  return [
-    ...policy.tools.values(),
-    ...policy.categories.values(),
-    ...policy.methods.values(),
-    ...policy.resources.values(),
-    ...policy.prompts.values(),
-    ...policy.guardrails,
-  ]
 }
 
 function waitText(ms: number): string {

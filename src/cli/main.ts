@@ -10,6 +10,7 @@ import { addPolicyExplain } from './policy-explain.ts'
 import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
 import { addPolicyTest } from './policy-test.ts'
+import { addUp } from './up.ts'
 
 /** A command's answer: its exit code. */
 export type Answer = (code: 0 | 1) => void
@@ -36,6 +37,7 @@ function build(answer: Answer): Command {
     .showHelpAfterError('(--help shows what is possible)')
     .exitOverride()
     .addHelpText('after', EXAMPLES)
+  addUp(program, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

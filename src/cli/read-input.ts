@@ -5,9 +5,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { classify } from '../catalogue/classify.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool, ToolDefinition } from '../core/tools.ts'
-import { type Compiled, type CompileOptions, compile } from '../policy/compile.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Problem } from '../document/problem.ts'
+import { type CompileOptions, compile } from '../policy/compile.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
 import { readJson } from '../wire/read-json.ts'
 import { CliError } from './errors.ts'
 import { TEXT_FILE_BYTES_MAX, TOOLS_FILE_BYTES_MAX } from './limits.ts'
@@ -97,19 +97,17 @@ export function readTools(file: string): KnownTool[] {
 /** Compiles, prints what is wrong, and goes on only without errors. */
 export function loadPolicy(
   file: string,
-  options: CompileOptions & { house?: CompiledPolicy },
+  options: CompileOptions,
   output: Output,
-): { policy: CompiledPolicy; problems: readonly Problem[] } {
-  const text = readText(file)
-  const { policy, problems }: Compiled = compile({ file, text }, options)
-  if (policy !== undefined) return { policy, problems }
+  text = readText(file),
+): { policy: CompiledPolicy; problems: readonly Problem[]; text: string } {
+  const { policy, problems } = compile({ file, text }, options)
+  if (policy !== undefined) return { policy, problems, text }
   for (const problem of problems) output.problem(problem, text)
   const count = problems.filter(({ severity }) => severity === 'error').length
-  throw new CliError(
-    'CLI_POLICY',
-    `\`${file}\` has ${count} error${count === 1 ? '' : 's'}`,
-    'mend it; `sluice policy check` shows them',
-  )
+  const errors = `${count} error${count === 1 ? '' : 's'}`
+  const help = 'mend it; `sluice policy check` shows them'
+  throw new CliError('CLI_POLICY', `\`${file}\` has ${errors}`, help)
 }
 
 /** The tool of this name: a known one, or one about which nothing is declared. */

@@ -125,7 +125,10 @@ function checkKey(key: LocatedScalar, shape: KeyShape, what: string, problems: P
     problems.error('DOCUMENT_BAD_NAME', key.at, message, `the limit is ${KEY_LENGTH_MAX}`)
     return false
   }
-  return checkName(name, shape.noun, key.at, problems)
+  if (shape.kind === 'name') return checkName(name, shape.noun, key.at, problems)
+  if (shape.form.test(name)) return true
+  problems.error('DOCUMENT_BAD_NAME', key.at, `\`${name}\` is no ${shape.noun}`, shape.help)
+  return false
 }
 
 /** `<server>/<name>`, globs allowed. */

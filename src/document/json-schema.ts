@@ -89,6 +89,12 @@ function record(keys: KeyShape, of: Schema): Schema {
       patternProperties: { '^[^/]+/.+': of },
       additionalProperties: false,
     }
+  if (keys.kind === 'form')
+    return {
+      type: ['object', 'null'],
+      patternProperties: { [keys.form.source]: of },
+      additionalProperties: false,
+    }
   const properties = Object.fromEntries(keys.words.map((word) => [word, of]))
   return { type: ['object', 'null'], properties, additionalProperties: false }
 }

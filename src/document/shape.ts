@@ -31,6 +31,8 @@ export type KeyShape =
   | { readonly kind: 'word'; readonly words: readonly string[] }
   /** `<server>/<name>`, globs allowed. */
   | { readonly kind: 'name'; readonly noun: string }
+  /** A name of its own, of this form. */
+  | { readonly kind: 'form'; readonly noun: string; readonly form: RegExp; readonly help: string }
 
 export type Fields = Readonly<Record<string, Field>>
 

@@ -6,26 +6,38 @@ import type { Decision } from '../core/decision.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import type { Id } from '../wire/message.ts'
-import { RPC } from '../wire/rpc-codes.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
+import { membersOf } from '../wire/spans.ts'
 import { writeError, writeResult } from '../wire/write-message.ts'
 
-export function refusalAnswer(id: Id, method: string, name: string, decision: Decision, tool: KnownTool | undefined): string {
+export function refusalAnswer(
+  id: Id,
+  method: string,
+  name: string,
+  decision: Decision,
+  tool: KnownTool | undefined,
+): string {
   if (decision.action === 'hide') return unknownAnswer(id, method, name)
   const told = {
     decision: decision.action,
     code: decision.code,
     reason: decision.reason,
-    ...(Number.isFinite(decision.retryAfterMs) && decision.retryAfterMs > 0 ? { retryAfterMs: Math.ceil(decision.retryAfterMs) } : {}),
+    ...(Number.isFinite(decision.retryAfterMs) && decision.retryAfterMs > 0
+      ? { retryAfterMs: Math.ceil(decision.retryAfterMs) }
+      : {}),
   }
   const text = `denied by policy: ${decision.reason}`
-  if (method !== TOOL_CALL) return writeError(id, RPC.invalidRequest, text, { 'sluice/decision': told })
+  if (method !== TOOL_CALL)
+    return writeError(id, rpcCodeOf(decision.code as LocalCode), text, { 'sluice/decision': told })
   return writeResult(
     id,
     JSON.stringify({
       content: [{ type: 'text', text }],
       isError: true,
       _meta: { 'sluice/decision': told },
-      ...(tool?.definition.outputSchema === undefined ? { structuredContent: { sluice: told } } : {}),
+      ...(tool?.definition.outputSchema === undefined
+        ? { structuredContent: { sluice: told } }
+        : {}),
     }),
   )
 }
@@ -36,11 +48,21 @@ function unknownAnswer(id: Id, method: string, name: string): string {
   return writeError(id, RPC.resourceNotFound, `Resource not found: ${name}`)
 }
 
-/** A server's result without what only the gate may say. */
+/** A server's result without what only the gate may say; every other byte as it was. */
 export function withoutOurNames(resultText: string): string {
-  if (!resultText.includes('sluice')) return resultText
-  const result = JSON.parse(resultText) as { _meta?: Record<string, unknown>; structuredContent?: Record<string, unknown> }
-  for (const key of Object.keys(result._meta ?? {})) if (/^sluice\b/i.test(key)) delete result._meta?.[key]
-  if (result.structuredContent && typeof result.structuredContent === 'object') delete result.structuredContent.sluice
-  return JSON.stringify(result)
+  const members = membersOf(resultText)
+  let changed = false
+  for (const holder of ['_meta', 'structuredContent']) {
+    const inner = membersOf(members.get(holder) ?? 'null')
+    const ours = [...inner.keys()].filter((key) => /^sluice(\/|$)/i.test(key))
+    if (ours.length === 0) continue
+    for (const key of ours) inner.delete(key)
+    members.set(holder, joinMembers(inner))
+    changed = true
+  }
+  return changed ? joinMembers(members) : resultText
+}
+
+export function joinMembers(members: ReadonlyMap<string, string>): string {
+  return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
 }

@@ -14,7 +14,8 @@ import type { Link } from './link.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { ToolList } from './tool-list.ts'
-import { type HttpPools, startHttpServer } from './upstream/http.ts'
+import { startHttpServer } from './upstream/http.ts'
+import type { HttpPools } from './upstream/http-pools.ts'
 import { startStdioServer } from './upstream/stdio.ts'
 import type { Log, UpstreamLink } from './upstream/upstream.ts'
 import type { Watcher } from './upstream/watcher.ts'
@@ -66,7 +67,8 @@ export class Gate {
   /** Puts the gate between a client's session and a server. */
   open(name: string, client: ClientLink, principal: Principal): void {
     const config = this.#parts.config.servers[name] as ServerConfig
-    const log: Log = (level, message, fields) => this.#parts.log(level, message, { server: name, ...fields })
+    const log: Log = (level, message, fields) =>
+      this.#parts.log(level, message, { server: name, ...fields })
     const server = this.#connect(name, config, log)
     const use = this.#slots.open(principal.id, LOCAL_SLOTS, Date.now())
     const { ownPaths } = this.#parts
@@ -110,7 +112,20 @@ export class Gate {
 
   #connect(name: string, config: ServerConfig, log: Log): UpstreamLink {
     if (config.kind === 'stdio')
-      return startStdioServer({ name, command: config.command, env: config.env, cwd: config.cwd, log, watcher: this.#parts.watcher })
-    return startHttpServer({ name, url: config.url, headers: config.headers, log, pools: this.#parts.pools })
+      return startStdioServer({
+        name,
+        command: config.command,
+        env: config.env,
+        cwd: config.cwd,
+        log,
+        watcher: this.#parts.watcher,
+      })
+    return startHttpServer({
+      name,
+      url: config.url,
+      headers: config.headers,
+      log,
+      pools: this.#parts.pools,
+    })
   }
 }

@@ -4,6 +4,9 @@
 /** What one server may say in one message, in bytes: the wire reader's own bound is the same. */
 export const UPSTREAM_MESSAGE_BYTES_MAX = 16 * 1_048_576
 
+/** Requests of one link whose answer is still expected. */
+export const OPEN_REQUESTS_MAX = 20_000
+
 // A server's process.
 
 /** Messages waiting for a server that does not read, in UTF-16 code units and in number. */
@@ -50,7 +53,9 @@ export const RESTART_HEALTHY_MS = 60_000
 export const HTTP_CONNECT_MS_MAX = 10_000
 /** No byte for so long ends an exchange; calls have a shorter limit of their own. */
 export const HTTP_SILENCE_MS_MAX = 3_600_000
-export const HTTP_KEEP_ALIVE_MS = 30_000
+/** Idle connections, where the server does not say how long it keeps them: one that it closes while
+ * a call is on its way costs that call its outcome. */
+export const HTTP_KEEP_ALIVE_MS = 4_000
 export const HTTP_HEADER_BYTES_MAX = 32_768
 /** Connections to one origin for calls; as many again for streams that stay open. */
 export const HTTP_CONNECTIONS_MAX = 256
@@ -69,3 +74,19 @@ export const HTTP_HANDLE_LENGTH_MAX = 1_024
 export const HTTP_ENDPOINT_MS_MAX = 10_000
 /** How long the DELETE of a session may take. */
 export const HTTP_FAREWELL_MS_MAX = 2_000
+
+// A client.
+
+/** The body of one request. */
+export const BODY_BYTES_MAX = 16 * 1_048_576
+/** What waits for a client that does not read its stream. */
+export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576
+/** Messages for a client kept until it opens a stream, and for one that comes back for them. */
+export const SESSION_EVENTS_MAX = 200
+export const SESSION_REQUESTS_MAX = 1_000
+export const SESSIONS_MAX = 1_000
+export const SESSION_IDLE_MS = 30 * 60_000
+/** Pages of a list that the gate reads for itself. */
+export const LIST_PAGES_MAX = 100
+/** How long open calls may take to finish when the gate stops. */
+export const DRAIN_MS = 5_000

@@ -8,15 +8,25 @@ import { isObject } from '../core/json.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
 import type { Answer, Id, Members, Message, Notification, Request } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
-import { oneLine, writeError, writeNotification, writeRequest, writeResult } from '../wire/write-message.ts'
+import {
+  oneLine,
+  writeError,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from '../wire/write-message.ts'
 import { admit, type Spine } from './admit.ts'
 import { refusalAnswer, withoutOurNames } from './answers.ts'
 import type { Link, Related } from './link.ts'
-import type { UpstreamLink } from './upstream/upstream.ts'
 import type { ToolList } from './tool-list.ts'
+import type { UpstreamLink } from './upstream/upstream.ts'
 
 /** How a call ended, for the record. */
-export type Outcome = { readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'; readonly bytes: number; readonly errorCode?: number }
+export type Outcome = {
+  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
+  readonly bytes: number
+  readonly errorCode?: number
+}
 
 export interface RelayContext {
   readonly spine: Spine
@@ -69,7 +79,11 @@ export class Relay {
     if (this.#closed) return
     this.#closed = true
     for (const pending of this.#toServer.values()) {
-      const text = writeError(pending.id, RPC.internal, `${why}; whether the call was carried out is unknown`)
+      const text = writeError(
+        pending.id,
+        RPC.internal,
+        `${why}; whether the call was carried out is unknown`,
+      )
       this.#client.send(text, { request: pending.id, answers: true })
       this.#settle(pending, { status: 'unknown', bytes: 0 })
     }
@@ -92,10 +106,13 @@ export class Relay {
   /** A question of the gate's own, such as for the list of tools. */
   ask(method: string, params: JsonObject): Promise<Answer> {
     const id = this.#nextId++
-    const members = new Map(Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]))
+    const members = new Map(
+      Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]),
+    )
     return new Promise((resolve, reject) => {
       this.#own.set(id, resolve)
-      if (!this.#server.send(writeRequest(id, method, members))) reject(new Error('the server is gone'))
+      if (!this.#server.send(writeRequest(id, method, members)))
+        reject(new Error('the server is gone'))
     })
   }
 
@@ -116,17 +133,23 @@ export class Relay {
     const reply = (text: string) => this.#client.send(text, { request: id, answers: true })
     if (PLUMBING.has(method)) return this.#carry(request, undefined, '')
     if (method !== TOOL_CALL && !CONTENT_METHODS.has(method))
-      return void reply(writeError(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`))
+      return void reply(
+        writeError(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`),
+      )
     const call = this.#callOf(request)
     const tool = method === TOOL_CALL ? await this.#context.tools.find(call.name) : undefined
     const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
-    const admitted = await admit(this.#context.spine, call, facts, request.params?.text.get('arguments'))
+    const admitted = await admit(
+      this.#context.spine,
+      call,
+      facts,
+      request.params?.text.get('arguments'),
+    )
     if (this.#closed) return
     if (admitted.admitted) {
       this.#context.onCall()
       this.#carry(request, admitted.intent, call.name)
-    }
-    else reply(refusalAnswer(id, method, call.name, admitted.decision, tool))
+    } else reply(refusalAnswer(id, method, call.name, admitted.decision, tool))
   }
 
   /** What the policy judges: the name and the arguments as they were read. */
@@ -146,7 +169,10 @@ export class Relay {
     if (this.#server.send(oneLine(writeRequest(upstream, method, params?.text)))) return
     this.#toServer.delete(upstream)
     this.#settle(pending, { status: 'unknown', bytes: 0 })
-    this.#client.send(writeError(id, RPC.internal, 'the server is gone'), { request: id, answers: true })
+    this.#client.send(writeError(id, RPC.internal, 'the server is gone'), {
+      request: id,
+      answers: true,
+    })
   }
 
   #serverAnswer(answer: Answer): void {
@@ -156,20 +182,33 @@ export class Relay {
       return own(answer)
     }
     const pending = this.#toServer.get(answer.id as Id)
-    if (pending === undefined) return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
+    if (pending === undefined)
+      return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
     this.#toServer.delete(answer.id as Id)
     const text = this.#answerText(pending, answer)
     this.#client.send(text, { request: pending.id, answers: true })
     if (pending.method === TOOL_CALL) this.#context.onAnswer(pending.name)
     const error = answer.error === undefined ? {} : { errorCode: answer.error.code }
-    this.#settle(pending, { status: answer.error ? 'error' : 'answered', bytes: text.length, ...error })
+    this.#settle(pending, {
+      status: answer.error ? 'error' : 'answered',
+      bytes: text.length,
+      ...error,
+    })
   }
 
   #answerText({ id, method }: Pending, { error, result }: Answer): string {
     if (error !== undefined || result === undefined)
-      return writeError(id, error?.code ?? RPC.internal, error?.message ?? 'an answer without a result', error?.data)
+      return writeError(
+        id,
+        error?.code ?? RPC.internal,
+        error?.message ?? 'an answer without a result',
+        error?.data,
+      )
     if (method === 'initialize') this.#context.onRevision(revisionOf(result))
-    const told = method === 'tools/list' ? this.#context.tools.filter(result, this.#context.facts()) : withoutOurNames(result)
+    const told =
+      method === 'tools/list'
+        ? this.#context.tools.filter(result, this.#context.facts())
+        : withoutOurNames(result)
     return oneLine(writeResult(id, told))
   }
 
@@ -177,23 +216,41 @@ export class Relay {
     const { id, method, params } = request
     const refuse = (code: number, text: string) => this.#server.send(writeError(id, code, text))
     if (method !== 'ping') {
-      if (!CONTENT_METHODS.has(method)) return void refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
-      const admitted = await admit(this.#context.spine, this.#callOf(request), this.#context.facts(), undefined)
+      if (!CONTENT_METHODS.has(method))
+        return void refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
+      const admitted = await admit(
+        this.#context.spine,
+        this.#callOf(request),
+        this.#context.facts(),
+        undefined,
+      )
       if (this.#closed) return
-      if (!admitted.admitted) return void refuse(RPC.invalidRequest, `denied by policy: ${admitted.decision.reason}`)
+      if (!admitted.admitted)
+        return void refuse(RPC.invalidRequest, `denied by policy: ${admitted.decision.reason}`)
     }
     const ours = `sluice-${this.#nextId++}`
     const startedMs = performance.now()
-    this.#toClient.set(ours, { id, method, intent: undefined, name: '', startedMs, progressToken: undefined })
+    this.#toClient.set(ours, {
+      id,
+      method,
+      intent: undefined,
+      name: '',
+      startedMs,
+      progressToken: undefined,
+    })
     this.#client.send(oneLine(writeRequest(ours, method, params?.text)), this.#relatedTo(related))
   }
 
   #serverNotification(message: Notification, related: Related | undefined): void {
     if (message.method === 'notifications/tools/list_changed') this.#context.tools.forget()
-    if (message.method === 'notifications/cancelled') return this.#notify(message, this.#client, this.#toClient)
-    if (!PLUMBING.has(message.method)) return this.#context.log(`a notification that does not pass: ${message.method}`)
+    if (message.method === 'notifications/cancelled')
+      return this.#notify(message, this.#client, this.#toClient)
+    if (!PLUMBING.has(message.method))
+      return this.#context.log(`a notification that does not pass: ${message.method}`)
     const token = message.params?.value.progressToken
-    const of = [...this.#toServer.values()].find((pending) => token !== undefined && pending.progressToken === token)
+    const of = [...this.#toServer.values()].find(
+      (pending) => token !== undefined && pending.progressToken === token,
+    )
     const relation = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(message.method, message.params?.text)), relation)
   }
@@ -208,8 +265,10 @@ export class Relay {
 
   /** Carries a notification over; a cancellation with the id the other side knows. */
   #notify({ method, params }: Notification, to: Link, carried: ReadonlyMap<Id, Pending>): void {
-    if (!PLUMBING.has(method)) return this.#context.log(`a notification that does not pass: ${method}`)
-    if (method !== 'notifications/cancelled') return void to.send(oneLine(writeNotification(method, params?.text)))
+    if (!PLUMBING.has(method))
+      return this.#context.log(`a notification that does not pass: ${method}`)
+    if (method !== 'notifications/cancelled')
+      return void to.send(oneLine(writeNotification(method, params?.text)))
     const cancelled = params?.value.requestId
     for (const [ours, pending] of carried) {
       if (pending.id !== cancelled) continue
@@ -223,10 +282,14 @@ export class Relay {
 
   #answer(answer: Answer, carried: Map<Id, Pending>, to: Link): void {
     const pending = carried.get(answer.id as Id)
-    if (pending === undefined) return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
+    if (pending === undefined)
+      return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
     carried.delete(answer.id as Id)
     const { error, result } = answer
-    const text = error === undefined && result !== undefined ? writeResult(pending.id, result) : writeError(pending.id, error?.code ?? RPC.internal, error?.message ?? '', error?.data)
+    const text =
+      error === undefined && result !== undefined
+        ? writeResult(pending.id, result)
+        : writeError(pending.id, error?.code ?? RPC.internal, error?.message ?? '', error?.data)
     to.send(oneLine(text))
   }
 }
@@ -240,4 +303,3 @@ function revisionOf(result: string): string {
   const { protocolVersion } = JSON.parse(result) as { protocolVersion?: unknown }
   return typeof protocolVersion === 'string' ? protocolVersion : ''
 }
-

@@ -2,15 +2,16 @@
 // see. A call to a tool nobody listed yet makes the gate ask the server itself, so that a call is
 // never judged by a name alone.
 
-import type { Instant } from '../core/clock.ts'
 import type { Facts } from '../core/call.ts'
+import type { Instant } from '../core/clock.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 import { visible } from '../policy/decide.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
-import { membersOf, elementsOf } from '../wire/spans.ts'
 import type { Answer } from '../wire/message.ts'
+import { elementsOf, membersOf } from '../wire/spans.ts'
+import { joinMembers } from './answers.ts'
 import type { KnownTools } from './known-tools.ts'
 import { LIST_PAGES_MAX } from './limits.ts'
 
@@ -57,13 +58,16 @@ export class ToolList {
       return visible(policy, { server, name, method: TOOL_CALL }, { ...facts, tool }, now)
     })
     members.set('tools', `[${shown.map(({ text }) => text).join(',')}]`)
-    return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
+    return joinMembers(members)
   }
 
   async #listAll(): Promise<void> {
     let cursor: string | undefined
     for (let page = 0; page < LIST_PAGES_MAX; page++) {
-      const { result } = await this.#context.ask('tools/list', cursor === undefined ? {} : { cursor })
+      const { result } = await this.#context.ask(
+        'tools/list',
+        cursor === undefined ? {} : { cursor },
+      )
       if (result === undefined) return
       const members = membersOf(result)
       this.#learn(members.get('tools'))
@@ -78,7 +82,11 @@ export class ToolList {
     return elementsOf(listText).flatMap((text) => {
       const definition = JSON.parse(text) as JsonValue
       if (!isObject(definition) || typeof definition.name !== 'string') return []
-      const tool = this.#context.known.accept(this.#context.server, definition as unknown as ToolDefinition, text)
+      const tool = this.#context.known.accept(
+        this.#context.server,
+        definition as unknown as ToolDefinition,
+        text,
+      )
       this.#tools.set(tool.definition.name, tool)
       return [{ tool, text }]
     })

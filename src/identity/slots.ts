@@ -29,10 +29,13 @@ export class Slots {
   open(principal: string, count: number, nowMs: number): SlotUse {
     const slots = this.#held.get(principal) ?? []
     this.#held.set(principal, slots)
-    for (let number = slots.length; number < count; number++) slots.push(newSlot(principal, number, nowMs))
+    for (let number = slots.length; number < count; number++)
+      slots.push(newSlot(principal, number, nowMs))
     const usable = slots.slice(0, Math.max(1, count))
     const slot = usable.reduce((best, other) =>
-      other.users < best.users || (other.users === best.users && other.lastUsedMs < best.lastUsedMs) ? other : best,
+      other.users < best.users || (other.users === best.users && other.lastUsedMs < best.lastUsedMs)
+        ? other
+        : best,
     )
     slot.users += 1
     return new SlotUse(slot)
@@ -86,5 +89,14 @@ export class SlotUse {
 
 function newSlot(principal: string, number: number, nowMs: number): Held {
   const id = `${principal}#${number}@${nowMs}`
-  return { principal, number, id, startedAtMs: nowMs, lastUsedMs: nowMs, calls: 0, saw: new Set(), users: 0 }
+  return {
+    principal,
+    number,
+    id,
+    startedAtMs: nowMs,
+    lastUsedMs: nowMs,
+    calls: 0,
+    saw: new Set(),
+    users: 0,
+  }
 }

@@ -15,9 +15,12 @@ const LEDGER = `
   ) STRICT;
   CREATE TABLE anchors (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
 
-/** Texts are kept once, as numbers; `through` says up to where the index knows the ledger. */
+/** Texts are kept once, as numbers; `through` says up to where the index knows the ledger. Most calls
+ * are allowed, so an index of those would cost much and find nothing. */
+export const USUAL_WORDS = { action: 1, code: 2 } as const
 const INDEX = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+  INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED');
   CREATE TABLE calls (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -33,9 +36,8 @@ const INDEX = `
   CREATE INDEX calls_session ON calls (session);
   CREATE INDEX calls_server ON calls (server);
   CREATE INDEX calls_tool ON calls (server, name);
-  CREATE INDEX calls_name ON calls (name);
-  CREATE INDEX calls_code ON calls (code);
-  CREATE INDEX calls_action ON calls (action);
+  CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
+  CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
   CREATE TABLE outcomes (intent INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
 

@@ -3,6 +3,7 @@
 // by reading backwards, which answers the same and takes longer.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { USUAL_WORDS } from './files.ts'
 import { QUERY_RECORDS_MAX } from './limits.ts'
 import { recordReader, recordsBackwards } from './read.ts'
 import type { JudgementRecord, OutcomeRecord } from './record.ts'
@@ -60,6 +61,11 @@ function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: 
     if (word === undefined) return []
     where.push(`${column} = ?`)
     values.push(word)
+    // Said for the planner: only so does it know that the index of the unusual has them all.
+    if (column === 'action' || column === 'code') {
+      const usual = USUAL_WORDS[column]
+      if (word !== usual) where.push(`${column} <> ${usual}`)
+    }
   }
   const { sinceMs, untilMs, before } = query
   if (sinceMs !== undefined || untilMs !== undefined) {
@@ -81,13 +87,13 @@ function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: 
     ${where.length > 0 ? `WHERE ${where.map(qualified).join(' AND ')}` : ''}
     ORDER BY calls.seq DESC LIMIT ${limit + 1}`
   const read = recordReader(ledger)
-  return index.database
-    .prepare(sql)
-    .all(...values)
-    .map(({ seq, outcome }) => ({
-      record: read(Number(seq)) as JudgementRecord,
-      outcome: outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
-    }))
+  const rows = index.database.prepare(sql).all(...values)
+  // One after the other: the reader keeps the block it read last.
+  const records = rows.map(({ seq }) => read(Number(seq)) as JudgementRecord)
+  const outcomes = rows.map(({ outcome }) =>
+    outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
+  )
+  return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
 }
 
 function qualified(condition: string): string {

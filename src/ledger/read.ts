@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openReadOnly } from '../store/sqlite/open.ts'
-import { asBuffer, FIRST_HASH, hashAfter, placesOf, recordText } from './block.ts'
+import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
 import { ledgerFile } from './files.ts'
 import type { LedgerRecord } from './record.ts'
@@ -76,13 +76,15 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
     'SELECT * FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
   )
   let block: Block | undefined
+  let places: readonly Place[] = []
   return (seq) => {
     if (block === undefined || seq < block.seq || seq >= block.seq + block.count) {
       const row = statement.get(seq)
       if (row === undefined) return undefined
       block = blockOf(row)
+      places = placesOf(block.data)
     }
-    const place = placesOf(block.data)[seq - block.seq]
+    const place = places[seq - block.seq]
     return place === undefined ? undefined : decode(recordText(block.data, place))
   }
 }

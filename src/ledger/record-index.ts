@@ -6,7 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../store/sqlite/open.ts'
 import { hashAfter, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
-import { indexFile } from './files.ts'
+import { indexFile, USUAL_WORDS } from './files.ts'
 import { INDEXED_AT_ONCE_MAX, REMEMBERED_WORDS_MAX } from './limits.ts'
 import { blocksFrom, hashAt, readHead } from './read.ts'
 import type { LedgerRecord } from './record.ts'
@@ -85,7 +85,8 @@ export class RecordIndex {
     if (hashAt(this.#ledger, Number(row.seq)) === known) return Number(row.seq)
     this.#words.clear()
     this.database.exec(
-      'DELETE FROM calls; DELETE FROM outcomes; DELETE FROM words; DELETE FROM through',
+      `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM through;
+      DELETE FROM words WHERE id > ${USUAL_WORDS.code}`,
     )
     return 0
   }

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '../core/counters.ts'
 import { placesOf, recordText } from './block.ts'
-import { decode } from './decoding.ts'
+import { decode, decodeTakes } from './decoding.ts'
 import { blocksBackwards } from './read.ts'
 import type { LedgerRecord } from './record.ts'
 
@@ -25,24 +25,31 @@ export function* restoreLimits(
   longestWindowMs: number,
 ): Generator<Restored> {
   const givenBack = new Set<number>()
-  for (const record of recent(database, nowMs - longestWindowMs)) {
-    if (record.kind === 'outcome' && record.givenBack) givenBack.add(record.intent)
-    if (record.kind !== 'intent' || givenBack.has(record.seq)) continue
-    const { limits, shadow } = record.decision
+  for (const text of recent(database, nowMs - longestWindowMs)) {
+    const record = decodeTakes(text)
+    if (record === undefined) continue
+    if ('givenBack' in record) {
+      givenBack.add(record.givenBack)
+      continue
+    }
     const ageMs = nowMs - record.atMs
-    const all = [...limits, ...shadow.flatMap((verdict) => verdict.limits)]
-    const takes = all.filter(({ windowMs }) => ageMs < windowMs)
-    if (takes.length > 0) yield { takes, ageMs }
+    const takes = record.takes.filter(({ windowMs }) => ageMs < windowMs)
+    if (takes.length > 0 && !givenBack.has(record.seq)) yield { takes, ageMs }
   }
 }
 
+/** Records of calls since then, newest first: for what else a restart has to know. */
+export function* recentRecords(database: DatabaseSync, sinceMs: number): Generator<LedgerRecord> {
+  for (const text of recent(database, sinceMs)) yield decode(text)
+}
+
 /** Newest first, from blocks that have something as young as `sinceMs`. */
-export function* recent(database: DatabaseSync, sinceMs: number): Generator<LedgerRecord> {
+function* recent(database: DatabaseSync, sinceMs: number): Generator<string> {
   let old = 0
   for (const { at, data } of blocksBackwards(database)) {
     old = at <= sinceMs ? old + 1 : 0
     if (old > OLD_BLOCKS_IN_A_ROW_MAX) return
     if (old > 0) continue
-    for (const place of placesOf(data).reverse()) yield decode(recordText(data, place))
+    for (const place of placesOf(data).reverse()) yield recordText(data, place)
   }
 }

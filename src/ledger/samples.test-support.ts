@@ -7,8 +7,13 @@ import { onTestFinished } from 'vitest'
 import type { Take } from '../core/counters.ts'
 import type { Judgement, Verdict } from './record.ts'
 
+/** For a whole file of tests, which removes it itself. */
+export function freshDirectoryForAll(): string {
+  return mkdtempSync(join(tmpdir(), 'sluice-ledger-'))
+}
+
 export function freshDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-ledger-'))
+  const directory = freshDirectoryForAll()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }

@@ -2,14 +2,13 @@
 // first problem names the right record.
 
 import { hash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { placesOf } from './block.ts'
 import { Ledger } from './ledger.ts'
-import { judgement } from './samples.test-support.ts'
+import { freshDirectoryForAll, judgement } from './samples.test-support.ts'
 import { verifyLedger, verifyTail } from './verify.ts'
 
 const RECORDS = 200
@@ -30,7 +29,7 @@ let database: DatabaseSync
 let original: Row[]
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
+  directory = freshDirectoryForAll()
   const ledger = Ledger.open({ directory })
   for (let at = 0, turn = 1; at < RECORDS; turn++) {
     const size = Math.min(RECORDS - at, [1, 3, 1, 12][turn % 4] as number)

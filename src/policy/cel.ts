@@ -235,15 +235,6 @@ function codePoints(text: string): bigint {
   return BigInt(text.length - pairs)
 }
 
-/** Why a literal is not part of the language; undefined where it is. */
-export function literalProblem(node: Node & { op: 'value' }): string | undefined {
-  const { args: value } = node
-  if (typeof value === 'bigint' && value > 2n ** 63n) return `${value} is no integer of 64 bits`
-  return typeof value === 'object' && value !== null
-    ? 'there are no bytes and no unsigned integers here'
-    : undefined
-}
-
 /** A Date takes the 30th of February for the 2nd of March. */
 function realDay(text: string): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]

@@ -2,7 +2,7 @@
 // reached; and which known tools no case calls.
 
 import type { KnownTool } from '../core/tools.ts'
-import type { CompiledPolicy } from './policy.ts'
+import { type CompiledPolicy, rulesOf } from './policy.ts'
 import { toolScope } from './resolve.ts'
 import type { Guardrail, Rule } from './rule.ts'
 import type { CaseResult } from './run-cases.ts'
@@ -41,16 +41,7 @@ export function measureCoverage(
       branch,
       hits: hits.get(`${rule.pointer} ${branch}`) ?? 0,
     })
-  const { categories, tools: named, methods, resources, prompts, guardrails } = policy
-  const rules = [
-    ...categories.values(),
-    ...named.values(),
-    ...methods.values(),
-    ...resources.values(),
-    ...prompts.values(),
-    ...guardrails,
-  ]
-  for (const rule of rules.filter(({ shadow }) => !shadow)) {
+  for (const rule of rulesOf(policy).filter(({ shadow }) => !shadow)) {
     for (const branch of rule.when === undefined ? ['met'] : ['true', 'false']) add(rule, branch)
     for (const limit of rule.limits) add(rule, `limit ${limit.text} reached`)
   }

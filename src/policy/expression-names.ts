@@ -166,3 +166,23 @@ export function namedType(root: Root, path: readonly string[]): string {
   if (path[0] === 'saw') return 'bool'
   return path.length > 1 ? 'dyn' : (NAMES[root as keyof typeof NAMES][path[0] as string] as string)
 }
+
+/** Every step of `root.a["b"]` is a name. */
+export function isNamePath(node: Node): boolean {
+  let at = node
+  for (; at.op === '.' || at.op === '[]'; at = at.args[0])
+    if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
+      return false
+  return at.op === 'id' && at !== node
+}
+
+export function refuseLiteral(node: Node & { op: 'value' }): void {
+  const { args: value } = node
+  const help = 'write a text, or a number within 64 bits'
+  const fail = (what: string) => new ExpressionError('POLICY_EXPRESSION', node.start, what, help)
+  // 2^63 itself is the lowest integer once it is negated.
+  if (typeof value === 'bigint' && value > 2n ** 63n)
+    throw fail(`${value} is no integer of 64 bits`)
+  if (typeof value === 'object' && value !== null)
+    throw fail('there are no bytes and no unsigned integers here')
+}

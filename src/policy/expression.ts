@@ -9,23 +9,27 @@ import {
   childrenOf,
   compilePattern,
   FUNCTIONS,
-  literalProblem,
   MACROS,
   METHODS,
   type Node,
   parseCel,
   rootOf,
 } from './cel.ts'
-import { ExpressionError, inspectPath, type Root } from './expression-names.ts'
+import {
+  ExpressionError,
+  inspectPath,
+  isNamePath,
+  type Root,
+  refuseLiteral,
+} from './expression-names.ts'
 import { syntaxError } from './expression-syntax.ts'
 import {
   DOCUMENT_PATTERN_STEPS_MAX,
-  FUNCTION_PARTS,
   FUNCTION_WEIGHTS,
-  MACRO_PARTS_MAX,
   PATTERN_LENGTH_MAX,
   PATTERN_STEPS_MAX,
 } from './limits.ts'
+import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { matchWeight } from './match-weight.ts'
 import { patternSteps } from './pattern-steps.ts'
 
@@ -40,17 +44,6 @@ export interface Slot {
   /** Each place that walks the value: how much a character counts, and the slot of the list
    * what repeats it, for a place inside a macro. */
   readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
-}
-
-/** How often a macro runs its body, and how many parts that has. */
-export interface Macro {
-  /** The slots its range is made of. */
-  readonly lists: readonly string[]
-  /** The range is one slot as it is; otherwise everything in the slots may be an entry. */
-  readonly whole: boolean
-  /** Entries that the expression itself writes. */
-  readonly written: number
-  readonly parts: number
 }
 
 /** A stretch of the text and what stands there instead when it runs. */
@@ -128,7 +121,7 @@ class Inspector {
   visit(node: Node, scope: Scope): void {
     switch (node.op) {
       case 'value':
-        return this.#literal(node)
+        return refuseLiteral(node)
       case 'id':
       case '.':
       case '[]':
@@ -234,17 +227,6 @@ class Inspector {
     for (const argument of args) this.visit(argument, { ...scope, weight })
   }
 
-  #literal(node: Node & { op: 'value' }): void {
-    const problem = literalProblem(node)
-    if (problem !== undefined)
-      throw new ExpressionError(
-        'POLICY_EXPRESSION',
-        node.start,
-        problem,
-        'write a text, or a number within 64 bits',
-      )
-  }
-
   #has(node: Node & { op: 'call' }, scope: Scope): void {
     const [argument] = node.args[1]
     const refused = new ExpressionError(
@@ -279,7 +261,8 @@ class Inspector {
     this.#arity(start, name, known.arity, args.length)
     this.edits.push({ start, end: start + name.length, text: known.runs })
     if (name === 'matches') this.#pattern(args[0])
-    const own = name === 'matches' ? patternWeight(args[0]) : (FUNCTION_WEIGHTS[name] ?? 1)
+    const own =
+      name === 'matches' ? matchWeight(String(args[0]?.args)) : (FUNCTION_WEIGHTS[name] ?? 1)
     this.visit(receiver, { ...scope, weight: scope.weight + own })
     for (const argument of args) this.visit(argument, scope)
   }
@@ -364,20 +347,11 @@ class Inspector {
     this.visit(range, scope)
     const whole = this.slotOf.get(range)?.slot
     const lists = whole === undefined ? this.#slotsIn(range) : [whole]
-    const runs: Macro = {
+    const runs = macroCost(this.#nameOf(node), name, range, bodies, {
       lists: lists.map((list) => list.name),
       whole: whole !== undefined,
-      written: whole !== undefined ? 0 : range.op === 'list' ? range.args.length : parts(range),
-      parts: bodies.reduce((sum, body) => sum + parts(body), 0),
-    }
+    })
     this.macros.push(runs)
-    if (runs.written * runs.parts > MACRO_PARTS_MAX)
-      throw new ExpressionError(
-        'POLICY_EXPRESSION_UNSAFE',
-        this.#nameOf(node),
-        `\`${name}\` runs ${runs.parts} parts for ${runs.written} entries`,
-        `the limit is ${MACRO_PARTS_MAX} in all`,
-      )
     for (const body of bodies)
       this.visit(body, { weight: scope.weight, macro: { variable: variable.args, lists, runs } })
   }
@@ -414,25 +388,3 @@ class Inspector {
 }
 
 const PLAIN_ACCESS = /^[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[\s*("[^"\\\n]*"|'[^'\\\n]*')\s*\])*$/
-
-function isNamePath(node: Node): boolean {
-  let at = node
-  for (; at.op === '.' || at.op === '[]'; at = at.args[0])
-    if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
-      return false
-  return at.op === 'id' && at !== node
-}
-
-function patternWeight(pattern: Node | undefined): number {
-  return matchWeight(String(pattern?.args))
-}
-
-/** What evaluating a node costs, in nodes: functions that parse count as many. */
-function parts(node: Node): number {
-  const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
-  return childrenOf(node).reduce((sum, child) => sum + parts(child), own)
-}
-
-function containsMacro(node: Node): boolean {
-  return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)
-}

@@ -29,6 +29,25 @@ export interface CompiledPolicy {
   readonly scopes: WeakMap<KnownTool, Scope>
 }
 
+/** Every rule and guardrail of the document, in no order that means anything. */
+export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
+  const { categories, methods, tools, resources, prompts, guardrails } = policy
+  return [
+    ...categories.values(),
+    ...methods.values(),
+    ...tools.values(),
+    ...resources.values(),
+    ...prompts.values(),
+    ...guardrails,
+  ]
+}
+
+/** The longest window of any limit: how far back the past matters. */
+export function longestWindowMs(policy: CompiledPolicy): number {
+  const windows = rulesOf(policy).flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
+  return windows.reduce((longest, window) => Math.max(longest, window), 0)
+}
+
 /** Values by `<server>/<name>` or glob. */
 export class NameMap<T> {
   readonly #exact = new Map<string, T>()

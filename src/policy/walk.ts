@@ -15,9 +15,9 @@ import {
   NUMBER,
   STRING,
 } from './declared-types.ts'
-import type { Macro } from './expression.ts'
 import { Undecided } from './functions/undecided.ts'
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from './limits.ts'
+import type { Macro } from './macro-cost.ts'
 
 /** One evaluation's walk over the arguments it reads. */
 export class Walk {

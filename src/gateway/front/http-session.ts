@@ -97,7 +97,8 @@ export class HttpSession implements Link {
       if (exchange?.tell(text)) return true
     }
     this.#events.push(event)
-    if (this.#events.length > SESSION_EVENTS_MAX) this.#events = this.#events.slice(-SESSION_EVENTS_MAX)
+    if (this.#events.length > SESSION_EVENTS_MAX)
+      this.#events = this.#events.slice(-SESSION_EVENTS_MAX)
     this.#stream?.write(`g${event.id}`, text)
     return true
   }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { readMessages } from '../../wire/read-message.ts'
-import { RPC } from '../../wire/rpc-codes.ts'
+import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import { BODY_BYTES_MAX, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
 import type { Link } from '../link.ts'
@@ -34,7 +34,9 @@ export class HttpFront {
   constructor(options: HttpFrontOptions) {
     this.#options = options
     this.#server = createServer((request, response) => {
-      this.#handle(request, response).catch((error: Error) => fail(response, 500, RPC.internal, error.message))
+      this.#handle(request, response).catch((error: Error) =>
+        fail(response, 500, RPC.internal, error.message),
+      )
     })
     this.#server.keepAliveTimeout = 60_000
     this.#sweeper = setInterval(() => this.#sweep(), 60_000).unref()
@@ -54,7 +56,10 @@ export class HttpFront {
     clearInterval(this.#sweeper)
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     const deadline = performance.now() + graceMs
-    while (performance.now() < deadline && [...this.#sessions.values()].some(({ openRequests }) => openRequests > 0))
+    while (
+      performance.now() < deadline &&
+      [...this.#sessions.values()].some(({ openRequests }) => openRequests > 0)
+    )
       await new Promise((resolve) => setTimeout(resolve, 20))
     for (const session of this.#sessions.values()) session.close('the gate is stopping')
     this.#server.closeAllConnections()
@@ -69,7 +74,12 @@ export class HttpFront {
     if (path === '/readyz') return this.#ready(response)
     const server = /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined || !this.#options.hasServer(server))
-      return fail(response, 404, RPC.invalidRequest, `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`)
+      return fail(
+        response,
+        404,
+        RPC.invalidRequest,
+        `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`,
+      )
     if (request.method === 'POST') return this.#post(server, request, response)
     const session = this.#session(server, request)
     if (session === undefined) return sessionGone(response, request)
@@ -87,17 +97,31 @@ export class HttpFront {
       return sessionGone(response, request)
     const version = header(request, 'mcp-protocol-version')
     if (version !== undefined && !REVISIONS.includes(version))
-      return fail(response, 400, RPC.invalidRequest, `protocol version \`${version.slice(0, 40)}\` is not spoken here: ${REVISIONS.join(', ')}`)
+      return fail(
+        response,
+        400,
+        RPC.invalidRequest,
+        `protocol version \`${version.slice(0, 40)}\` is not spoken here: ${REVISIONS.join(', ')}`,
+      )
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return fail(response, body.status, RPC.parse, body.why)
     const read = readMessages(body.text, { batches: existing?.revision === '2025-03-26' })
-    if (!read.ok) return fail(response, 400, RPC.parse, `${read.message} (at character ${read.offset + 1})`, read.id)
+    if (!read.ok) {
+      const why = `${read.message} (at character ${read.offset + 1})`
+      return fail(response, 400, rpcCodeOf(read.code), why, read.id)
+    }
     const [first] = read.messages
     const opens = first?.kind === 'request' && first.method === 'initialize' && !read.batch
     if (existing === undefined && !opens)
-      return fail(response, 400, RPC.invalidRequest, 'there is no session yet: send `initialize` first')
+      return fail(
+        response,
+        400,
+        RPC.invalidRequest,
+        'there is no session yet: send `initialize` first',
+      )
     const session = existing ?? this.#open(server)
-    if (session === undefined) return fail(response, 503, RPC.internal, `more than ${SESSIONS_MAX} sessions are open`)
+    if (session === undefined)
+      return fail(response, 503, RPC.internal, `more than ${SESSIONS_MAX} sessions are open`)
     const refused = session.refuses(read.messages)
     if (refused !== undefined) return fail(response, 400, RPC.invalidRequest, refused)
     session.accept(read.messages, read.batch, response)
@@ -125,13 +149,16 @@ export class HttpFront {
 
   #ready(response: ServerResponse): void {
     const { ok, why } = this.#options.ready()
-    response.writeHead(ok ? 200 : 503, PLAIN).end(`${ok ? 'ready' : 'not ready'}${why ? `: ${why}` : ''}\n`)
+    response
+      .writeHead(ok ? 200 : 503, PLAIN)
+      .end(`${ok ? 'ready' : 'not ready'}${why ? `: ${why}` : ''}\n`)
   }
 
   #sweep(): void {
     const before = this.#options.nowMs() - SESSION_IDLE_MS
     for (const session of this.#sessions.values())
-      if (session.lastUsedMs < before && session.openRequests === 0) session.close('idle for too long')
+      if (session.lastUsedMs < before && session.openRequests === 0)
+        session.close('idle for too long')
   }
 }
 
@@ -144,11 +171,21 @@ function header(request: IncomingMessage, name: string): string | undefined {
 
 function sessionGone(response: ServerResponse, request: IncomingMessage): void {
   const known = header(request, 'mcp-session-id') !== undefined
-  const why = known ? 'this session is over: send `initialize` again' : 'the header Mcp-Session-Id is missing'
+  const why = known
+    ? 'this session is over: send `initialize` again'
+    : 'the header Mcp-Session-Id is missing'
   fail(response, known ? 404 : 400, RPC.invalidRequest, why)
 }
 
-function fail(response: ServerResponse, status: number, code: number, message: string, id: string | number | null = null): void {
+function fail(
+  response: ServerResponse,
+  status: number,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): void {
   if (response.headersSent) return void response.destroy()
-  response.writeHead(status, { 'content-type': 'application/json' }).end(writeError(id, code, message))
+  response
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(writeError(id, code, message))
 }

@@ -8,10 +8,23 @@ export type Body =
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Body> {
-  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
-  const [media = '', ...parameters] = type.toLowerCase().split(';').map((part) => part.trim())
-  if (media !== 'application/json') return { status: 415, why: 'the content type is not application/json' }
-  if (parameters.some((part) => part.startsWith('charset=') && part !== 'charset=utf-8' && part !== 'charset="utf-8"'))
+  const {
+    'content-type': type = '',
+    'content-encoding': encoding,
+    'content-length': length,
+  } = request.headers
+  const [media = '', ...parameters] = type
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  if (media !== 'application/json')
+    return { status: 415, why: 'the content type is not application/json' }
+  if (
+    parameters.some(
+      (part) =>
+        part.startsWith('charset=') && part !== 'charset=utf-8' && part !== 'charset="utf-8"',
+    )
+  )
     return { status: 415, why: 'the charset is not UTF-8' }
   if (encoding !== undefined) return { status: 415, why: 'content encodings are not read here' }
   const tooLarge = { status: 413, why: `the body has more than ${bytesMax} bytes` }

@@ -15,7 +15,9 @@ export function refusedOrigin({ headers }: IncomingMessage, server: Server): str
   const { origin } = headers
   if (origin === undefined) return undefined
   const match = /^https?:\/\/(\[::1\]|[^/:]+)(?::\d{1,5})?$/.exec(origin.toLowerCase())
-  return match !== null && LOCAL.has(match[1] as string) ? undefined : 'the Origin is not of this machine'
+  return match !== null && LOCAL.has(match[1] as string)
+    ? undefined
+    : 'the Origin is not of this machine'
 }
 
 function splitHost(host: string): string[] {

@@ -33,7 +33,7 @@ export interface HttpServerOptions {
 }
 
 /** Connects with the first message; set the callbacks before it. */
-export function connectHttpServer(options: HttpServerOptions): HttpLink {
+export function startHttpServer(options: HttpServerOptions): HttpLink {
   return new HttpLink(options)
 }
 

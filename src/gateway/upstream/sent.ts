@@ -3,6 +3,7 @@
 
 import { isObject } from '../../core/json.ts'
 import type { Answer, Id, Message } from '../../wire/message.ts'
+import { OPEN_REQUESTS_MAX } from '../limits.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
 export interface Sent {
@@ -12,11 +13,14 @@ export interface Sent {
 
 /** As write-message.ts begins them; what else there may be is parsed whole. */
 const REQUEST = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"method":"([^"\\]*)"/
+const ANSWER = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"(?:result|error)":/
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":"([^"\\]*)"(?:,"params":|\}$)/
 
 export function sentOf(text: string): Sent {
   const request = REQUEST.exec(text)
   if (request !== null) return { id: JSON.parse(request[1] ?? '0') as Id, method: request[2] }
+  const answer = ANSWER.exec(text)
+  if (answer !== null) return { id: JSON.parse(answer[1] ?? '0') as Id, method: undefined }
   const notification = NOTIFICATION.exec(text)
   if (notification !== null) return { id: undefined, method: notification[1] }
   const whole = JSON.parse(text) as { id?: Id | null; method?: string }
@@ -33,6 +37,9 @@ export class Conversation {
   sent({ id, method }: Sent): void {
     if (id === undefined || method === undefined) return
     this.open.add(id)
+    // Those that were given up without `abort` must not gather for ever; the oldest is first.
+    const [oldest] = this.open
+    if (this.open.size > OPEN_REQUESTS_MAX && oldest !== undefined) this.open.delete(oldest)
     if (method === 'initialize') this.#initialize = id
   }
 

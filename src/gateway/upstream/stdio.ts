@@ -126,7 +126,8 @@ export class StdioLink implements UpstreamLink {
       cwd,
       env: { ...environmentFor(process.env, env ?? {}, process.platform), ...mark },
       stdio: 'pipe',
-      detached: true,
+      // A group of its own. On Windows it would be a window of its own.
+      detached: process.platform !== 'win32',
       windowsHide: true,
     })
     this.#child = child

@@ -1,0 +1,2 @@
+import type { ObjectShape } from '../document/json-schema.ts'
+export declare const CONFIG: ObjectShape

@@ -1,0 +1,68 @@
+// The shape of sluice.yaml, with the words that editors show. What is not built yet has no key
+// here: a setting that silently did nothing would be worse than none.
+
+import type { ObjectShape } from '../document/json-schema.ts'
+import type { Shape } from '../document/shape.ts'
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+const anyName = {
+  kind: 'form',
+  noun: 'name',
+  form: /^[^\s]{1,256}$/,
+  help: 'a name without spaces',
+} as const
+const texts: Shape = { kind: 'record', keys: anyName, of: text(8_192) }
+
+const SERVER: Shape = {
+  kind: 'object',
+  noun: 'a server',
+  fields: {
+    command: {
+      shape: { kind: 'list', of: text(8_192), max: 256, min: 1 },
+      doc: 'starts a server that speaks over stdin and stdout: the program and its arguments',
+    },
+    url: { shape: text(2_048), doc: 'where a server is reached over HTTP' },
+    env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
+    cwd: { shape: text(4_096), doc: 'working directory of the command' },
+    headers: { shape: texts, doc: 'sent with every request to the url' },
+  },
+}
+
+export const CONFIG: ObjectShape = {
+  kind: 'object',
+  noun: 'a configuration',
+  fields: {
+    version: { shape: { kind: 'constant', value: 1 }, doc: 'of this format', required: true },
+    listen: { shape: text(256), doc: '`127.0.0.1:7433`: a loopback address and a port' },
+    data: { shape: text(4_096), doc: 'where the record is kept (`./.sluice`)' },
+    servers: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'name of a server',
+          form: /^[a-z0-9-]{1,24}$/,
+          help: 'small letters, digits and `-`, at most 24',
+        },
+        of: SERVER,
+      },
+      doc: 'the MCP servers behind the gate',
+      required: true,
+    },
+    policy: { shape: text(4_096), doc: 'the policy document; without one everything is denied' },
+    house: { shape: text(4_096), doc: 'a document whose guardrails lie over the policy' },
+    ledger: {
+      shape: {
+        kind: 'object',
+        noun: 'ledger settings',
+        fields: {
+          sync: {
+            shape: { kind: 'word', words: ['normal', 'full'] },
+            doc: '`full` also survives power loss, and is slower',
+          },
+        },
+      },
+      doc: 'how the record is kept',
+    },
+  },
+}

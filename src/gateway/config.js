@@ -1,0 +1,92 @@
+// sluice.yaml to what the gate runs on. Paths are taken from the file's own folder; `${NAME}` is an
+// environment variable, and a missing one is an error at its line.
+import { dirname, resolve } from 'node:path';
+import { asMap, checkShape } from '../document/check-shape.js';
+import { Problems } from '../document/problem.js';
+import { entry, readDocument } from '../document/read-document.js';
+import { CONFIG } from './config-shape.js';
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+export function readConfig(source, environment) {
+    const problems = new Problems(source.file, source.text);
+    const tree = readDocument(source.text, problems);
+    if (tree === undefined || !checkShape(tree, CONFIG, 'the configuration', problems))
+        return { problems: problems.sorted() };
+    const reader = new ConfigReader(dirname(resolve(source.file)), environment, problems);
+    const config = reader.read(asMap(tree), source.file);
+    return problems.hasErrors ? { problems: problems.sorted() } : { config, problems: problems.sorted() };
+}
+class ConfigReader {
+    #folder;
+    #environment;
+    #problems;
+    constructor(folder, environment, problems) {
+        this.#folder = folder;
+        this.#environment = environment;
+        this.#problems = problems;
+    }
+    read(map, file) {
+        const servers = asMap(entry(map, 'servers')).entries.map(({ key, value }) => [String(key.value), this.#server(asMap(value))]);
+        const ledger = asMap(entry(map, 'ledger'));
+        return {
+            file: resolve(file),
+            ...this.#listen(entry(map, 'listen')),
+            data: this.#path(entry(map, 'data')) ?? resolve(this.#folder, '.sluice'),
+            servers: Object.fromEntries(servers),
+            ...optional('policy', this.#path(entry(map, 'policy'))),
+            ...optional('house', this.#path(entry(map, 'house'))),
+            sync: entry(ledger, 'sync')?.value === 'full' ? 'full' : 'normal',
+        };
+    }
+    #server(map) {
+        const command = entry(map, 'command');
+        const url = entry(map, 'url');
+        if ((command === undefined) === (url === undefined))
+            this.#problems.error('CONFIG_SERVER', map.at, 'a server has a `command` or a `url`, one of them', 'say how the gate reaches it');
+        const misplaced = map.entries.find(({ key }) => (url ? ['env', 'cwd'] : ['headers']).includes(String(key.value)));
+        if (misplaced !== undefined)
+            this.#problems.error('CONFIG_SERVER', misplaced.key.at, `\`${misplaced.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``, 'take it away');
+        if (url !== undefined) {
+            const address = this.#text(url);
+            if (!/^https?:\/\//.test(address))
+                this.#problems.error('CONFIG_SERVER', url.at, `\`${address}\` is no http or https address`, 'write `https://…/mcp`');
+            return { kind: 'http', url: address, headers: this.#texts(entry(map, 'headers')) };
+        }
+        const words = command?.kind === 'list' ? command.items.map((item) => this.#text(item)) : [];
+        return {
+            kind: 'stdio',
+            command: words,
+            env: this.#texts(entry(map, 'env')),
+            cwd: this.#path(entry(map, 'cwd')) ?? this.#folder,
+        };
+    }
+    #listen(node) {
+        if (node === undefined)
+            return { host: '127.0.0.1', port: 7433 };
+        const text = this.#text(node);
+        const match = /^(.+):(\d{1,5})$/.exec(text);
+        const [, host = '', port = ''] = match ?? [];
+        if (!LOOPBACK.includes(host) || Number(port) > 65_535)
+            this.#problems.error('CONFIG_LISTEN', node.at, `\`${text}\` is no loopback address with a port`, 'write `127.0.0.1:7433`; beyond loopback there is no authentication yet');
+        return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+    }
+    #path(node) {
+        return node === undefined ? undefined : resolve(this.#folder, this.#text(node));
+    }
+    #texts(node) {
+        return Object.fromEntries(asMap(node).entries.map(({ key, value }) => [String(key.value), this.#text(value)]));
+    }
+    /** With `${NAME}` filled in. */
+    #text(node) {
+        const { value, at } = node;
+        return String(value).replace(/\$\{([^}]*)\}/g, (whole, name) => {
+            const filled = this.#environment[name];
+            if (filled !== undefined)
+                return filled;
+            this.#problems.error('CONFIG_VARIABLE', at, `the environment has no \`${name}\``, `set ${name}, or write the value`);
+            return whole;
+        });
+    }
+}
+function optional(key, value) {
+    return value === undefined ? {} : { [key]: value };
+}

@@ -1,0 +1,20 @@
+// Every code the gate answers with where a server cannot be reached or does not behave, and what it
+// means. docs/errors.md lists the same codes; a test holds the two together.
+export const ERRORS = {
+    CONFIG_SERVER: 'a server of the configuration is not one the gate can reach',
+    CONFIG_LISTEN: 'an address the gate may not listen on',
+    CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',
+    GATE_DATA: 'the data directory is in use or cannot be used',
+    UPSTREAM_NOT_STARTED: 'the command of a server could not be started',
+    UPSTREAM_EXITED: 'the process of a server ended, or closed its input or output',
+    UPSTREAM_STUCK: 'a server does not read what it is sent, and the bound of what may wait is met',
+    UPSTREAM_TOO_LARGE: 'a server said more in one message than the gate reads',
+    UPSTREAM_UNREACHABLE: 'no connection to a server: nothing was sent',
+    UPSTREAM_OUTCOME_UNKNOWN: 'the connection broke after the request was sent: it may have been done',
+    UPSTREAM_NEEDS_LOGIN: 'a server wants a login that the gate does not have',
+    UPSTREAM_SESSION_GONE: 'a server no longer knows the session',
+    UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',
+    UPSTREAM_STATUS: 'a server refused a request with an HTTP status',
+    UPSTREAM_BAD_ANSWER: 'a server answered with something that is no answer',
+    UPSTREAM_BUSY: 'too many messages wait for one server already',
+};

@@ -1,0 +1,22 @@
+// What a server's tools are, as it lists them: each definition with the class it was accepted with.
+// One object for each distinct definition, shared by all sessions, because the engine keeps what it
+// derives from a definition by identity.
+import { classify } from '../catalogue/classify.js';
+export class KnownTools {
+    #byText = new Map();
+    /** `text` is the definition as the server wrote it. */
+    accept(server, definition, text) {
+        const key = `${server}\n${text}`;
+        let tool = this.#byText.get(key);
+        if (tool === undefined) {
+            const whole = { ...definition, server };
+            tool = { definition: whole, ...classify(whole) };
+            if (this.#byText.size >= DEFINITIONS_MAX)
+                this.#byText.clear();
+            this.#byText.set(key, tool);
+        }
+        return tool;
+    }
+}
+/** Definitions remembered; a server that changes its own all day must not fill the memory. */
+const DEFINITIONS_MAX = 50_000;

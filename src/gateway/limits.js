@@ -1,0 +1,82 @@
+// Every bound of the gate, by name and unit. What meets one of them says so; a server that meets one
+// is slowed down or ended by itself, and nobody else notices.
+/** What one server may say in one message, in bytes: the wire reader's own bound is the same. */
+export const UPSTREAM_MESSAGE_BYTES_MAX = 16 * 1_048_576;
+/** Requests of one link whose answer is still expected. */
+export const OPEN_REQUESTS_MAX = 20_000;
+// A server's process.
+/** Messages waiting for a server that does not read, in UTF-16 code units and in number. */
+export const STDIN_QUEUE_LENGTH_MAX = 32 * 1_048_576;
+export const STDIN_QUEUE_MESSAGES_MAX = 10_000;
+/** What a server may say a second beyond one message for each it was sent: a message or a stray line
+ * costs 1, and 1 more for each 16 KiB of it. Past that its stdout is read later. */
+export const STDOUT_UNITS_PER_SECOND = 2_000;
+export const STDOUT_UNIT_BYTES = 16_384;
+/** Messages that were sent and may be answered at full speed. */
+export const STDOUT_CREDIT_MAX = 10_000;
+/** Lines of one server read before other work gets its turn. */
+export const STDOUT_LINES_PER_TURN = 64;
+/** Stray lines that reach the log, a second; all are counted. */
+export const STRAY_LINES_LOGGED_PER_SECOND = 5;
+/** Lines of stderr that reach the log, a second; the rest is counted. */
+export const STDERR_LINES_PER_SECOND = 50;
+/** Bytes of stderr read a second; past that the server waits. */
+export const STDERR_BYTES_PER_SECOND = 4 * 1_048_576;
+export const LOGGED_LINE_LENGTH_MAX = 2_000;
+/** Lines of stderr kept for the reason a server's end is reported with. */
+export const LAST_LINES_MAX = 8;
+export const LAST_LINE_LENGTH_MAX = 200;
+/** After a process is gone or deaf: how long what it said before is still read. */
+export const EXIT_DRAIN_MS = 500;
+/** close(): end of stdin, then so long until SIGTERM, then so long until SIGKILL. */
+export const STDIN_END_GRACE_MS = 2_000;
+export const TERM_GRACE_MS = 2_000;
+/** After SIGKILL: how long a process may take to vanish before it is given up. */
+export const KILL_WAIT_MS = 2_000;
+/** Groups that one file of leftovers may name, and its size. */
+export const LEFTOVERS_MAX = 1_000;
+export const LEFTOVERS_FILE_BYTES_MAX = 1_048_576;
+// Starting again.
+export const RESTART_FIRST_MS = 1_000;
+export const RESTART_LAST_MS = 60_000;
+/** Up for so long, and the next end is treated as the first. */
+export const RESTART_HEALTHY_MS = 60_000;
+// A server over HTTP.
+export const HTTP_CONNECT_MS_MAX = 10_000;
+/** No byte for so long ends an exchange; calls have a shorter limit of their own. */
+export const HTTP_SILENCE_MS_MAX = 3_600_000;
+/** Idle connections, where the server does not say how long it keeps them: one that it closes while
+ * a call is on its way costs that call its outcome. */
+export const HTTP_KEEP_ALIVE_MS = 4_000;
+export const HTTP_HEADER_BYTES_MAX = 32_768;
+/** Connections to one origin for calls; as many again for streams that stay open. */
+export const HTTP_CONNECTIONS_MAX = 256;
+/** Messages of one link that are not answered or accepted yet. */
+export const HTTP_OPEN_EXCHANGES_MAX = 1_024;
+/** How much of an error page is read for the reason, and shown of it. */
+export const HTTP_ERROR_BYTES_MAX = 4_096;
+export const HTTP_ERROR_SHOWN_LENGTH_MAX = 300;
+/** Tries to go on with an answer whose stream broke off, and the wait where the server names none. */
+export const HTTP_RESUME_TRIES_MAX = 5;
+export const HTTP_RESUME_WAIT_MS = 1_000;
+export const HTTP_RESUME_WAIT_MS_MAX = 60_000;
+/** A session id or event id that a server may have the gate repeat. */
+export const HTTP_HANDLE_LENGTH_MAX = 1_024;
+/** How long the old transport may take to name its endpoint. */
+export const HTTP_ENDPOINT_MS_MAX = 10_000;
+/** How long the DELETE of a session may take. */
+export const HTTP_FAREWELL_MS_MAX = 2_000;
+// A client.
+/** The body of one request. */
+export const BODY_BYTES_MAX = 16 * 1_048_576;
+/** What waits for a client that does not read its stream. */
+export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576;
+/** Messages for a client kept until it opens a stream, and for one that comes back for them. */
+export const SESSION_EVENTS_MAX = 200;
+export const SESSION_REQUESTS_MAX = 1_000;
+export const SESSIONS_MAX = 1_000;
+export const SESSION_IDLE_MS = 30 * 60_000;
+/** Pages of a list that the gate reads for itself. */
+export const LIST_PAGES_MAX = 100;
+/** How long open calls may take to finish when the gate stops. */
+export const DRAIN_MS = 5_000;

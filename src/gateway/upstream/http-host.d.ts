@@ -1,0 +1,42 @@
+import type { Id } from '../../wire/message.ts'
+import type { OriginPools } from './http-pools.ts'
+import type { Said } from './read-said.ts'
+import type { Conversation, Sent } from './sent.ts'
+import type { Log, Trace, UpstreamFailure } from './upstream.ts'
+export interface HttpHost {
+  readonly name: string
+  readonly url: URL
+  readonly pools: OriginPools
+  readonly log: Log
+  readonly conversation: Conversation
+  /** The receiver wants nothing now, from any stream. */
+  readonly paused: boolean
+  /** What the configuration says, with `own` on top. */
+  headers(own: Readonly<Record<string, string>>): Record<string, string>
+  deliver(said: Said, request: Id | undefined): void
+  fail(failure: UpstreamFailure): void
+  /** The link cannot go on. */
+  giveUp(failure: UpstreamFailure, why?: string): void
+  /** How long to read no further, after so many bytes. */
+  restMs(bytes: number): number
+  /** A server of the first revision: tries its transport, with this first message. */
+  tryOld(first: Outgoing, failure: UpstreamFailure): void
+}
+export interface Outgoing {
+  readonly text: string
+  readonly sent: Sent
+  readonly trace: Trace | undefined
+}
+export interface HttpTransport {
+  /** Messages under way, or waiting to be. */
+  readonly size: number
+  send(message: Outgoing): void
+  pause(request?: Id): void
+  resume(request?: Id): void
+  abort(request: Id): void
+  /** Requests that never left, and a promise of the last exchange's end. */
+  close(): {
+    unwritten: Id[]
+    over: Promise<void>
+  }
+}

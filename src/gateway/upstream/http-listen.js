@@ -1,0 +1,135 @@
+// A stream that a server keeps open for what it wants to say by itself (GET), opened again when it
+// ends, from the last event that came. Also goes on with an answer whose own stream broke off.
+import { HTTP_RESUME_TRIES_MAX, HTTP_RESUME_WAIT_MS, HTTP_RESUME_WAIT_MS_MAX } from '../limits.js'
+import { bodyKindOf, EventBody } from './http-body.js'
+import { Exchange } from './http-exchange.js'
+import { failureOfError, failureOfStatus } from './http-failure.js'
+import { restartDelayMs } from './restart.js'
+
+const RETRY_MS_MIN = 100
+export class Listener {
+  #host
+  #options
+  #exchange
+  #body
+  #refusal
+  #lastEventId
+  #retryMs
+  #delayMs
+  #openedMs = 0
+  #tries = 0
+  #timer
+  #stopped = false
+  constructor(host, options) {
+    this.#host = host
+    this.#options = options
+    this.#lastEventId = options.lastEventId
+    this.#retryMs = options.retryMs
+    if (options.lastEventId === undefined) this.#open()
+    else this.#openLater()
+  }
+  pause() {
+    this.#exchange?.pause()
+  }
+  resume() {
+    this.#exchange?.resume()
+  }
+  stop() {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    this.#exchange?.abort()
+  }
+  #open() {
+    const { host, lastEventId } = { host: this.#host, lastEventId: this.#lastEventId }
+    const headers = host.headers({
+      accept: 'text/event-stream',
+      ...this.#options.headers(),
+      // What a header cannot carry is not asked for.
+      ...(lastEventId !== undefined && /^[\x21-\x7e]+$/.test(lastEventId)
+        ? { 'last-event-id': lastEventId }
+        : {}),
+    })
+    const path = host.url.pathname + host.url.search
+    this.#openedMs = performance.now()
+    this.#body = undefined
+    this.#refusal = undefined
+    this.#exchange = new Exchange(
+      host.pools.streams,
+      { method: 'GET', path, headers },
+      {
+        onHead: (status, headers) => this.#onHead(status, headers),
+        onData: (chunk) => this.#onData(chunk),
+        onEnd: () => this.#onEnd(undefined),
+        onError: (error) => this.#onEnd(error),
+      },
+    )
+    if (host.paused) this.#exchange.pause()
+  }
+  #onHead(status, headers) {
+    if (status !== 200 || bodyKindOf(headers) !== 'events') {
+      this.#exchange?.abort()
+      this.#refusal = { status, headers }
+      this.#onEnd(undefined)
+      return
+    }
+    this.#tries = 0
+    const { request } = this.#options
+    this.#body = new EventBody(
+      {
+        onSaid: (said) => this.#host.deliver(said, request),
+        onTooLarge: () =>
+          this.#host.log('warn', 'an event beyond the bound was passed over', {
+            server: this.#host.name,
+          }),
+      },
+      () => this.#host.conversation.batches,
+    )
+  }
+  #onData(chunk) {
+    this.#body?.push(chunk)
+    this.#exchange?.rest(this.#host.restMs(chunk.length))
+    if (this.#isAnswered()) this.#over(undefined)
+  }
+  #onEnd(error) {
+    this.#lastEventId = this.#body?.parser.lastEventId ?? this.#lastEventId
+    this.#retryMs = this.#body?.parser.retryMs ?? this.#retryMs
+    if (this.#stopped) return
+    if (this.#isAnswered()) return this.#over(undefined)
+    const failure = this.#failure(error)
+    const isFinal = this.#refusal !== undefined && this.#refusal.status < 500
+    this.#tries += 1
+    const isPatient = this.#options.request === undefined || this.#tries <= HTTP_RESUME_TRIES_MAX
+    if (isFinal || !isPatient) this.#over(this.#refusal?.status === 405 ? undefined : failure)
+    else this.#openLater()
+  }
+  #openLater() {
+    const upMs = performance.now() - this.#openedMs
+    const asked =
+      this.#retryMs ?? (this.#options.request === undefined ? undefined : HTTP_RESUME_WAIT_MS)
+    this.#delayMs = restartDelayMs(this.#delayMs, upMs)
+    const waitMs =
+      asked === undefined
+        ? this.#delayMs
+        : Math.min(HTTP_RESUME_WAIT_MS_MAX, Math.max(RETRY_MS_MIN, asked))
+    this.#timer = setTimeout(() => this.#open(), waitMs)
+    this.#timer.unref()
+  }
+  #failure(error) {
+    const { name } = this.#host
+    const { request, inSession } = this.#options
+    // The request itself was written, before its stream broke.
+    const broke = error ?? new Error('the stream ended before the answer')
+    if (this.#refusal === undefined) return failureOfError(name, request, broke, true)
+    const { status, headers } = this.#refusal
+    return failureOfStatus({ server: name, request, status, headers, text: '', inSession })
+  }
+  #isAnswered() {
+    const { request } = this.#options
+    return request !== undefined && !this.#host.conversation.open.has(request)
+  }
+  #over(failure) {
+    if (this.#stopped) return
+    this.stop()
+    this.#options.onOver(failure)
+  }
+}

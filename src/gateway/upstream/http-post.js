@@ -1,0 +1,150 @@
+// One message on its way to an HTTP server by POST, and what comes back for it: an answer in JSON, a
+// stream of events with the answer among them, or nothing but the word that it was taken.
+import { HTTP_ERROR_BYTES_MAX } from '../limits.js'
+import { bodyKindOf, EventBody, JsonBody } from './http-body.js'
+import { Exchange } from './http-exchange.js'
+import { failureOfError, failureOfStatus } from './http-failure.js'
+import { readSaid } from './read-said.js'
+export class Post {
+  message
+  /** Of the request; undefined for notifications and answers. */
+  request
+  exchange
+  /** Of a stream with ids, to go on from after it broke. */
+  body
+  #host
+  #options
+  #events
+  #refusal
+  #passedOverBytes = 0
+  constructor(host, message, options, events) {
+    this.message = message
+    this.request = message.sent.method === undefined ? undefined : message.sent.id
+    this.#host = host
+    this.#options = options
+    this.#events = events
+    const headers = host.headers({
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...options.headers,
+      ...traceHeaders(message),
+    })
+    const request = { method: 'POST', path: options.path, headers, body: message.text }
+    this.exchange = new Exchange(host.pools.calls, request, {
+      onHead: (status, headers) => this.#onHead(status, headers),
+      onData: (chunk) => this.#onData(chunk),
+      onEnd: () => this.#onEnd(),
+      onError: (error) => this.#onError(error),
+    })
+    if (host.paused) this.exchange.pause()
+  }
+  get isAnswered() {
+    return this.request === undefined || !this.#host.conversation.open.has(this.request)
+  }
+  #onHead(status, headers) {
+    if (status >= 300) {
+      this.#refusal = { status, headers, chunks: [] }
+      return
+    }
+    const kind = bodyKindOf(headers)
+    const { conversation } = this.#host
+    if (kind === 'json') this.body = new JsonBody(this.#bodyEvents, conversation.batches)
+    if (kind === 'events') this.body = new EventBody(this.#bodyEvents, () => conversation.batches)
+    this.#events.onTaken(this, headers)
+    if (kind === 'unreadable') this.#nonsense('answered in an encoding that nobody asked for')
+  }
+  #onData(chunk) {
+    if (this.body !== undefined) {
+      this.body.push(chunk)
+      this.exchange.rest(this.#host.restMs(chunk.length))
+      return
+    }
+    this.#passedOverBytes += chunk.length
+    this.#refusal?.chunks.push(chunk)
+    if (this.#passedOverBytes <= HTTP_ERROR_BYTES_MAX) return
+    this.exchange.abort()
+    this.#onEnd()
+  }
+  #onEnd() {
+    if (this.#refusal !== undefined) this.#refuse(this.#refusal)
+    else {
+      this.body?.end()
+      if (!this.isAnswered && !this.#options.answersElsewhere) this.#endedEarly()
+    }
+    this.#events.onOver(this)
+  }
+  #endedEarly() {
+    if (this.body instanceof EventBody) this.#break(new Error('the stream ended before the answer'))
+    else this.#nonsense('took the request and gave no answer')
+  }
+  #onError(error) {
+    if (this.exchange.written) this.#break(error)
+    else
+      this.#events.onRefused(
+        this,
+        failureOfError(this.#host.name, this.request, error, false),
+        false,
+      )
+    this.#events.onOver(this)
+  }
+  #break(error) {
+    if (this.isAnswered && this.request !== undefined) return
+    this.#events.onBroken(this, failureOfError(this.#host.name, this.request, error, true))
+  }
+  #refuse({ status, headers, chunks }) {
+    const text = Buffer.concat(chunks).subarray(0, HTTP_ERROR_BYTES_MAX).toString('utf8')
+    const said = bodyKindOf(headers) === 'json' ? readSaid(text, false) : undefined
+    const answer = said?.ok ? said.messages.find((message) => message.kind === 'answer') : undefined
+    const { name } = this.#host
+    const { request } = this
+    const shown = answer?.error?.message ?? text
+    const { inSession } = this.#options
+    const failure = failureOfStatus({
+      server: name,
+      request,
+      status,
+      headers,
+      text: shown,
+      inSession,
+    })
+    const speaks = answer !== undefined && failure.code === 'UPSTREAM_STATUS'
+    // The server's own error for this request is its answer, whatever the status.
+    if (speaks && request !== undefined && answer.id === request && said?.ok)
+      this.#host.deliver(said, request)
+    else this.#events.onRefused(this, failure, speaks)
+  }
+  #nonsense(what) {
+    const message = `the server \`${this.#host.name}\` ${what}`
+    const { request } = this
+    this.exchange.abort()
+    if (!this.isAnswered)
+      this.#host.fail({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+    this.#events.onOver(this)
+  }
+  #bodyEvents = {
+    onSaid: (said) => {
+      this.#host.deliver(said, this.request)
+      // In JSON there is nothing but the answer: if it cannot be read, there is none.
+      if (!said.ok && this.body instanceof JsonBody)
+        this.#nonsense(`answered with what no peer may: ${said.why}`)
+    },
+    onTooLarge: () => {
+      const message = `the server \`${this.#host.name}\` said more in one message than the gate reads`
+      const { request } = this
+      this.exchange.abort()
+      if (!this.isAnswered)
+        this.#host.fail({ code: 'UPSTREAM_TOO_LARGE', message, request, repeatable: false })
+      this.#events.onOver(this)
+    },
+  }
+}
+/** Checked, since they are the client's own words in a header. */
+function traceHeaders({ trace }) {
+  const headers = {}
+  if (trace?.traceparent === undefined) return headers
+  if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(trace.traceparent)) return headers
+  headers.traceparent = trace.traceparent
+  if (trace.tracestate !== undefined && /^[\x20-\x7e]{1,512}$/.test(trace.tracestate))
+    headers.tracestate = trace.tracestate
+  return headers
+}

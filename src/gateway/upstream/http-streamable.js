@@ -1,0 +1,198 @@
+// Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
+// every message, one GET stream for what the server says by itself, a DELETE at the end.
+import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX } from '../limits.js'
+import { EventBody } from './http-body.js'
+import { Exchange } from './http-exchange.js'
+import { Listener } from './http-listen.js'
+import { Post } from './http-post.js'
+
+/** Streams that go on after their answer; the oldest beyond this is ended. */
+const TAILS_MAX = 8
+/** Refusals that are about this request and not about the transport. */
+const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
+export class Streamable {
+  #host
+  #posts = new Set()
+  #resumed = new Map()
+  #sessionId
+  #listener
+  /** `notifications/initialized` is under way: what comes after it must not overtake it. */
+  #settling
+  #closed = false
+  constructor(host) {
+    this.#host = host
+  }
+  get size() {
+    return this.#posts.size + this.#resumed.size + (this.#settling?.length ?? 0)
+  }
+  send(message) {
+    if (this.#settling !== undefined) this.#settling.push(message)
+    else {
+      if (message.sent.method === 'notifications/initialized') this.#settling = []
+      this.#post(message)
+    }
+  }
+  pause(request) {
+    for (const each of this.#streams(request)) each.pause()
+  }
+  resume(request) {
+    for (const each of this.#streams(request)) each.resume()
+  }
+  abort(request) {
+    for (const post of this.#posts) {
+      if (post.request !== request) continue
+      post.exchange.abort()
+      this.#posts.delete(post)
+    }
+    this.#resumed.get(request)?.stop()
+    this.#resumed.delete(request)
+  }
+  close() {
+    this.#closed = true
+    const held = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
+    const posted = [...this.#posts]
+      .filter(({ exchange }) => !exchange.written)
+      .map(({ request }) => request)
+    for (const { exchange } of this.#posts) exchange.abort()
+    for (const listener of [this.#listener, ...this.#resumed.values()]) listener?.stop()
+    const unwritten = [...posted, ...held].filter((id) => id !== undefined)
+    return { unwritten, over: this.#farewell() }
+  }
+  #post(message) {
+    const { url } = this.#host
+    const options = {
+      path: url.pathname + url.search,
+      headers: this.#sessionHeaders(),
+      inSession: this.#sessionId !== undefined,
+      answersElsewhere: false,
+    }
+    const post = new Post(this.#host, message, options, {
+      onTaken: (post, headers) => this.#onTaken(post, headers),
+      onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
+      onBroken: (post, failure) => this.#onBroken(post, failure),
+      onOver: (post) => {
+        this.#posts.delete(post)
+        this.#settle(post)
+      },
+    })
+    this.#posts.add(post)
+    this.#endTails()
+  }
+  #onTaken(post, headers) {
+    const { method } = post.message.sent
+    if (method === 'initialize') this.#enterSession(post, headers)
+    if (method !== 'notifications/initialized' || this.#closed) return
+    this.#listen()
+    this.#settle(post)
+  }
+  #enterSession(post, headers) {
+    const id = headers['mcp-session-id']
+    if (id === undefined) return
+    if (
+      typeof id === 'string' &&
+      /^[\x21-\x7e]+$/.test(id) &&
+      id.length <= HTTP_HANDLE_LENGTH_MAX
+    ) {
+      this.#sessionId = id
+      return
+    }
+    const message = `the server \`${this.#host.name}\` gave a session id that no header can carry`
+    const { request } = post
+    this.#host.giveUp({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+  }
+  #onRefused(post, failure, spoke) {
+    const status = failure.status ?? 0
+    const mayBeOld = status >= 400 && status < 500 && !spoke && !NOT_THE_TRANSPORT.has(status)
+    if (post.message.sent.method === 'initialize' && mayBeOld)
+      return this.#host.tryOld(post.message, failure)
+    this.#host.fail(failure)
+    if (failure.code === 'UPSTREAM_SESSION_GONE') this.#host.giveUp(failure, 'session gone')
+  }
+  #onBroken(post, failure) {
+    const { request, body } = post
+    const { lastEventId, retryMs } = body instanceof EventBody ? body.parser : {}
+    if (request === undefined || lastEventId === undefined || this.#closed)
+      return this.#host.fail(failure)
+    const options = { ...this.#listening, request, lastEventId, retryMs }
+    const listener = new Listener(this.#host, {
+      ...options,
+      onOver: (later) => {
+        this.#resumed.delete(request)
+        if (this.#host.conversation.open.has(request))
+          this.#host.fail({ ...failure, ...(later?.status ? { status: later.status } : {}) })
+      },
+    })
+    this.#resumed.set(request, listener)
+  }
+  #listen() {
+    this.#listener ??= new Listener(this.#host, {
+      ...this.#listening,
+      onOver: (failure) => {
+        if (failure === undefined) return
+        if (failure.code === 'UPSTREAM_SESSION_GONE') this.#host.giveUp(failure, 'session gone')
+        else this.#host.log('warn', `no stream of its own: ${failure.message}`)
+      },
+    })
+  }
+  get #listening() {
+    return {
+      headers: () => this.#sessionHeaders(),
+      inSession: this.#sessionId !== undefined,
+    }
+  }
+  /** What waited for `notifications/initialized` goes on, also where that failed. */
+  #settle(post) {
+    if (post.message.sent.method !== 'notifications/initialized') return
+    const waiting = this.#settling ?? []
+    this.#settling = undefined
+    if (!this.#closed) for (const message of waiting) this.send(message)
+  }
+  #sessionHeaders() {
+    const { revision } = this.#host.conversation
+    return {
+      ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
+      ...(revision === undefined ? {} : { 'mcp-protocol-version': revision }),
+    }
+  }
+  *#streams(request) {
+    for (const post of this.#posts)
+      if (request === undefined || post.request === request) yield post.exchange
+    for (const [id, listener] of this.#resumed)
+      if (request === undefined || id === request) yield listener
+    if (request === undefined && this.#listener !== undefined) yield this.#listener
+  }
+  /** A server should end the stream after the answer; one that does not keeps a connection. */
+  #endTails() {
+    if (this.#posts.size <= TAILS_MAX) return
+    const tails = [...this.#posts].filter(
+      (post) => post.isAnswered && post.body instanceof EventBody,
+    )
+    for (const post of tails.slice(0, Math.max(0, tails.length - TAILS_MAX))) {
+      post.exchange.abort()
+      this.#posts.delete(post)
+    }
+  }
+  #farewell() {
+    const { host } = { host: this.#host }
+    if (this.#sessionId === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      const path = host.url.pathname + host.url.search
+      const headers = host.headers(this.#sessionHeaders())
+      const onError = () => resolve()
+      const exchange = new Exchange(
+        host.pools.calls,
+        { method: 'DELETE', path, headers },
+        {
+          onHead: () => {},
+          onData: () => {},
+          onEnd: () => resolve(),
+          onError,
+        },
+      )
+      setTimeout(() => {
+        exchange.abort()
+        resolve()
+      }, HTTP_FAREWELL_MS_MAX).unref()
+    })
+  }
+}

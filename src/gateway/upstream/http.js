@@ -1,0 +1,143 @@
+// A link to a server over HTTP: Streamable HTTP, or the transport of 2024-11-05 where the server has
+// only that. Sends what the configuration says and nothing of the client's but its trace context.
+// Called by whoever owns the sessions.
+import {
+  HTTP_OPEN_EXCHANGES_MAX,
+  STDOUT_CREDIT_MAX,
+  STDOUT_UNIT_BYTES,
+  STDOUT_UNITS_PER_SECOND,
+  STRAY_LINES_LOGGED_PER_SECOND,
+} from '../limits.js'
+import { failureAnswer } from './failure-answer.js'
+import { OldTransport } from './http-old.js'
+import { Streamable } from './http-streamable.js'
+import { SecondBudget } from './second-budget.js'
+import { Conversation, sentOf } from './sent.js'
+/** Connects with the first message; set the callbacks before it. */
+export function startHttpServer(options) {
+  return new HttpLink(options)
+}
+export class HttpLink {
+  onMessage = () => {}
+  onClose = () => {}
+  onFailure = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer, { request: answer.id })
+  }
+  failure
+  ended
+  name
+  url
+  pools
+  log
+  conversation = new Conversation()
+  paused = false
+  #options
+  #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
+  #settleEnded
+  #transport = new Streamable(this)
+  #closed = false
+  constructor(options) {
+    this.#options = options
+    this.name = options.name
+    this.url = new URL(options.url)
+    this.pools = options.pools.to(this.url.origin)
+    this.log = options.log
+    let settle = () => {}
+    this.ended = new Promise((resolve) => {
+      settle = resolve
+    })
+    this.#settleEnded = () => settle()
+  }
+  send(text, carried) {
+    if (this.#closed) return false
+    const sent = sentOf(text)
+    const waiting = Math.max(this.#transport.size, this.conversation.open.size)
+    this.conversation.sent(sent)
+    if (waiting >= HTTP_OPEN_EXCHANGES_MAX) {
+      const message = `${HTTP_OPEN_EXCHANGES_MAX} messages wait for the server \`${this.name}\` already`
+      const request = sent.method === undefined ? undefined : sent.id
+      this.fail({ code: 'UPSTREAM_BUSY', message, request, repeatable: true })
+      return true
+    }
+    this.#budget.addCredit()
+    this.#transport.send({ text, sent, trace: carried?.trace })
+    return true
+  }
+  pause(request) {
+    if (request === undefined) this.paused = true
+    this.#transport.pause(request)
+  }
+  resume(request) {
+    if (request === undefined) this.paused = false
+    this.#transport.resume(request)
+  }
+  abort(request) {
+    this.conversation.open.delete(request)
+    this.#transport.abort(request)
+  }
+  close(why) {
+    if (this.#closed) return
+    this.#closed = true
+    const { unwritten, over } = this.#transport.close()
+    for (const request of unwritten) {
+      if (!this.conversation.open.delete(request)) continue
+      this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request, repeatable: true })
+    }
+    this.onClose(why)
+    void over.then(this.#settleEnded)
+  }
+  headers(own) {
+    const headers = {}
+    for (const [name, value] of Object.entries(this.#options.headers ?? {}))
+      headers[name.toLowerCase()] = value
+    const authorization = this.#options.authorization?.()
+    if (authorization !== undefined) headers.authorization = authorization
+    return Object.assign(headers, own)
+  }
+  deliver(said, request) {
+    if (this.#closed) return
+    if (!said.ok) return this.#stray(said)
+    for (const message of said.messages) {
+      this.conversation.received(message)
+      this.#budget.spendOne(performance.now())
+      if (!this.#closed) this.onMessage(message, request === undefined ? {} : { request })
+    }
+  }
+  fail(failure) {
+    if (this.#closed) return
+    const { request } = failure
+    if (request === undefined)
+      this.log('warn', failure.message, { server: this.name, code: failure.code })
+    // Nobody waits for it: answered, or given up.
+    else if (!this.conversation.open.delete(request)) return
+    this.onFailure(failure)
+  }
+  giveUp(failure, why = failure.message) {
+    if (this.#closed) return
+    this.failure = failure
+    this.close(why)
+  }
+  restMs(bytes) {
+    return this.#budget.spend(bytes / STDOUT_UNIT_BYTES, performance.now())
+  }
+  tryOld(first, failure) {
+    if (this.#closed) return
+    this.#transport.close()
+    this.#transport = new OldTransport(this, () => {
+      this.#transport.close()
+      this.#transport = new Streamable(this)
+      this.fail(failure)
+    })
+    this.#transport.send(first)
+  }
+  #stray(said) {
+    if (this.#strayBudget.take(1, performance.now()))
+      this.log('warn', 'what is no message was passed over', { server: this.name, why: said.why })
+    const request = said.answers
+    if (request === undefined) return
+    const message = `the server \`${this.name}\` answered with what no peer may: ${said.why}`
+    this.fail({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+  }
+}

@@ -1,0 +1,46 @@
+// How much of something there may be a second, with as much again at once: what is spent beyond it
+// has to wait. Credit is for what was asked for and comes on top. Pure; stdout and stderr of servers
+// are read through it.
+/** A shorter rest than this is put off: many small ones cost more than what they hold back. */
+const REST_MS_MIN = 50
+export class SecondBudget {
+  #perSecond
+  #creditMax
+  #left
+  #credit = 0
+  #atMs
+  constructor(perSecond, nowMs, creditMax = 0) {
+    this.#perSecond = perSecond
+    this.#creditMax = creditMax
+    this.#left = perSecond
+    this.#atMs = nowMs
+  }
+  addCredit() {
+    if (this.#credit < this.#creditMax) this.#credit += 1
+  }
+  /** Whether it fits now; where it does not, nothing is spent. */
+  take(cost, nowMs) {
+    this.#refill(nowMs)
+    if (this.#left < cost) return false
+    this.#left -= cost
+    return true
+  }
+  /** Spends, and says how many ms to wait before anything more. */
+  spend(cost, nowMs) {
+    this.#refill(nowMs)
+    this.#left -= cost
+    const debtMs = (-this.#left / this.#perSecond) * 1_000
+    return debtMs < REST_MS_MIN ? 0 : Math.ceil(debtMs)
+  }
+  /** The same for one unit, which is on credit where there is some. */
+  spendOne(nowMs) {
+    if (this.#credit === 0) return this.spend(1, nowMs)
+    this.#credit -= 1
+    return this.spend(0, nowMs)
+  }
+  #refill(nowMs) {
+    const earned = ((nowMs - this.#atMs) / 1_000) * this.#perSecond
+    this.#left = Math.min(this.#perSecond, this.#left + earned)
+    this.#atMs = nowMs
+  }
+}

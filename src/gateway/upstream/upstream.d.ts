@@ -1,0 +1,45 @@
+import type { Id } from '../../wire/message.ts'
+import type { GatewayErrorCode } from '../errors.ts'
+import type { Link, Related } from '../link.ts'
+/** What of the client's trace context goes along; nothing else of its headers ever does. */
+export interface Trace {
+  readonly traceparent?: string | undefined
+  readonly tracestate?: string | undefined
+}
+export interface Carried extends Related {
+  readonly trace?: Trace | undefined
+}
+export interface UpstreamFailure {
+  readonly code: GatewayErrorCode
+  /** What was wrong, in words, with the server's name. */
+  readonly message: string
+  readonly help?: string
+  /** The request that will get no answer; undefined where it was no request. */
+  readonly request: Id | undefined
+  /** The request cannot have had an effect (no byte of it was written, or the server answered that
+   * it does not know the session): sending it once more cannot do it twice. */
+  readonly repeatable: boolean
+  readonly status?: number
+  /** `WWW-Authenticate`, where a login is needed. */
+  readonly challenge?: string
+}
+export interface UpstreamLink extends Link {
+  send(text: string, carried?: Carried): boolean
+  /** Set at once by whoever made the link. */
+  onFailure: (failure: UpstreamFailure) => void
+  /** Why the link closed by itself; set before onClose. */
+  readonly failure: UpstreamFailure | undefined
+  /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */
+  pause(request?: Id): void
+  resume(request?: Id): void
+  /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
+  abort(request: Id): void
+  /** When nothing of the server is left: no process, no connection. */
+  readonly ended: Promise<void>
+}
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type Log = (
+  level: LogLevel,
+  message: string,
+  fields?: Readonly<Record<string, string | number>>,
+) => void

@@ -1,0 +1,34 @@
+// The watcher: a small process beside the gate that holds the list of the servers' process groups.
+// Its stdin is a pipe from the gate, one order a line. When the pipe closes, be it by kill -9 of the
+// gate, it ends every group that is still on the list, and then itself. Started by watcher.ts.
+import { endGroup, readStat } from './process-group.js'
+
+async function watch() {
+  const groups = new Map()
+  // It must outlive a Ctrl-C or a SIGTERM that was meant for the gate.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+  let rest = ''
+  process.stdin.setEncoding('latin1')
+  process.stdin.on('data', (text) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const [order, pid, started = ''] = line.split(' ')
+      if (order === '+') groups.set(Number(pid), started)
+      else groups.delete(Number(pid))
+    }
+  })
+  await new Promise((resolve) => {
+    process.stdin.on('close', resolve)
+    process.stdin.on('error', () => resolve())
+  })
+  await Promise.all([...groups].map(([pid, started]) => endWatched(pid, started)))
+  process.exit(0)
+}
+async function endWatched(pid, started) {
+  const stat = readStat(pid)
+  // Another process has that pid now, so the group it named is empty.
+  if (stat !== undefined && started !== '' && stat.started !== started) return
+  await endGroup(pid)
+}
+if (import.meta.main) await watch()

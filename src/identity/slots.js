@@ -1,0 +1,74 @@
+// Sessions as the gate counts them. A principal has a few slots, and nothing a client sends chooses
+// one: reconnecting, re-initialising or a restart of the gate gives nobody a fresh budget. A slot
+// keeps its counters and labels until half an hour has passed without a call.
+import { SLOT_IDLE_MS } from './limits.ts'
+export class Slots {
+  #held = new Map()
+  /** The slot for a new connection: a free one, the longest unused first; where none is free, the
+   * one with the fewest connections. */
+  open(principal, count, nowMs) {
+    const slots = this.#held.get(principal) ?? []
+    this.#held.set(principal, slots)
+    for (let number = slots.length; number < count; number++)
+      slots.push(newSlot(principal, number, nowMs))
+    const usable = slots.slice(0, Math.max(1, count))
+    const slot = usable.reduce((best, other) =>
+      other.users < best.users || (other.users === best.users && other.lastUsedMs < best.lastUsedMs)
+        ? other
+        : best,
+    )
+    slot.users += 1
+    return new SlotUse(slot)
+  }
+  /** Puts back what the record says of a slot: after a restart it goes on as it was. */
+  restore(id, lastUsedMs, calls, saw) {
+    const match = /^(.*)#(\d+)@(\d+)$/s.exec(id)
+    if (match === null) return
+    const [, principal = '', number = '0', startedAtMs = '0'] = match
+    const slots = this.#held.get(principal) ?? []
+    this.#held.set(principal, slots)
+    while (slots.length <= Number(number)) slots.push(newSlot(principal, slots.length, 0))
+    const slot = slots[Number(number)]
+    Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls })
+    for (const label of saw) slot.saw.add(label)
+  }
+}
+/** One connection's hold on a slot. */
+export class SlotUse {
+  #slot
+  constructor(slot) {
+    this.#slot = slot
+  }
+  /** The session as rules see it; a slot that has rested too long begins anew. */
+  facts(nowMs) {
+    const slot = this.#slot
+    if (nowMs - slot.lastUsedMs >= SLOT_IDLE_MS) {
+      Object.assign(slot, newSlot(slot.principal, slot.number, nowMs), { users: slot.users })
+    }
+    const { id, startedAtMs, calls, saw } = slot
+    return { id, startedAtMs, calls, saw: [...saw] }
+  }
+  used(nowMs) {
+    this.#slot.lastUsedMs = nowMs
+    this.#slot.calls += 1
+  }
+  see(labels) {
+    for (const label of labels) this.#slot.saw.add(label)
+  }
+  release() {
+    this.#slot.users -= 1
+  }
+}
+function newSlot(principal, number, nowMs) {
+  const id = `${principal}#${number}@${nowMs}`
+  return {
+    principal,
+    number,
+    id,
+    startedAtMs: nowMs,
+    lastUsedMs: nowMs,
+    calls: 0,
+    saw: new Set(),
+    users: 0,
+  }
+}
