@@ -49,7 +49,7 @@ describe('planted faults are found', () => {
 
   test.each(FAULTS)('$name', { timeout: TIMEOUT_MS }, async ({ name, file, find, put }) => {
     const copy = join(folder, name.replaceAll(' ', '-'))
-    for (const room of ['core', 'policy', 'store'])
+    for (const room of ['core', 'document', 'policy', 'store'])
       cpSync(join(ROOT, 'src', room), join(copy, room), { recursive: true })
     const source = readFileSync(join(copy, file), 'utf8')
     expect(source.split(find).length, `\`${find}\` stands once in ${file}`).toBe(2)

@@ -9,7 +9,7 @@ export const DOCUMENT_DEPTH_MAX = 32
 export const DOCUMENT_NODES_MAX = 500_000
 export const DOCUMENT_ANCHORS_MAX = 200
 /** Tokens of a document as the lexer makes them, line ends included: a megabyte of short lines. */
-export const DOCUMENT_TOKENS_MAX = 400_000
+export const DOCUMENT_TOKENS_MAX = 500_000
 /** Problems reported before the rest is only counted. */
 export const PROBLEMS_MAX = 100
 /** Problems kept for sorting: a megabyte of unknown keys is not looked at one by one. */

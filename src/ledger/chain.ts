@@ -44,6 +44,10 @@ export class Chain {
     this.#anchored = { seq: 0, atMs: 0 }
   }
 
+  get file(): string {
+    return this.#file
+  }
+
   get head(): Head {
     return this.#head
   }
@@ -56,10 +60,12 @@ export class Chain {
       const anchorDue =
         nowMs - this.#anchored.atMs >= ANCHOR_EVERY_MS || nowMs < this.#anchored.atMs
       if (anchorDue) this.#checkUnmoved()
-      this.#begin.run()
-      const { appended, head, data } = this.#write(entries, open)
-      if (anchorDue && head.seq > 0) this.#anchor.run(head.seq, nowMs, data)
-      this.#commit.run()
+      // A single row is a transaction by itself, and a cheaper one.
+      if (anchorDue) this.#begin.run()
+      const { appended, head } = this.#write(entries, open)
+      if (anchorDue && head.seq > 0)
+        this.#anchor.run(head.seq, nowMs, Buffer.from(head.hash, 'latin1'))
+      if (this.database.isTransaction) this.#commit.run()
       this.#head = head
       if (anchorDue) this.#anchored = { seq: head.seq, atMs: nowMs }
       return appended
@@ -90,14 +96,14 @@ export class Chain {
       appended.push(++seq)
       latestMs = Math.max(latestMs, wallTime(entry.atMs))
       if (block.bytes > BLOCK_BYTES_MAX) {
+        if (!this.database.isTransaction) this.#begin.run()
         store()
         latestMs = 0
         block.begin(block.hash)
       }
     }
     store()
-    const head = { seq, hash: block.hash, open }
-    return { appended, head, data: Buffer.from(block.hash, 'latin1') }
+    return { appended, head: { seq, hash: block.hash, open } }
   }
 
   /** Notes the head beside the chain, so that a missing end is seen. */

@@ -168,7 +168,7 @@ test.runIf(canMount)('on a disk that really is full', () => {
     denialsWritten: 500,
     intentWhileFull: 'LEDGER_UNAVAILABLE',
     intentAfter: 'number',
-    states: ['reserve', 'writing', 'closed'],
+    states: ['reserve', 'writing'],
     problems: [],
   })
 })

@@ -89,6 +89,14 @@ describe('appending', () => {
     ])
   })
 
+  test('an outcome that cannot be kept whole is kept as its status', async () => {
+    const directory = freshDirectory()
+    const ledger = open(directory)
+    ledger.outcome(await ledger.intent(judgement(1)), { ...answered, durationMs: Number.NaN })
+    await vi.waitFor(() => expect(ledger.figures.open).toBe(0))
+    expect(records(directory).at(-1)).toMatchObject({ intent: 1, status: 'answered' })
+  })
+
   test('a large turn is split into blocks of one transaction', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)

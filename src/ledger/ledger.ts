@@ -141,7 +141,7 @@ export class Ledger {
       })
     if (open.length > 0) this.#note('recovery', { unknown: open.length })
     if (!this.#reserve.fill()) {
-      this.#become('reserve', storeFault({ code: 'ENOSPC', message: 'too little space' }, 'disk'))
+      this.#become('reserve', storeFault(NO_RESERVE, this.#chain.file))
       this.#later()
     }
     this.#flush()
@@ -185,6 +185,9 @@ export class Ledger {
       const seq = appended[index] as number | Error
       if (typeof seq !== 'number') {
         reject?.(seq)
+        // The call is over, whatever could not be kept of its outcome.
+        if (entry.kind === 'outcome')
+          this.outcome(entry.intent, { atMs: entry.atMs, status: entry.status })
         continue
       }
       if (entry.kind === 'intent') this.#open.add(seq)
@@ -262,7 +265,8 @@ export class Ledger {
     const changed = state !== this.#state
     this.#state = state
     this.#fault = fault
-    if (changed) this.#onState?.(state, fault)
+    // Later, so that whatever the listener does happens to a ledger that knows its state.
+    if (changed) queueMicrotask(() => this.#onState?.(state, fault))
   }
 
   #unavailable(): LedgerError {
@@ -275,6 +279,8 @@ export class Ledger {
     )
   }
 }
+
+const NO_RESERVE = { code: 'ENOSPC', message: 'too little space on the disk for the reserve' }
 
 function tooMany(): LedgerError {
   return new LedgerError(

@@ -2,9 +2,10 @@
 // effect nobody knows, and the record says so. Reading begins where the last commit said it must.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { placesOf, recordText } from './block.ts'
-import { decode } from './decoding.ts'
+import { placesOf } from './block.ts'
+import { KINDS } from './encoding.ts'
 import { LedgerError } from './errors.ts'
+import { header, readHeader } from './header.ts'
 import { blocksFrom, type Head } from './read.ts'
 import { verifyTail } from './verify.ts'
 
@@ -14,9 +15,9 @@ export function findOpen(database: DatabaseSync, { seq, open }: Head): number[] 
   if (open > seq) return []
   for (const { data } of blocksFrom(database, open))
     for (const place of placesOf(data)) {
-      const record = decode(recordText(data, place))
-      if (record.kind === 'intent') found.add(record.seq)
-      if (record.kind === 'outcome') found.delete(record.intent)
+      if (!readHeader(data, place.start)) continue
+      if (header.kind === KINDS.intent) found.add(header.seq)
+      else if (header.kind === KINDS.outcome) found.delete(header.intent)
     }
   return [...found]
 }

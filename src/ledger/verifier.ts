@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto'
 import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt } from './block.ts'
+import { header, readHeader } from './header.ts'
 import { PROBLEMS_MAX } from './limits.ts'
 import type { Block } from './read.ts'
 
@@ -163,25 +164,4 @@ function after(previous: string, data: Buffer, { start, end }: Place): string {
   const bytes = Buffer.from(data.subarray(start - 4 - HASH_BYTES, end))
   bytes.write(previous, 0, 'latin1')
   return hash('sha256', bytes, 'binary')
-}
-
-/** One for all: the walk reads millions of them. */
-const header = { seq: 0, atMs: 0 }
-
-/** `[version,seq,kind,at,` without reading the rest; false where the bytes do not say that. */
-function readHeader(data: Buffer, start: number): boolean {
-  if (data[start] !== 0x5b) return false
-  let at = start + 1
-  for (let field = 0; field < 4; field++) {
-    let value = 0
-    let byte = data[at] as number
-    if (byte < 0x30 || byte > 0x39) return false
-    for (; byte >= 0x30 && byte <= 0x39; byte = data[++at] as number)
-      value = value * 10 + (byte - 0x30)
-    if (byte !== 0x2c) return false
-    at++
-    if (field === 1) header.seq = value
-    else if (field === 3) header.atMs = value
-  }
-  return true
 }

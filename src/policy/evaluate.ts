@@ -10,7 +10,7 @@ import { timestamp } from './cel.ts'
 import { Undecided } from './functions/undecided.ts'
 import { Walk } from './walk.ts'
 
-/** What an expression came to. `either`: it reads arguments and there are none yet (a list). */
+/** What an expression came to. `either`: it depends on the call and there is none yet (a list). */
 export type Truth =
   | { readonly is: 'true' | 'false' | 'either' }
   | { readonly is: 'undecidable'; readonly why: string }
@@ -32,7 +32,7 @@ const EITHER: Truth = { is: 'either' }
 
 export function evaluate(program: Program, situation: Situation): Truth {
   const { args } = situation
-  if (program.expression.readsArgs && args === undefined) return EITHER
+  if (program.expression.dependsOnCall && args === undefined) return EITHER
   try {
     if (program.closedTo !== undefined)
       for (const name in args)
@@ -72,24 +72,21 @@ function nameSlots(text: string, program: Program): string {
 
 function slotValue(slot: BoundSlot, situation: Situation, walk: Walk): unknown {
   if (slot.root !== 'args') return factValue(slot, situation, walk)
-  const value = lookUp(situation.args as JsonObject, slot.path, slot.presence)
+  const value = lookUp(situation.args as JsonObject, slot, 0)
   return slot.presence || value === undefined ? value : walk.convert(slot, value)
 }
 
-/** The value at a path. With `presence`: whether the last name is there, undefined where a name
- * before it is not. */
-function lookUp(
-  from: JsonObject,
-  path: readonly string[],
-  presence: boolean,
-): JsonValue | undefined {
+/** The value at a slot's path, of which `from` is the part before `start`. With `presence`: whether
+ * the last name is there, undefined where a name before it is not. */
+function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | undefined {
+  const { root, path, presence } = slot
   let place: JsonValue | undefined = from
   const last = path.length - 1
-  for (let index = 0; index <= last; index++) {
+  for (let index = start; index <= last; index++) {
     const name = path[index] as string
     if (place === undefined) return undefined
     if (!isObject(place))
-      throw new Undecided(`\`args.${path.slice(0, index).join('.')}\` is no object`)
+      throw new Undecided(`\`${[root, ...path.slice(0, index)].join('.')}\` is no object`)
     const there: boolean = Object.hasOwn(place, name)
     if (presence && index === last) return there
     place = there ? place[name] : undefined
@@ -127,7 +124,7 @@ function factValue(
       return name === 'startedAt' ? timestamp(session.startedAtMs) : session.id
     default:
       if (name === 'claims') {
-        const claim = lookUp(principal.claims, slot.path.slice(1), slot.presence)
+        const claim = lookUp(principal.claims, slot, 1)
         return slot.presence || claim === undefined ? claim : walk.convert(slot, claim)
       }
       if (name === 'groups') return walk.convert(slot, principal.groups)

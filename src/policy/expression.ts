@@ -61,6 +61,8 @@ export interface Expression {
   /** Which slot a node of the tree reads; macro variables point at their list's slot. */
   readonly slotOf: ReadonlyMap<Node, { readonly slot: Slot; readonly element: boolean }>
   readonly readsArgs: boolean
+  /** Cannot be known before the call: it reads arguments, or the class they give the call. */
+  readonly dependsOnCall: boolean
   readonly macros: readonly Macro[]
 }
 
@@ -91,6 +93,7 @@ export function parseExpression(
     edits: inspector.edits,
     slotOf: inspector.slotOf,
     readsArgs: slots.some((slot) => slot.root === 'args'),
+    dependsOnCall: slots.some((slot) => slot.root === 'args' || slot.root === 'call'),
     macros: inspector.macros,
   }
 }

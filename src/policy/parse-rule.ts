@@ -96,7 +96,7 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
       `\`${name}\` has neither \`action\` nor a limit`,
       'give it one of them',
     )
-  if (action === 'hide' && common.when?.expression.readsArgs) hideByArgs(map, problems)
+  if (action === 'hide' && common.when?.expression.dependsOnCall) hideByArgs(map, problems)
   const match = asMap(entry(map, 'match'))
   checkMatch(match, problems)
   const wordsOf = (field: string) => {
@@ -240,7 +240,7 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
         : 'say something else in `otherwise`',
       problems,
     )
-  if (when?.expression.readsArgs && (action === 'hide' || otherwise === 'hide'))
+  if (when?.expression.dependsOnCall && (action === 'hide' || otherwise === 'hide'))
     hideByArgs(map, problems)
   const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
   if (rule.reason !== '' && !told)
@@ -260,8 +260,8 @@ function hideByArgs(map: LocatedMap, problems: Problems): void {
   problems.error(
     'POLICY_HIDE_BY_ARGS',
     (word ?? map).at,
-    '`hide` depends on arguments, which are not known when tools are listed',
-    'say `deny`, or let `when` ask for something else than `args`',
+    '`hide` depends on the call, which is not known when tools are listed',
+    'say `deny`, or let `when` ask for something else than `args` and `call`',
   )
 }
 

@@ -71,6 +71,7 @@ export class OldTransport implements HttpTransport {
     }
     const post = new Post(this.#host, message, options, {
       onTaken: () => {},
+      onAnswered: () => {},
       onRefused: (_, failure) => this.#host.fail(failure),
       // Whether it arrived or not: if it did, the answer comes on the stream.
       onBroken: (_, failure) => this.#host.fail(failure),

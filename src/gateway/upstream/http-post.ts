@@ -26,6 +26,8 @@ export interface PostEvents {
   onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void
   /** It took a request and the answer did not come. */
   onBroken(post: Post, failure: UpstreamFailure): void
+  /** The answer came on a stream that goes on. */
+  onAnswered(post: Post): void
   /** Last of all, whatever happened; perhaps more than once. */
   onOver(post: Post): void
 }
@@ -166,6 +168,7 @@ export class Post {
   readonly #bodyEvents: BodyEvents = {
     onSaid: (said) => {
       this.#host.deliver(said, this.request)
+      if (this.body instanceof EventBody && this.isAnswered) this.#events.onAnswered(this)
       // In JSON there is nothing but the answer: if it cannot be read, there is none.
       if (!said.ok && this.body instanceof JsonBody)
         this.#nonsense(`answered with what no peer may: ${said.why}`)

@@ -11,7 +11,7 @@ import { Listener } from './http-listen.ts'
 import { Post } from './http-post.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
-/** Streams that go on after their answer; the oldest beyond this is ended. */
+/** Of the streams that go on after their answer, the oldest beyond this is ended. */
 const TAILS_MAX = 8
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
@@ -19,6 +19,8 @@ const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
 export class Streamable implements HttpTransport {
   readonly #host: HttpHost
   readonly #posts = new Set<Post>()
+  /** Streams that go on after their answer. */
+  readonly #tails = new Set<Post>()
   readonly #resumed = new Map<Id, Listener>()
   #sessionId: string | undefined
   #listener: Listener | undefined
@@ -54,7 +56,7 @@ export class Streamable implements HttpTransport {
     for (const post of this.#posts) {
       if (post.request !== request) continue
       post.exchange.abort()
-      this.#posts.delete(post)
+      this.#over(post)
     }
     this.#resumed.get(request)?.stop()
     this.#resumed.delete(request)
@@ -84,13 +86,10 @@ export class Streamable implements HttpTransport {
       onTaken: (post, headers) => this.#onTaken(post, headers),
       onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
       onBroken: (post, failure) => this.#onBroken(post, failure),
-      onOver: (post) => {
-        this.#posts.delete(post)
-        this.#settle(post)
-      },
+      onAnswered: (post) => this.#onAnswered(post),
+      onOver: (post) => this.#over(post),
     })
     this.#posts.add(post)
-    this.#endTails()
   }
 
   #onTaken(post: Post, headers: IncomingHttpHeaders): void {
@@ -186,15 +185,18 @@ export class Streamable implements HttpTransport {
   }
 
   /** A server should end the stream after the answer; one that does not keeps a connection. */
-  #endTails(): void {
-    if (this.#posts.size <= TAILS_MAX) return
-    const tails = [...this.#posts].filter(
-      (post) => post.isAnswered && post.body instanceof EventBody,
-    )
-    for (const post of tails.slice(0, Math.max(0, tails.length - TAILS_MAX))) {
-      post.exchange.abort()
-      this.#posts.delete(post)
-    }
+  #onAnswered(post: Post): void {
+    this.#tails.add(post)
+    const [oldest] = this.#tails
+    if (this.#tails.size <= TAILS_MAX || oldest === undefined) return
+    oldest.exchange.abort()
+    this.#over(oldest)
+  }
+
+  #over(post: Post): void {
+    this.#posts.delete(post)
+    this.#tails.delete(post)
+    this.#settle(post)
   }
 
   #farewell(): Promise<void> {

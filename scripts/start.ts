@@ -1,0 +1,40 @@
+// `npm start`: the gate on a demonstration of two published MCP servers, with what to paste and what
+// to try. Everything it writes is in a temporary folder that goes when it stops.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { main } from '../src/cli/main.ts'
+import { ROOT } from './run-step.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+const workspace = join(folder, 'workspace')
+mkdirSync(workspace)
+writeFileSync(join(workspace, 'hello.txt'), 'This file is read through the gate.\n')
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+process.env.SLUICE_DEMO = folder
+process.env.SLUICE_DEMO_NODE = process.execPath
+process.env.SLUICE_DEMO_MODULES = join(ROOT, 'node_modules', '@modelcontextprotocol')
+
+const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
+console.log(`Two MCP servers are behind the gate: filesystem (in ${workspace}) and memory.
+Point an MCP client at http://127.0.0.1:7433/mcp/filesystem or .../mcp/memory, for example:
+
+  claude mcp add --transport http files http://127.0.0.1:7433/mcp/filesystem
+
+  { "mcpServers": {
+      "files":  { "type": "http", "url": "http://127.0.0.1:7433/mcp/filesystem" },
+      "memory": { "type": "http", "url": "http://127.0.0.1:7433/mcp/memory" } } }
+
+What to try, with examples/demo/policy.yaml beside you:
+  read_text_file ${join(workspace, 'hello.txt')}   allowed: it reads
+  write_file, four times within a minute   the fourth is limited, and told when to come back
+  move_file                                denied, with the reason
+  directory_tree                           hidden: not in the list, and nobody has heard of it
+
+  sluice ledger tail --data ${join(folder, 'data')}   what happened
+
+Ctrl-C stops it.
+`)
+process.exitCode = await main(['up', '--config', config, ...process.argv.slice(2)])

@@ -1,0 +1,191 @@
+// The ledger commands, as a person runs them on a data directory.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Ledger } from '../ledger/ledger.ts'
+import { denied, judgement } from '../ledger/samples.test-support.ts'
+import { addLedgerExport } from './ledger-export.ts'
+import { addLedgerQuery } from './ledger-query.ts'
+import { addLedgerTail } from './ledger-tail.ts'
+import { addLedgerVerify } from './ledger-verify.ts'
+
+let data = ''
+beforeAll(async () => {
+  data = mkdtempSync(join(tmpdir(), 'sluice-cli-ledger-'))
+  const ledger = Ledger.open({ directory: data })
+  await ledger.event({ atMs: 1_800_000_000_000, name: 'start', detail: { version: '1' } })
+  const seq = await ledger.intent(judgement(1))
+  ledger.outcome(seq, { atMs: 1_800_000_000_050, status: 'answered', durationMs: 12.34, bytes: 99 })
+  await ledger.refuse(judgement(2, { decision: { ...denied, reason: 'no \u001b[31m way' } }))
+  await ledger.intent(judgement(3, { principal: { id: 'ben', kind: 'grant' } }))
+  ledger.close()
+})
+afterAll(() => rmSync(data, { recursive: true }))
+
+async function sluice(...args: string[]): Promise<{ code: number; text: string }> {
+  let text = ''
+  let code = -1
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += chunk
+    return true
+  })
+  const remarks = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
+  const program = new Command('ledger').exitOverride()
+  for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
+    add(program, (answer) => {
+      code = answer
+    })
+  try {
+    const named = args.includes('--data') ? args : [...args, '--data', data]
+    await program.parseAsync(named, { from: 'user' })
+  } finally {
+    spy.mockRestore()
+    remarks.mockRestore()
+  }
+  return { code, text }
+}
+
+const rows = (text: string) => text.trim().split('\n')
+
+describe('tail', () => {
+  test('shows the last records, without letting them drive the terminal', async () => {
+    const { code, text } = await sluice('tail')
+    expect(code).toBe(0)
+    expect(rows(text)).toHaveLength(5)
+    expect(rows(text)[0]).toContain('start {"version":"1"}')
+    expect(rows(text)[1]).toMatch(/2 {2}2027-01-15T08:00:00.001Z {2}allow {2}stripe\/create_refund/)
+    expect(rows(text)[2]).toContain('of 2: answered 12.3 ms, 99 bytes')
+    expect(rows(text)[3]).toContain('DENIED: no \\u{1b}[31m way')
+  })
+
+  test('as JSON, so many', async () => {
+    const { text } = await sluice('tail', '-n', '2', '--json')
+    expect(rows(text).map((row) => JSON.parse(row))).toMatchObject([
+      { seq: 4, kind: 'refusal', at: '2027-01-15T08:00:00.002Z' },
+      { seq: 5, kind: 'intent', decision: { limits: [{ amount: '1', max: '30' }] } },
+    ])
+  })
+
+  test('follows', async () => {
+    let text = ''
+    const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+      text += chunk
+      return true
+    })
+    const program = new Command('ledger').exitOverride()
+    addLedgerTail(program, () => {})
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-cli-follow-'))
+    const ledger = Ledger.open({ directory })
+    const args = ['tail', '--follow', '--data', directory]
+    const ended = program.parseAsync(args, { from: 'user' }).catch((error) => error)
+    await pause(50)
+    await ledger.event({ atMs: 5, name: 'freeze', detail: null })
+    await vi.waitFor(() => expect(text).toContain('freeze'), { timeout: 5_000 })
+    await ledger.event({ atMs: 6, name: 'thaw', detail: null })
+    await vi.waitFor(() => expect(text).toContain('thaw'), { timeout: 5_000 })
+    expect(text.match(/freeze/g)).toHaveLength(1)
+    ledger.close()
+    // A damaged ledger ends the command, and so this test.
+    const database = new DatabaseSync(join(directory, 'ledger.db'))
+    database.exec('INSERT INTO blocks VALUES (3, 1, 1, 1, zeroblob(33))')
+    database.close()
+    expect(await ended).toMatchObject({ code: 'CLI_FILE' })
+    spy.mockRestore()
+    rmSync(directory, { recursive: true })
+  })
+})
+
+describe('query', () => {
+  test('finds', async () => {
+    const { code, text } = await sluice(
+      'query',
+      '--tool',
+      'stripe/create_refund',
+      '--action',
+      'allow',
+    )
+    expect(code).toBe(0)
+    expect(rows(text)).toHaveLength(2)
+    expect(rows(text)[0]).toContain('answered')
+    expect(rows(text)[1]).toContain('ben')
+  })
+
+  test('as JSON, page after page', async () => {
+    const first = JSON.parse((await sluice('query', '--limit', '2', '--json')).text)
+    expect(first).toMatchObject({ calls: [{ seq: 5, outcome: null }, { seq: 4 }], next: 4 })
+    const next = await sluice('query', '--before', String(first.next), '--json')
+    expect(JSON.parse(next.text)).toMatchObject({
+      calls: [{ seq: 2, outcome: { status: 'answered' } }],
+      next: null,
+    })
+  })
+
+  test('finds nothing', async () => {
+    expect(await sluice('query', '--since', '1s', '--until', '2027-01-01')).toMatchObject({
+      code: 1,
+      text: 'no calls\n',
+    })
+  })
+
+  test.each([
+    ['--since', 'yesterday'],
+    ['--limit', '0'],
+    ['--tool', 'refund'],
+    ['--data', join(tmpdir(), 'sluice-nowhere')],
+  ])('%s %s cannot run', async (...args) => {
+    await expect(sluice('query', ...args)).rejects.toMatchObject({ help: expect.any(String) })
+  })
+})
+
+describe('export', () => {
+  test('writes a line a record, with its hash', async () => {
+    const { code, text } = await sluice('export', '--encoded', '--from', '2')
+    expect(code).toBe(0)
+    const lines = rows(text).map((row) => JSON.parse(row))
+    expect(lines.map(({ seq }) => seq)).toEqual([2, 3, 4, 5])
+    expect(lines[0]).toMatchObject({
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      kind: 'intent',
+    })
+    expect(JSON.parse(lines[0].encoded).slice(0, 3)).toEqual([1, 2, 1])
+  })
+
+  test('into a file that is not there yet', async () => {
+    const out = join(data, 'out.jsonl')
+    await sluice('export', '--out', out)
+    expect(rows(readFileSync(out, 'utf8'))).toHaveLength(5)
+    await expect(sluice('export', '--out', out)).rejects.toMatchObject({ code: 'CLI_FILE' })
+  })
+})
+
+describe('verify', () => {
+  test('says yes, and the head', async () => {
+    const { code, text } = await sluice('verify')
+    expect(code).toBe(0)
+    expect(text).toMatch(/^ok: 5 records\nhead 5:[0-9a-f]{64}\n$/)
+    const head = /head (\S+)/.exec(text)?.[1] as string
+    expect((await sluice('verify', '--head', head)).code).toBe(0)
+    expect((await sluice('verify', '--head', head.replace('5:', '4:'))).code).toBe(1)
+    await expect(sluice('verify', '--head', '5')).rejects.toMatchObject({ code: 'CLI_ARGUMENT' })
+  })
+
+  test('says no, and where', async () => {
+    const database = new DatabaseSync(join(data, 'ledger.db'))
+    const { data: block } = database.prepare('SELECT data FROM blocks WHERE seq = 2').get() as {
+      data: Uint8Array
+    }
+    const edited = Uint8Array.from(block)
+    edited[60] = (edited[60] as number) ^ 1
+    database.prepare('UPDATE blocks SET data = ? WHERE seq = 2').run(edited)
+    const { code, text } = await sluice('verify', '--json')
+    database.prepare('UPDATE blocks SET data = ? WHERE seq = 2').run(block)
+    database.close()
+    expect(code).toBe(1)
+    expect(JSON.parse(text)).toMatchObject({ ok: false, problems: [{ seq: 2, kind: 'edited' }] })
+  })
+})
