@@ -56,7 +56,7 @@ export const FULLY_COVERED: readonly string[] = [
   'src/policy/decide.ts',
   'src/policy/evaluate.ts',
   'src/policy/lay.ts',
-  
+
   'src/policy/own-files.ts',
   'src/policy/policy.ts',
   'src/policy/resolve.ts',

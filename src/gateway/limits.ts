@@ -61,12 +61,15 @@ export const HTTP_HEADER_BYTES_MAX = 32_768
 export const HTTP_CONNECTIONS_MAX = 256
 /** Messages of one link that are not answered or accepted yet. */
 export const HTTP_OPEN_EXCHANGES_MAX = 1_024
+/** Streams of one link that go on after their answer; the oldest beyond this is ended. */
+export const HTTP_TAILS_MAX = 64
 /** How much of an error page is read for the reason, and shown of it. */
 export const HTTP_ERROR_BYTES_MAX = 4_096
 export const HTTP_ERROR_SHOWN_LENGTH_MAX = 300
 /** Tries to go on with an answer whose stream broke off, and the wait where the server names none. */
 export const HTTP_RESUME_TRIES_MAX = 5
 export const HTTP_RESUME_WAIT_MS = 1_000
+export const HTTP_RESUME_WAIT_MS_MIN = 100
 export const HTTP_RESUME_WAIT_MS_MAX = 60_000
 /** A session id or event id that a server may have the gate repeat. */
 export const HTTP_HANDLE_LENGTH_MAX = 1_024

@@ -5,10 +5,6 @@
 import type { SessionFacts } from '../core/call.ts'
 import { SLOT_IDLE_MS } from './limits.ts'
 
-export interface Slot extends SessionFacts {
-  readonly principal: string
-}
-
 interface Held {
   readonly principal: string
   readonly number: number

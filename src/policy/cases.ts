@@ -6,6 +6,7 @@ import { compareDecimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { CATEGORIES, type Category } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
   entry,
@@ -15,7 +16,6 @@ import {
   readDocument,
 } from '../document/read-document.ts'
 import { parseDuration, type Shape } from '../document/shape.ts'
-import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
 import { scalar, strings } from './parse-rule.ts'
 import { type SampleFacts, splitName } from './sample-facts.ts'

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KnownTool } from '../core/tools.ts'
-import { type Compiled, compile } from './compile.ts'
 import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
+import { type Compiled, compile } from './compile.ts'
 import { GUARDRAILS_MAX } from './limits.ts'
 
 const CASES = join(import.meta.dirname, '../../test/cases')

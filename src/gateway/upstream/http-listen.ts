@@ -3,15 +3,18 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
-import { HTTP_RESUME_TRIES_MAX, HTTP_RESUME_WAIT_MS, HTTP_RESUME_WAIT_MS_MAX } from '../limits.ts'
+import {
+  HTTP_RESUME_TRIES_MAX,
+  HTTP_RESUME_WAIT_MS,
+  HTTP_RESUME_WAIT_MS_MAX,
+  HTTP_RESUME_WAIT_MS_MIN,
+} from '../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
 import type { HttpHost } from './http-host.ts'
 import { restartDelayMs } from './restart.ts'
 import type { UpstreamFailure } from './upstream.ts'
-
-const RETRY_MS_MIN = 100
 
 export interface ListenOptions {
   /** With the session's. */
@@ -137,7 +140,7 @@ export class Listener {
     const waitMs =
       asked === undefined
         ? this.#delayMs
-        : Math.min(HTTP_RESUME_WAIT_MS_MAX, Math.max(RETRY_MS_MIN, asked))
+        : Math.min(HTTP_RESUME_WAIT_MS_MAX, Math.max(HTTP_RESUME_WAIT_MS_MIN, asked))
     this.#timer = setTimeout(() => this.#open(), waitMs)
     this.#timer.unref()
   }

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
-import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX } from '../limits.ts'
+import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
 import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
@@ -11,8 +11,6 @@ import { Listener } from './http-listen.ts'
 import { Post } from './http-post.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
-/** Of the streams that go on after their answer, the oldest beyond this is ended. */
-const TAILS_MAX = 8
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
 
@@ -188,7 +186,7 @@ export class Streamable implements HttpTransport {
   #onAnswered(post: Post): void {
     this.#tails.add(post)
     const [oldest] = this.#tails
-    if (this.#tails.size <= TAILS_MAX || oldest === undefined) return
+    if (this.#tails.size <= HTTP_TAILS_MAX || oldest === undefined) return
     oldest.exchange.abort()
     this.#over(oldest)
   }

@@ -140,8 +140,8 @@ describe('streams', () => {
         return true
       },
     })
-    for (let n = 0; n < 50; n += 1) await asker.call('echo')
-    await until(() => open < 20)
+    for (let n = 0; n < 120; n += 1) await asker.call('echo')
+    await until(() => open < 80)
   })
 })
 

@@ -2,7 +2,12 @@
 // The original ignores keys it does not know, so that a typo means "no rule"; here it is an error.
 
 import { didYouMean } from '../../document/nearest.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar } from '../../document/read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+} from '../../document/read-document.ts'
 import type { Report } from './report.ts'
 
 /** The node as a mapping whose keys are all known; an empty node is an empty mapping. */

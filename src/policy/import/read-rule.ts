@@ -1,8 +1,8 @@
 // One rule of an Intercept policy, read and held to what the original accepts: its action, its
 // conditions, its counter (also in the form `5/hour`).
 
-import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '../limits.ts'
 import { entry, type LocatedMap } from '../../document/read-document.ts'
+import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '../limits.ts'
 import { cleanLine } from './emit-document.ts'
 import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
 import type { Report } from './report.ts'

@@ -5,9 +5,14 @@
 // Invariant: `pass` is never true where the original is false; `match` is never false where it is true.
 
 import { RE2JS } from 're2js'
-import { PATTERN_LENGTH_MAX } from '../limits.ts'
 import { didYouMean } from '../../document/nearest.ts'
-import { entry, type Located, type LocatedMap, type LocatedScalar } from '../../document/read-document.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+} from '../../document/read-document.ts'
+import { PATTERN_LENGTH_MAX } from '../limits.ts'
 import {
   type ArgumentPath,
   parsePath,

@@ -1,2 +1,0 @@
-import type { ObjectShape } from '../document/json-schema.ts'
-export declare const CONFIG: ObjectShape
