@@ -1,4 +1,5 @@
-// Records of the ledger as lines: one for people, with colour on a terminal, or one JSON object.
+// Records of the ledger as lines: for people, with colour on a terminal and what servers and agents
+// named made printable, or as one JSON object. Used by the ledger commands.
 
 import type { Action } from '../core/actions.ts'
 import { type Decimal, formatDecimal } from '../core/decimal.ts'

@@ -5,7 +5,6 @@ export const ERRORS = {
   CONFIG_SERVER: 'a server of the configuration is not one the gate can reach',
   CONFIG_LISTEN: 'an address the gate may not listen on',
   CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',
-  GATE_DATA: 'the data directory is in use or cannot be used',
   UPSTREAM_NOT_STARTED: 'the command of a server could not be started',
   UPSTREAM_EXITED: 'the process of a server ended, or closed its input or output',
   UPSTREAM_STUCK: 'a server does not read what it is sent, and the bound of what may wait is met',

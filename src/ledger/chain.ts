@@ -72,7 +72,7 @@ export class Chain {
     } catch (error) {
       this.#certain = false
       this.#rollback()
-      throw storeFault(error, this.#file)
+      throw isTaken(error) ? secondWriter(this.#file) : storeFault(error, this.#file)
     }
   }
 
@@ -144,4 +144,17 @@ export class Chain {
       'put it back, or start again for a new one',
     )
   }
+}
+
+/** The next number was taken: by whoever else writes to this ledger. The chain cannot fork. */
+function isTaken(error: unknown): boolean {
+  return (((error as { errcode?: number }).errcode ?? 0) & 0xff) === 19
+}
+
+function secondWriter(file: string): StoreError {
+  return new StoreError(
+    'STORE_LOCKED',
+    `another process has written to \`${file}\``,
+    'end it: one process owns a data directory',
+  )
 }

@@ -2,13 +2,14 @@
 // reserve, and everything goes on by itself afterwards.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Ledger } from './ledger.ts'
 import { openLedgerReadOnly, recordsFrom } from './read.ts'
-import type { Reserve } from './reserve.ts'
+import { type Reserve, ReserveFile } from './reserve.ts'
 import { denied, freshDirectory, judgement } from './samples.test-support.ts'
 import { verifyLedger } from './verify.ts'
 
@@ -151,13 +152,24 @@ test('a directory that may not be written: no start, but it can be read', async 
   expect(said.toString().trim()).toBe('STORE_READ_ONLY 1')
 })
 
+test('the reserve is taken once, given up, and not taken where space is short', () => {
+  const directory = freshDirectory()
+  const file = join(directory, 'ledger.reserve')
+  const reserve = new ReserveFile(directory, 100_000)
+  expect([reserve.fill(), statSync(file).size, reserve.fill()]).toEqual([true, 100_000, true])
+  reserve.release()
+  expect(existsSync(file)).toBe(false)
+  expect(new ReserveFile(directory, Number.MAX_SAFE_INTEGER).fill()).toBe(false)
+  expect(new ReserveFile(join(directory, 'nowhere')).fill()).toBe(false)
+})
+
 const SMALL_DISK = 'mount -t tmpfs -o size=12m tmpfs "$1" && exec "$2" "$3" "$1"'
 const canMount =
   spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs -o size=1m tmpfs /tmp']).status === 0
 
 test.runIf(canMount)('on a disk that really is full', () => {
   const directory = freshDirectory()
-  const child = join(import.meta.dirname, 'full-disk.test-support.ts')
+  const child = fileURLToPath(new URL('./full-disk.test-support.ts', import.meta.url))
   const said = execFileSync(
     'unshare',
     ['-rm', 'sh', '-c', SMALL_DISK, 'sh', directory, process.execPath, child],

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { Ledger } from './ledger.ts'
 import { openLedgerReadOnly, recordsFrom } from './read.ts'
@@ -11,7 +11,7 @@ import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify.ts'
 
 const KILLS = 12
-const CHILD = join(import.meta.dirname, 'append.test-support.ts')
+const CHILD = fileURLToPath(new URL('./append.test-support.ts', import.meta.url))
 
 test('every intent that was promised survives kill -9', { timeout: 120_000 }, async () => {
   const directory = freshDirectory()

@@ -246,6 +246,18 @@ describe('while writing fails', () => {
     ])
   })
 
+  test('two writers cannot fork the chain', async () => {
+    const directory = freshDirectory()
+    const one = open(directory)
+    const two = open(directory)
+    await one.intent(judgement(1))
+    await expect(two.intent(judgement(2))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
+    await vi.waitFor(() => expect(two.state).toBe('writing'), { timeout: 10_000 })
+    await two.intent(judgement(3))
+    const kinds = records(directory).map((record) => record.kind)
+    expect(kinds).toEqual(['intent', 'event', 'intent'])
+  })
+
   test('a file that was moved away is not written to', async () => {
     const directory = freshDirectory()
     let nowMs = 10_000
