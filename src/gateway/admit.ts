@@ -4,18 +4,25 @@
 
 import type { Call, Facts } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
-import type { Consumed, Counters, Take, Usage } from '../core/counters.ts'
-import type { Decision } from '../core/decision.ts'
+import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.ts'
+import type { Decision, ShadowVerdict } from '../core/decision.ts'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 
-/** A call with what was decided on it, for the record. */
-export interface Judged {
+/** What is asked, as it was read. */
+export interface Asked {
   readonly call: Call
   readonly facts: Facts
-  readonly decision: Decision
-  /** The arguments as they were read; undefined where there are none. */
+  /** The text of the arguments; undefined where there are none. */
   readonly argsText: string | undefined
+  /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
+  readonly objection?: string | undefined
+}
+
+/** A call with what was decided on it, for the record. */
+export interface Judged extends Asked {
+  readonly callId: string
+  readonly decision: Decision
   readonly now: Instant
 }
 
@@ -31,36 +38,70 @@ export interface Spine {
   readonly counters: Counters & Usage
   readonly record: CallRecord
   readonly now: () => Instant
+  readonly newId: () => string
 }
 
-export type Admitted =
-  | { readonly admitted: true; readonly intent: number }
-  | { readonly admitted: false; readonly decision: Decision }
+/** A call that may go on. */
+export interface Admission {
+  /** Number of its intent on record. */
+  readonly intent: number
+  /** Only where no byte of the call has left the gate. */
+  readonly giveBack: () => Promise<void>
+}
 
-export async function admit(
-  spine: Spine,
-  call: Call,
-  facts: Facts,
-  argsText: string | undefined,
-): Promise<Admitted> {
+export type Verdict =
+  | { readonly admission: Admission }
+  | { readonly admission?: undefined; readonly decision: Decision; readonly callId: string }
+
+export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
+  const { counters, record } = spine
   const now = spine.now()
-  const decision = decide(spine.policy(), call, facts, spine.counters, now)
-  const refuse = (refused: Decision): Admitted => {
-    spine.record.refusal({ call, facts, decision: refused, argsText, now })
-    return { admitted: false, decision: refused }
+  const callId = spine.newId()
+  const decision = decide(spine.policy(), asked.call, asked.facts, counters, now)
+  const refuse = (refused: Decision): Verdict => {
+    const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
+    record.refusal({ ...asked, callId, decision: told, now })
+    return { decision: told, callId }
   }
+  if (asked.objection !== undefined && decision.action !== 'hide')
+    return refuse(denied(decision, 'DENIED', asked.objection))
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
-  const consumed = await spine.counters.consume(decision.limits, now)
+  const consumed = await counters.consume(decision.limits, now)
   if (!consumed.ok) return refuse(outrun(decision, consumed))
+  const { shadow, receipts } = await consumeShadows(counters, decision.shadow, now)
+  const giveBack = async (): Promise<void> => {
+    for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
+  }
   try {
-    const intent = await spine.record.intent({ call, facts, decision, argsText, now })
-    return { admitted: true, intent }
+    const judged = { ...asked, callId, decision: { ...decision, shadow }, now }
+    return { admission: { intent: await record.intent(judged), giveBack } }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
-    await spine.counters.giveBack(consumed.receipt)
+    await giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
-    return { admitted: false, decision: denied(decision, 'POLICY_FAULT', reason) }
+    return { decision: denied(decision, 'POLICY_FAULT', reason), callId }
   }
+}
+
+/** Rules in shadow count on their own: one whose limit is full takes nothing and stops nothing. */
+async function consumeShadows(
+  counters: Counters,
+  verdicts: readonly ShadowVerdict[],
+  now: Instant,
+): Promise<{ shadow: ShadowVerdict[]; receipts: Receipt[] }> {
+  const shadow: ShadowVerdict[] = []
+  const receipts: Receipt[] = []
+  for (const verdict of verdicts) {
+    const consumed = await counters.consume(verdict.limits, now)
+    if (consumed.ok) receipts.push(consumed.receipt)
+    shadow.push(consumed.ok ? verdict : withoutLimits(verdict))
+  }
+  return { shadow, receipts }
+}
+
+/** The record names limits only where they were consumed. */
+function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
+  return { ...verdict, limits: [] }
 }
 
 /** Until there are approvals, what asks for one is denied and says so. */

@@ -2,44 +2,39 @@
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
+import type { Call } from '../core/call.ts'
 import type { Decision } from '../core/decision.ts'
+import { isObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
-import type { Id } from '../wire/message.ts'
+import type { Answer, Id } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeError, writeResult } from '../wire/write-message.ts'
 
 export function refusalAnswer(
   id: Id,
-  method: string,
-  name: string,
-  decision: Decision,
+  { method, name }: Pick<Call, 'method' | 'name'>,
+  { decision, callId }: { readonly decision: Decision; readonly callId: string },
   tool: KnownTool | undefined,
 ): string {
-  if (decision.action === 'hide') return unknownAnswer(id, method, name)
-  const told = {
-    decision: decision.action,
-    code: decision.code,
-    reason: decision.reason,
-    ...(Number.isFinite(decision.retryAfterMs) && decision.retryAfterMs > 0
-      ? { retryAfterMs: Math.ceil(decision.retryAfterMs) }
-      : {}),
-  }
-  const text = `denied by policy: ${decision.reason}`
+  const { action, code, reason, retryAfterMs } = decision
+  if (action === 'hide') return unknownAnswer(id, method, name)
+  const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
+  const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
+  const told = { decision: action, code, reason, ...wait, callId }
+  const text = `denied by policy: ${reason}`
   if (method !== TOOL_CALL)
-    return writeError(id, rpcCodeOf(decision.code as LocalCode), text, { 'sluice/decision': told })
-  return writeResult(
-    id,
-    JSON.stringify({
-      content: [{ type: 'text', text }],
-      isError: true,
-      _meta: { 'sluice/decision': told },
-      ...(tool?.definition.outputSchema === undefined
-        ? { structuredContent: { sluice: told } }
-        : {}),
-    }),
-  )
+    return writeError(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+  // Clients hold structured content against the output schema, even in an error.
+  const structured = tool?.definition.outputSchema === undefined
+  const result = {
+    content: [{ type: 'text', text }],
+    isError: true,
+    _meta: { 'sluice/decision': told },
+    ...(structured ? { structuredContent: { sluice: told } } : {}),
+  }
+  return writeResult(id, JSON.stringify(result))
 }
 
 function unknownAnswer(id: Id, method: string, name: string): string {
@@ -48,19 +43,34 @@ function unknownAnswer(id: Id, method: string, name: string): string {
   return writeError(id, RPC.resourceNotFound, `Resource not found: ${name}`)
 }
 
-/** A server's result without what only the gate may say; every other byte as it was. */
-export function withoutOurNames(resultText: string): string {
+const OURS = /^sluice(\/|$)/iu
+
+/** A server's answer without what only the gate may say; every other byte as it was. */
+export function withoutOurNames(answer: Answer): Answer {
+  const { result, error } = answer
+  if (result !== undefined) return { ...answer, result: cleanResult(result) }
+  const data = error?.data
+  if (error === undefined || !isObject(data) || !Object.keys(data).some(isOurs)) return answer
+  const kept = Object.entries(data).filter(([key]) => !isOurs(key))
+  return { ...answer, error: { ...error, data: Object.fromEntries(kept) as JsonValue } }
+}
+
+function cleanResult(resultText: string): string {
   const members = membersOf(resultText)
   let changed = false
   for (const holder of ['_meta', 'structuredContent']) {
     const inner = membersOf(members.get(holder) ?? 'null')
-    const ours = [...inner.keys()].filter((key) => /^sluice(\/|$)/i.test(key))
+    const ours = [...inner.keys()].filter(isOurs)
     if (ours.length === 0) continue
     for (const key of ours) inner.delete(key)
     members.set(holder, joinMembers(inner))
     changed = true
   }
   return changed ? joinMembers(members) : resultText
+}
+
+function isOurs(key: string): boolean {
+  return OURS.test(key)
 }
 
 export function joinMembers(members: ReadonlyMap<string, string>): string {

@@ -20,3 +20,11 @@ export interface Link {
   onClose: (why: string) => void
   close(why: string): void
 }
+
+/** A client's side. */
+export interface ClientLink extends Link {
+  /** The revision that `initialize` settled; empty until then. */
+  revision: string
+  /** This request will get no answer: it was cancelled. */
+  drop(request: Id): void
+}

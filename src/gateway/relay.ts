@@ -1,93 +1,82 @@
 // One client session and one server, with the gate between them: every message is judged, renamed
-// and carried over. Ids are the gate's own on each side, so that neither can answer what it was not
-// asked.
+// and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
+// gate.
 
-import type { Call, Facts } from '../core/call.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
-import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
-import type { Answer, Id, Members, Message, Notification, Request } from '../wire/message.ts'
-import { RPC } from '../wire/rpc-codes.ts'
-import {
-  oneLine,
-  writeError,
-  writeNotification,
-  writeRequest,
-  writeResult,
-} from '../wire/write-message.ts'
-import { admit, type Spine } from './admit.ts'
+import type { Facts } from '../core/call.ts'
+import { PLUMBING, TOOL_CALL } from '../policy/methods.ts'
+import type { Answer, Id, Message, Notification, Request } from '../wire/message.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
+import { oneLine, writeError, writeNotification } from '../wire/write-message.ts'
+import { type Admission, admit, type Spine } from './admit.ts'
 import { refusalAnswer, withoutOurNames } from './answers.ts'
-import type { Link, Related } from './link.ts'
-import type { ToolList } from './tool-list.ts'
-import type { UpstreamLink } from './upstream/upstream.ts'
-
-/** How a call ended, for the record. */
-export type Outcome = {
-  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
-  readonly bytes: number
-  readonly errorCode?: number
-}
+import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
+import { type Crossed, Crossing, type Outcome, writeAnswer } from './crossing.ts'
+import { SERVER_REQUESTS_MAX } from './limits.ts'
+import type { ClientLink, Related } from './link.ts'
+import { OwnQuestions } from './own-questions.ts'
+import type { SeenLists } from './seen-lists.ts'
+import { failureAnswer } from './upstream/failure-answer.ts'
+import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 
 export interface RelayContext {
   readonly spine: Spine
   readonly server: string
   /** Who calls, and in which session; asked anew for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
-  readonly tools: ToolList
-  /** A call was admitted; an answer of this tool came. */
+  readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   readonly onCall: () => void
-  readonly onAnswer: (tool: string) => void
-  readonly outcome: (intent: number, startedMs: number, outcome: Outcome) => void
+  /** The labels that an answer brings into the session and that were not there yet. */
+  readonly onAnswer: (method: string, name: string) => readonly string[]
+  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
   readonly onEnd: () => void
-  /** What both sides agreed to speak. */
-  readonly onRevision: (revision: string) => void
   readonly log: (text: string) => void
 }
 
-interface Pending {
-  readonly id: Id
-  readonly method: string
-  readonly intent: number | undefined
-  readonly name: string
-  readonly startedMs: number
-  readonly progressToken: JsonValue | undefined
-}
-
 export class Relay {
-  readonly #client: Link
+  readonly #client: ClientLink
   readonly #server: UpstreamLink
   readonly #context: RelayContext
-  /** Requests carried over and not yet answered, by the gate's id. */
-  readonly #toServer = new Map<Id, Pending>()
-  readonly #toClient = new Map<Id, Pending>()
-  /** The gate's own questions to the server. */
-  readonly #own = new Map<Id, (answer: Answer) => void>()
-  #nextId = 1
+  /** Requests of the client's, and requests of the server's. */
+  readonly #down: Crossing
+  readonly #up: Crossing
+  readonly #own: OwnQuestions
+  readonly #lists: SeenLists
+  #lastId = 0
   #closed = false
 
-  constructor(client: Link, server: UpstreamLink, context: RelayContext) {
+  constructor(client: ClientLink, server: UpstreamLink, context: RelayContext) {
     this.#client = client
     this.#server = server
     this.#context = context
-    client.onMessage = (message) => this.#fromClient(message)
-    server.onMessage = (message, related) => this.#fromServer(message, related)
+    const newId = (): number => ++this.#lastId
+    const { record } = context
+    this.#down = new Crossing({
+      from: client,
+      to: server,
+      newId,
+      record,
+      onCancel: (theirs, ours) => {
+        client.drop(theirs)
+        if (ours !== undefined) server.abort(ours)
+      },
+    })
+    const newName = (): string => `sluice-${newId()}`
+    this.#up = new Crossing({ from: server, to: client, newId: newName, record, onCancel() {} })
+    this.#own = new OwnQuestions(server, newId)
+    this.#lists = context.lists((method, params) => this.#own.ask(method, params))
+    client.onMessage = (message) => this.#guard(() => this.#fromClient(message))
     client.onClose = (why) => this.close(why)
+    server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
+    server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
-    for (const pending of this.#toServer.values()) {
-      const text = writeError(
-        pending.id,
-        RPC.internal,
-        `${why}; whether the call was carried out is unknown`,
-      )
-      this.#client.send(text, { request: pending.id, answers: true })
-      this.#settle(pending, { status: 'unknown', bytes: 0 })
-    }
-    this.#toServer.clear()
+    this.#down.end(why)
+    this.#up.end(why)
+    this.#own.end(why)
     this.#client.close(why)
     this.#server.close(why)
     this.#context.onEnd()
@@ -99,207 +88,162 @@ export class Relay {
     return this.#server.ended
   }
 
-  #settle({ intent, startedMs }: Pending, outcome: Outcome): void {
-    if (intent !== undefined) this.#context.outcome(intent, startedMs, outcome)
-  }
-
-  /** A question of the gate's own, such as for the list of tools. */
-  ask(method: string, params: JsonObject): Promise<Answer> {
-    const id = this.#nextId++
-    const members = new Map(
-      Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]),
-    )
-    return new Promise((resolve, reject) => {
-      this.#own.set(id, resolve)
-      if (!this.#server.send(writeRequest(id, method, members)))
-        reject(new Error('the server is gone'))
-    })
+  /** A message that the gate trips over ends its session, and no other. */
+  #guard(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.close(`the gate could not handle a message: ${(error as Error).message}`)
+    }
   }
 
   #fromClient(message: Message): void {
     if (message.kind === 'request') void this.#clientRequest(message)
-    else if (message.kind === 'notification') this.#notify(message, this.#server, this.#toServer)
-    else this.#answer(message, this.#toClient, this.#server)
+    else if (message.kind === 'notification') this.#clientNotification(message)
+    else this.#clientAnswer(message)
   }
 
-  #fromServer(message: Message, related?: Related): void {
+  #fromServer(message: Message, related: Related | undefined): void {
     if (message.kind === 'request') void this.#serverRequest(message, related)
     else if (message.kind === 'notification') this.#serverNotification(message, related)
-    else this.#serverAnswer(message)
+    else if (!this.#own.answered(message)) this.#serverAnswer(message)
   }
 
   async #clientRequest(request: Request): Promise<void> {
-    const { id, method } = request
-    const reply = (text: string) => this.#client.send(text, { request: id, answers: true })
-    if (PLUMBING.has(method)) return this.#carry(request, undefined, '')
-    if (method !== TOOL_CALL && !CONTENT_METHODS.has(method))
-      return void reply(
-        writeError(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`),
-      )
-    const call = this.#callOf(request)
-    const tool = method === TOOL_CALL ? await this.#context.tools.find(call.name) : undefined
-    const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
-    const admitted = await admit(
-      this.#context.spine,
-      call,
-      facts,
-      request.params?.text.get('arguments'),
-    )
-    if (this.#closed) return
-    if (admitted.admitted) {
+    const { id, method, params } = request
+    this.#down.begin(id)
+    const passage = passageFromClient(method)
+    if (passage === 'plumbing') return this.#down.carry(request, '')
+    if (passage === 'unknown') {
+      const text = `\`${method}\` is not a method the gate knows`
+      return this.#down.refuse(id, writeError(id, RPC.methodNotFound, text))
+    }
+    try {
+      const call = callOf(this.#context.server, request)
+      const tool = method === TOOL_CALL ? await this.#lists.find(call.name) : undefined
+      const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
+      const objection = objectionTo(call.args, tool)
+      const argsText = params?.text.get('arguments')
+      const verdict = await admit(this.#context.spine, { call, facts, argsText, objection })
+      if (verdict.admission === undefined)
+        return this.#down.refuse(id, refusalAnswer(id, call, verdict, tool))
       this.#context.onCall()
-      this.#carry(request, admitted.intent, call.name)
-    } else reply(refusalAnswer(id, method, call.name, admitted.decision, tool))
+      this.#down.carry(request, call.name, verdict.admission)
+    } catch (error) {
+      const text = `the call was not made: ${(error as Error).message}`
+      this.#down.refuse(id, writeError(id, RPC.internal, text))
+    }
   }
 
-  /** What the policy judges: the name and the arguments as they were read. */
-  #callOf({ method, params }: Request | Notification): Call {
-    const value = params?.value ?? {}
-    const nameOf = method.startsWith('resources/') ? value.uri : value.name
-    const name = typeof nameOf === 'string' ? nameOf : ''
-    const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
-    return { server: this.#context.server, method, name, args: isObject(args) ? args : {} }
+  #clientNotification(notification: Notification): void {
+    const { method, params } = notification
+    if (method === 'notifications/cancelled') return this.#down.cancel(notification)
+    if (PLUMBING.has(method)) this.#server.send(oneLine(writeNotification(method, params?.text)))
+    else this.#context.log(`a notification that does not pass: ${method}`)
   }
 
-  #carry({ id, method, params }: Request, intent: number | undefined, name: string): void {
-    const upstream = this.#nextId++
-    const startedMs = performance.now()
-    const pending = { id, method, intent, name, startedMs, progressToken: progressToken(params) }
-    this.#toServer.set(upstream, pending)
-    if (this.#server.send(oneLine(writeRequest(upstream, method, params?.text)))) return
-    this.#toServer.delete(upstream)
-    this.#settle(pending, { status: 'unknown', bytes: 0 })
-    this.#client.send(writeError(id, RPC.internal, 'the server is gone'), {
-      request: id,
-      answers: true,
-    })
+  #clientAnswer(answer: Answer): void {
+    const crossed = this.#up.take(answer.id)
+    if (crossed === undefined) return this.#unasked(answer)
+    const text = writeAnswer(crossed.id, answer)
+    this.#server.send(text)
+    this.#settle(this.#up, crossed, answer, text)
   }
 
   #serverAnswer(answer: Answer): void {
-    const own = this.#own.get(answer.id as Id)
-    if (own !== undefined) {
-      this.#own.delete(answer.id as Id)
-      return own(answer)
-    }
-    const pending = this.#toServer.get(answer.id as Id)
-    if (pending === undefined)
-      return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
-    this.#toServer.delete(answer.id as Id)
-    const text = this.#answerText(pending, answer)
-    this.#client.send(text, { request: pending.id, answers: true })
-    if (pending.method === TOOL_CALL) this.#context.onAnswer(pending.name)
-    const error = answer.error === undefined ? {} : { errorCode: answer.error.code }
-    this.#settle(pending, {
-      status: answer.error ? 'error' : 'answered',
-      bytes: text.length,
-      ...error,
-    })
+    const crossed = this.#down.take(answer.id)
+    if (crossed === undefined) return this.#unasked(answer)
+    const { id, method, name } = crossed
+    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
+    const text = writeAnswer(id, this.#told(method, answer))
+    this.#down.reply(id, text)
+    this.#settle(this.#down, crossed, answer, text, labels)
+    // What could not begin is over.
+    if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
 
-  #answerText({ id, method }: Pending, { error, result }: Answer): string {
-    if (error !== undefined || result === undefined)
-      return writeError(
-        id,
-        error?.code ?? RPC.internal,
-        error?.message ?? 'an answer without a result',
-        error?.data,
-      )
-    if (method === 'initialize') this.#context.onRevision(revisionOf(result))
-    const told =
-      method === 'tools/list'
-        ? this.#context.tools.filter(result, this.#context.facts())
-        : withoutOurNames(result)
-    return oneLine(writeResult(id, told))
+  /** A server's answer as this caller may see it. */
+  #told(method: string, answer: Answer): Answer {
+    const told = withoutOurNames(answer)
+    if (told.result === undefined) return told
+    if (method === 'initialize') this.#client.revision = revisionOf(told.result)
+    return { ...told, result: this.#lists.filter(method, told.result, this.#context.facts()) }
+  }
+
+  #settle(
+    crossing: Crossing,
+    crossed: Crossed,
+    { error }: Answer,
+    text: string,
+    labels: readonly string[] = [],
+  ): void {
+    const bytes = Buffer.byteLength(text)
+    if (error === undefined) crossing.settle(crossed, { status: 'answered', bytes, labels })
+    else crossing.settle(crossed, { status: 'error', bytes, labels, errorCode: error.code })
+  }
+
+  /** The server was not reached, or did not answer as a peer may. */
+  #serverFailed(failure: UpstreamFailure): void {
+    if (this.#own.failed(failure.request, failure.message)) return
+    const crossed = this.#down.take(failure.request)
+    const answer = failureAnswer(failure)
+    if (crossed === undefined || answer === undefined) return this.#context.log(failure.message)
+    this.#down.reply(crossed.id, writeAnswer(crossed.id, answer))
+    const status = failure.code === 'UPSTREAM_OUTCOME_UNKNOWN' ? 'unknown' : 'error'
+    if (failure.repeatable) this.#down.giveBack(crossed, 'error')
+    else this.#down.settle(crossed, { status })
+    if (crossed.method === 'initialize') this.close(failure.message)
   }
 
   async #serverRequest(request: Request, related: Related | undefined): Promise<void> {
-    const { id, method, params } = request
-    const refuse = (code: number, text: string) => this.#server.send(writeError(id, code, text))
-    if (method !== 'ping') {
-      if (!CONTENT_METHODS.has(method))
-        return void refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
-      const admitted = await admit(
-        this.#context.spine,
-        this.#callOf(request),
-        this.#context.facts(),
-        undefined,
-      )
-      if (this.#closed) return
-      if (!admitted.admitted)
-        return void refuse(RPC.invalidRequest, `denied by policy: ${admitted.decision.reason}`)
+    const { id, method } = request
+    const refuse = (code: number, text: string) =>
+      this.#up.refuse(id, writeError(id, code, text))
+    this.#up.begin(id)
+    const passage = passageFromServer(method)
+    if (passage === 'unknown')
+      return refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
+    if (this.#up.size > SERVER_REQUESTS_MAX)
+      return refuse(RPC.internal, `more than ${SERVER_REQUESTS_MAX} requests are open`)
+    const to = this.#relatedTo(related)
+    if (passage === 'plumbing') return this.#up.carry(request, '', undefined, to)
+    try {
+      const call = callOf(this.#context.server, request)
+      const facts = this.#context.facts()
+      const verdict = await admit(this.#context.spine, { call, facts, argsText: undefined })
+      if (verdict.admission !== undefined)
+        return this.#up.carry(request, call.name, verdict.admission, to)
+      const { code, reason } = verdict.decision
+      refuse(rpcCodeOf(code as LocalCode), `denied by policy: ${reason}`)
+    } catch (error) {
+      refuse(RPC.internal, `the gate could not pass it on: ${(error as Error).message}`)
     }
-    const ours = `sluice-${this.#nextId++}`
-    const startedMs = performance.now()
-    this.#toClient.set(ours, {
-      id,
-      method,
-      intent: undefined,
-      name: '',
-      startedMs,
-      progressToken: undefined,
-    })
-    this.#client.send(oneLine(writeRequest(ours, method, params?.text)), this.#relatedTo(related))
   }
 
-  #serverNotification(message: Notification, related: Related | undefined): void {
-    if (message.method === 'notifications/tools/list_changed') this.#context.tools.forget()
-    if (message.method === 'notifications/cancelled')
-      return this.#notify(message, this.#client, this.#toClient)
-    if (!PLUMBING.has(message.method))
-      return this.#context.log(`a notification that does not pass: ${message.method}`)
-    const token = message.params?.value.progressToken
-    const of = [...this.#toServer.values()].find(
-      (pending) => token !== undefined && pending.progressToken === token,
-    )
-    const relation = of === undefined ? this.#relatedTo(related) : { request: of.id }
-    this.#client.send(oneLine(writeNotification(message.method, message.params?.text)), relation)
+  #serverNotification(notification: Notification, related: Related | undefined): void {
+    const { method, params } = notification
+    if (method === 'notifications/cancelled') return this.#up.cancel(notification)
+    if (!PLUMBING.has(method))
+      return this.#context.log(`a notification that does not pass: ${method}`)
+    if (method === 'notifications/tools/list_changed') this.#lists.forget()
+    const of = this.#down.findByProgress(params?.value.progressToken)
+    const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
+    this.#client.send(oneLine(writeNotification(method, params?.text)), to)
   }
 
   /** The client's request that a message of the server's belongs to. */
   #relatedTo(related: Related | undefined): Related {
-    const known = related?.request === undefined ? undefined : this.#toServer.get(related.request)
-    const only = this.#toServer.size === 1 ? [...this.#toServer.values()][0] : undefined
-    const pending = known ?? only
-    return pending === undefined ? {} : { request: pending.id }
+    const crossed = this.#down.find(related?.request) ?? this.#down.findOnly()
+    return crossed === undefined ? {} : { request: crossed.id }
   }
 
-  /** Carries a notification over; a cancellation with the id the other side knows. */
-  #notify({ method, params }: Notification, to: Link, carried: ReadonlyMap<Id, Pending>): void {
-    if (!PLUMBING.has(method))
-      return this.#context.log(`a notification that does not pass: ${method}`)
-    if (method !== 'notifications/cancelled')
-      return void to.send(oneLine(writeNotification(method, params?.text)))
-    const cancelled = params?.value.requestId
-    for (const [ours, pending] of carried) {
-      if (pending.id !== cancelled) continue
-      const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
-      to.send(oneLine(writeNotification(method, members)))
-      this.#settle(pending, { status: 'cancelled', bytes: 0 })
-      this.#toServer.delete(ours)
-      this.#toClient.delete(ours)
-    }
+  #unasked({ id }: Answer): void {
+    this.#context.log(`an answer nobody asked for, or nobody waits for: id ${id as Id}`)
   }
-
-  #answer(answer: Answer, carried: Map<Id, Pending>, to: Link): void {
-    const pending = carried.get(answer.id as Id)
-    if (pending === undefined)
-      return this.#context.log(`an answer nobody asked for, id ${answer.id}`)
-    carried.delete(answer.id as Id)
-    const { error, result } = answer
-    const text =
-      error === undefined && result !== undefined
-        ? writeResult(pending.id, result)
-        : writeError(pending.id, error?.code ?? RPC.internal, error?.message ?? '', error?.data)
-    to.send(oneLine(text))
-  }
-}
-
-function progressToken(params: Members | undefined): JsonValue | undefined {
-  const meta = params?.value._meta
-  return isObject(meta) ? meta.progressToken : undefined
 }
 
 function revisionOf(result: string): string {
-  const { protocolVersion } = JSON.parse(result) as { protocolVersion?: unknown }
-  return typeof protocolVersion === 'string' ? protocolVersion : ''
+  const value = JSON.parse(result) as { protocolVersion?: unknown } | null
+  const revision = value?.protocolVersion
+  return typeof revision === 'string' ? revision : ''
 }

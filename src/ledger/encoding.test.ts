@@ -6,7 +6,7 @@ import { ACTIONS } from '../core/actions.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import { ExactNumber } from '../core/json.ts'
 import { CATEGORIES } from '../core/tools.ts'
-import { decode } from './decoding.ts'
+import { decode, decodeTakes } from './decoding.ts'
 import { encode } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
 import { type Entry, STATUSES } from './record.ts'
@@ -105,6 +105,10 @@ describe('encoding', () => {
   test.each(['', '{}', '[2,1,1,1]', '[1,1,9,1]', 'null'])('`%s` is no record', (written) => {
     expect(() => decode(written)).toThrow(expect.objectContaining({ code: 'LEDGER_BROKEN' }))
   })
+})
+
+test.each(['[[', '["', '["\\\\', '[],["a', '', 'x'])('`%s` holds no takes, and ends', (written) => {
+  expect(() => decodeTakes(Buffer.from(written), 0)).toThrow(/not readable/)
 })
 
 /** Objects as sorted pairs, so that two of them can be compared by what they say. */

@@ -30,6 +30,15 @@ function judgementFields(head: readonly number[], of: Judgement): unknown[] {
   const { decision, principal } = of
   return [
     ...head,
+    // These two first: a restart reads no further.
+    decision.limits.map(takeFields),
+    decision.shadow.map(({ rule, action, code, reason, limits }) => [
+      text(rule),
+      action,
+      code,
+      text(reason),
+      limits.map(takeFields),
+    ]),
     text(of.callId),
     text(principal.id),
     text(principal.kind),
@@ -49,14 +58,6 @@ function judgementFields(head: readonly number[], of: Judgement): unknown[] {
       text(rule),
       action ?? null,
       undecided,
-    ]),
-    decision.limits.map(takeFields),
-    decision.shadow.map(({ rule, action, code, reason, limits }) => [
-      text(rule),
-      action,
-      code,
-      text(reason),
-      limits.map(takeFields),
     ]),
     judgedFields(of.judged),
     of.argsDigest,

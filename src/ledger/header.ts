@@ -3,8 +3,8 @@
 
 import { KINDS } from './encoding.ts'
 
-/** Of the record read last. One for all: a walk would make millions of them. */
-export const header = { seq: 0, kind: 0, atMs: 0, intent: 0 }
+/** Of the record read last; `end` is where its fifth field begins. One for all: a walk would make millions of them. */
+export const header = { seq: 0, kind: 0, atMs: 0, end: 0, intent: 0 }
 
 /** False where the bytes do not begin like a record. */
 export function readHeader(data: Buffer, start: number): boolean {
@@ -16,6 +16,7 @@ export function readHeader(data: Buffer, start: number): boolean {
   header.kind = value
   if (!readNumber(data, end)) return false
   header.atMs = value
+  header.end = end
   if (header.kind !== KINDS.outcome) return true
   if (!readNumber(data, end)) return false
   header.intent = value

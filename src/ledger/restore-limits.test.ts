@@ -30,7 +30,7 @@ function restored(directory: string, windowMs: number) {
   return all.map(({ ageMs, takes }) => [ageMs, ...takes.map(({ key }) => key)])
 }
 
-test('newest first, each take while its window lasts', async () => {
+test('oldest first, each take while its window lasts', async () => {
   const { ledger, restored } = await ledgerOf([
     { ageMs: 25 * HOUR, limits: [aDay] },
     { ageMs: 2 * HOUR, limits: [take, aDay] },
@@ -41,13 +41,13 @@ test('newest first, each take while its window lasts', async () => {
   await ledger.refuse(judgement(9, { atMs: NOW, decision: denied }))
   ledger.close()
   expect(restored()).toEqual([
-    [10_000, take.key, 'money'],
-    [30_000, take.key],
     [2 * HOUR, 'money'],
+    [30_000, take.key],
+    [10_000, take.key, 'money'],
   ])
   expect(restored(60_000)).toEqual([
-    [10_000, take.key, 'money'],
     [30_000, take.key],
+    [10_000, take.key, 'money'],
   ])
 })
 
@@ -63,9 +63,19 @@ test('what was given back is left out, what shadow rules took is in', async () =
   await ledger.intent(judgement(3, { atMs: NOW, decision: { ...allowed, limits: [], shadow } }))
   ledger.close()
   expect(restored(directory, HOUR)).toEqual([
-    [0, 'shadow:x'],
     [2_000, take.key],
+    [0, 'shadow:x'],
   ])
+})
+
+test('keys of any spelling come back', async () => {
+  const keys = ['a"]b', '\\', '[[', ']', '\\"]', 'ü\u2028', '"'].map((key) => ({ ...take, key }))
+  const { ledger, restored } = await ledgerOf([
+    { ageMs: 2, limits: keys },
+    { ageMs: 1, limits: [] },
+  ])
+  ledger.close()
+  expect(restored()).toEqual([[2, ...keys.map(({ key }) => key)]])
 })
 
 test('a clock that was set back for a while hides nothing', async () => {
@@ -76,8 +86,8 @@ test('a clock that was set back for a while hides nothing', async () => {
   ])
   ledger.close()
   expect(restored()).toEqual([
-    [-7_000, take.key],
     [5_000, take.key],
+    [-7_000, take.key],
   ])
 })
 

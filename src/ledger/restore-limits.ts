@@ -1,12 +1,14 @@
 // What calls took from limits, from the ledger's intents, so that a restart gives nobody a fresh
-// budget. Newest first, up to the longest window; what was given back is left out. Called at start,
-// with `counters.restore` as the one who takes it.
+// budget. Up to the longest window, oldest first, which counters take in much faster than the other
+// way round; what was given back is left out. Called at start, with `counters.restore` as the taker.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '../core/counters.ts'
 import { placesOf, recordText } from './block.ts'
 import { decode, decodeTakes } from './decoding.ts'
-import { blocksBackwards } from './read.ts'
+import { KINDS } from './encoding.ts'
+import { header, readHeader } from './header.ts'
+import { type Block, blocksFrom } from './read.ts'
 import type { LedgerRecord } from './record.ts'
 
 export interface Restored {
@@ -15,8 +17,8 @@ export interface Restored {
   readonly ageMs: number
 }
 
-/** Blocks older than the window do not end the walk at once: a clock that was set back for a while
- * must not hide what lies before. So many of them in a row do. */
+/** A block older than the window does not end the search: a clock that was set back for a while must
+ * not hide what lies before. So many of them in a row do. */
 const OLD_BLOCKS_IN_A_ROW_MAX = 1_000
 
 export function* restoreLimits(
@@ -24,32 +26,50 @@ export function* restoreLimits(
   nowMs: number,
   longestWindowMs: number,
 ): Generator<Restored> {
-  const givenBack = new Set<number>()
-  for (const text of recent(database, nowMs - longestWindowMs)) {
-    const record = decodeTakes(text)
-    if (record === undefined) continue
-    if ('givenBack' in record) {
-      givenBack.add(record.givenBack)
-      continue
+  const sinceMs = nowMs - longestWindowMs
+  const givenBack = findGivenBack(database, sinceMs)
+  for (const { data } of recentBlocks(database, sinceMs))
+    for (const place of placesOf(data)) {
+      if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
+      if (givenBack.has(header.seq)) continue
+      const ageMs = nowMs - header.atMs
+      const takes = decodeTakes(data, header.end).filter((take) => ageMs < take.windowMs)
+      if (takes.length > 0) yield { takes, ageMs }
     }
-    const ageMs = nowMs - record.atMs
-    const takes = record.takes.filter(({ windowMs }) => ageMs < windowMs)
-    if (takes.length > 0 && !givenBack.has(record.seq)) yield { takes, ageMs }
-  }
 }
 
-/** Records of calls since then, newest first: for what else a restart has to know. */
+/** Everything since then, oldest first: for what else a restart has to know. */
 export function* recentRecords(database: DatabaseSync, sinceMs: number): Generator<LedgerRecord> {
-  for (const text of recent(database, sinceMs)) yield decode(text)
+  for (const { data } of recentBlocks(database, sinceMs))
+    for (const place of placesOf(data)) yield decode(recordText(data, place))
 }
 
-/** Newest first, from blocks that have something as young as `sinceMs`. */
-function* recent(database: DatabaseSync, sinceMs: number): Generator<string> {
+/** Intents whose outcome says so, in its last field. */
+function findGivenBack(database: DatabaseSync, sinceMs: number): Set<number> {
+  const found = new Set<number>()
+  for (const { data } of recentBlocks(database, sinceMs))
+    for (const { start, end } of placesOf(data))
+      if (data.toString('latin1', end - 6, end) === ',true]' && readHeader(data, start))
+        if (header.kind === KINDS.outcome) found.add(header.intent)
+  return found
+}
+
+function* recentBlocks(database: DatabaseSync, sinceMs: number): Generator<Block> {
+  const first = firstRecent(database, sinceMs)
+  if (first === undefined) return
+  for (const block of blocksFrom(database, first)) if (block.at > sinceMs) yield block
+}
+
+function firstRecent(database: DatabaseSync, sinceMs: number): number | undefined {
+  let first: number | undefined
   let old = 0
-  for (const { at, data } of blocksBackwards(database)) {
-    old = at <= sinceMs ? old + 1 : 0
-    if (old > OLD_BLOCKS_IN_A_ROW_MAX) return
-    if (old > 0) continue
-    for (const place of placesOf(data).reverse()) yield recordText(data, place)
+  for (const { seq, at } of database
+    .prepare('SELECT seq, at FROM blocks ORDER BY seq DESC')
+    .iterate()) {
+    if (Number(at) > sinceMs) {
+      first = Number(seq)
+      old = 0
+    } else if (++old > OLD_BLOCKS_IN_A_ROW_MAX) break
   }
+  return first
 }

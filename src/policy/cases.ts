@@ -6,6 +6,7 @@ import { compareDecimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { CATEGORIES, type Category } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar, strings } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../document/read-document.ts'
 import { parseDuration, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
-import { scalar, strings } from './parse-rule.ts'
 import { type SampleFacts, splitName } from './sample-facts.ts'
 
 export interface PolicyCase {

@@ -5,19 +5,15 @@
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
 import { entry, type LocatedMap, readDocument } from '../document/read-document.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { DOCUMENT } from './language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
-import {
-  parseGuardrail,
-  parseRule,
-  type RuleContext,
-  type Section,
-  scalar,
-  strings,
-} from './parse-rule.ts'
+import type { RuleContext } from './parse-common.ts'
+import { parseGuardrail } from './parse-guardrail.ts'
+import { parseRule, type Section } from './parse-rule.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 

@@ -6,7 +6,7 @@ import type { Instant } from '../core/clock.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { Category } from '../core/tools.ts'
 import type { BoundSlot, Program } from './bind-expression.ts'
-import { timestamp } from './cel.ts'
+import { timestamp } from './functions/text.ts'
 import { Undecided } from './functions/undecided.ts'
 import { Walk } from './walk.ts'
 

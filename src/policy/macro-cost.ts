@@ -2,7 +2,8 @@
 // an expression is loaded, in full when the lists are there (walk.ts). Answers macros upon macros,
 // and long bodies over long lists.
 
-import { childrenOf, MACROS, type Node } from './cel.ts'
+import { childrenOf, type Node } from './cel.ts'
+import { MACROS } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 import { FUNCTION_PARTS, MACRO_PARTS_MAX } from './limits.ts'
 

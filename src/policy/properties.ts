@@ -4,6 +4,7 @@
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../document/read-document.ts'
 import type { Shape } from '../document/shape.ts'
 import { type Glob, parseGlob } from './glob.ts'
-import { scalar } from './parse-rule.ts'
 
 export interface Property {
   readonly name: string

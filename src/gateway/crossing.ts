@@ -1,0 +1,160 @@
+// Requests that cross the gate in one direction, from being read to being answered. Ids are the
+// gate's own on the far side, so that nobody can answer what they were not asked. A request that is
+// cancelled while it is judged does not go on. Used by the relay, once for each direction.
+
+import { isObject, type JsonValue } from '../core/json.ts'
+import type { Answer, Id, Members, Notification, Request } from '../wire/message.ts'
+import { RPC } from '../wire/rpc-codes.ts'
+import {
+  oneLine,
+  writeError,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from '../wire/write-message.ts'
+import type { Admission } from './admit.ts'
+import type { Link, Related } from './link.ts'
+
+/** How a call ended, for the record. */
+export interface Outcome {
+  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
+  readonly bytes?: number
+  readonly errorCode?: number
+  readonly labels?: readonly string[]
+  readonly givenBack?: boolean
+}
+
+/** A request that went over and has no answer yet. */
+export interface Crossed {
+  /** As its sender calls it. */
+  readonly id: Id
+  readonly method: string
+  readonly name: string
+  /** Undefined for plumbing, which nobody records. */
+  readonly admission: Admission | undefined
+  readonly startedMs: number
+  readonly progressToken: JsonValue | undefined
+}
+
+export interface CrossingOptions {
+  readonly from: Link
+  readonly to: Link
+  readonly newId: () => Id
+  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+  /** The sender no longer waits; `ours` is undefined where the request never went over. */
+  readonly onCancel: (theirs: Id, ours: Id | undefined) => void
+}
+
+export class Crossing {
+  readonly #options: CrossingOptions
+  readonly #judging = new Set<Id>()
+  readonly #open = new Map<Id, Crossed>()
+
+  constructor(options: CrossingOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#judging.size + this.#open.size
+  }
+
+  /** A request is about to be judged; `carry` or `refuse` follows. */
+  begin(id: Id): void {
+    this.#judging.add(id)
+  }
+
+  carry(request: Request, name: string, admission?: Admission, related?: Related): void {
+    const { id, method, params } = request
+    const { newId, to } = this.#options
+    const startedMs = performance.now()
+    const progressToken = progressTokenOf(params)
+    const crossed = { id, method, name, admission, startedMs, progressToken }
+    if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
+    const ours = newId()
+    this.#open.set(ours, crossed)
+    if (to.send(oneLine(writeRequest(ours, method, params?.text)), related)) return
+    if (!this.#open.delete(ours)) return
+    this.giveBack(crossed, 'error')
+    this.reply(id, writeError(id, RPC.internal, 'the other side is gone: nothing was sent'))
+  }
+
+  /** Answers in place of the other side; not where nobody waits any more. */
+  refuse(id: Id, text: string): void {
+    if (this.#judging.delete(id)) this.reply(id, text)
+  }
+
+  reply(id: Id, text: string): void {
+    this.#options.from.send(text, { request: id, answers: true })
+  }
+
+  /** What the other side answers, or failed to; undefined where it was not asked. */
+  take(ours: Id | null | undefined): Crossed | undefined {
+    const crossed = this.#open.get(ours as Id)
+    this.#open.delete(ours as Id)
+    return crossed
+  }
+
+  find(ours: Id | undefined): Crossed | undefined {
+    return ours === undefined ? undefined : this.#open.get(ours)
+  }
+
+  /** The one it can only belong to. */
+  findOnly(): Crossed | undefined {
+    return this.#open.size === 1 ? this.#open.values().next().value : undefined
+  }
+
+  findByProgress(token: JsonValue | undefined): Crossed | undefined {
+    if (token === undefined) return undefined
+    return this.#open.values().find(({ progressToken }) => progressToken === token)
+  }
+
+  /** Carries a cancellation over, under the id the other side knows. */
+  cancel({ method, params }: Notification): void {
+    const { to, onCancel } = this.#options
+    const theirs = params?.value.requestId as Id
+    if (this.#judging.delete(theirs)) return onCancel(theirs, undefined)
+    for (const [ours, crossed] of this.#open) {
+      if (crossed.id !== theirs) continue
+      this.#open.delete(ours)
+      const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
+      to.send(oneLine(writeNotification(method, members)))
+      onCancel(theirs, ours)
+      this.settle(crossed, { status: 'cancelled' })
+    }
+  }
+
+  settle({ admission, startedMs }: Crossed, outcome: Outcome): void {
+    if (admission !== undefined) this.#options.record(admission, startedMs, outcome)
+  }
+
+  /** No byte of it left the gate. */
+  giveBack(crossed: Crossed, status: Outcome['status']): void {
+    void crossed.admission?.giveBack()
+    this.settle(crossed, { status, givenBack: true })
+  }
+
+  /** Tells everybody who still waits. */
+  end(why: string): void {
+    for (const id of this.#judging) this.reply(id, writeError(id, RPC.internal, why))
+    this.#judging.clear()
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    for (const crossed of open) {
+      const doubt = crossed.admission ? '; whether the call was carried out is unknown' : ''
+      this.reply(crossed.id, writeError(crossed.id, RPC.internal, why + doubt))
+      this.settle(crossed, { status: 'unknown' })
+    }
+  }
+}
+
+/** An answer as its asker is to read it. */
+export function writeAnswer(id: Id, { error, result }: Answer): string {
+  if (error === undefined && result !== undefined) return oneLine(writeResult(id, result))
+  const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
+  return oneLine(writeError(id, code, message, data))
+}
+
+function progressTokenOf(params: Members | undefined): JsonValue | undefined {
+  const meta = params?.value._meta
+  return isObject(meta) ? meta.progressToken : undefined
+}

@@ -1,0 +1,62 @@
+// Questions of the gate's own to a server, such as for its list of tools. Each ends: by an answer,
+// by the end of the session, or by time.
+
+import type { Answer, Id } from '../wire/message.ts'
+import { writeRequest } from '../wire/write-message.ts'
+import type { Link } from './link.ts'
+import { OWN_QUESTION_MS_MAX } from './limits.ts'
+
+interface Question {
+  readonly answered: (answer: Answer) => void
+  readonly failed: (why: string) => void
+}
+
+export class OwnQuestions {
+  readonly #server: Link
+  readonly #newId: () => Id
+  readonly #open = new Map<Id, Question>()
+
+  constructor(server: Link, newId: () => Id) {
+    this.#server = server
+    this.#newId = newId
+  }
+
+  /** Rejects where no answer comes. */
+  async ask(method: string, params: Readonly<Record<string, string>>): Promise<Answer> {
+    const id = this.#newId()
+    const texts = Object.entries(params).map(
+      ([key, value]) => [key, JSON.stringify(value)] as const,
+    )
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise((answered, reject) => {
+        const failed = (why: string) => reject(new Error(why))
+        const late = `the server did not answer \`${method}\` within ${OWN_QUESTION_MS_MAX} ms`
+        timer = setTimeout(() => failed(late), OWN_QUESTION_MS_MAX)
+        this.#open.set(id, { answered, failed })
+        if (!this.#server.send(writeRequest(id, method, new Map(texts))))
+          failed('the server is gone')
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#open.delete(id)
+    }
+  }
+
+  /** False where the answer is to somebody else's question. */
+  answered(answer: Answer): boolean {
+    const question = this.#open.get(answer.id as Id)
+    question?.answered(answer)
+    return question !== undefined
+  }
+
+  failed(id: Id | undefined, why: string): boolean {
+    const question = this.#open.get(id as Id)
+    question?.failed(why)
+    return question !== undefined
+  }
+
+  end(why: string): void {
+    for (const { failed } of this.#open.values()) failed(why)
+  }
+}
