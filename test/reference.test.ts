@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FAULTS } from './reference/faults.ts'
 import { ROOT } from './rooms.ts'
 
-const DECISIONS = Number(process.env.SLUICE_REFERENCE_DECISIONS ?? 200_000)
-const TIMEOUT_MS = 240_000
+const DECISIONS = Number(process.env.SLUICE_REFERENCE_DECISIONS ?? 100_000)
+const TIMEOUT_MS = 600_000
 
 /** In a process of its own: coverage would only slow it. */
 async function compare(

@@ -4,6 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { CliError } from './errors.ts'
+import { addLedgerExport } from './ledger-export.ts'
+import { addLedgerQuery } from './ledger-query.ts'
+import { addLedgerTail } from './ledger-tail.ts'
+import { addLedgerVerify } from './ledger-verify.ts'
 import { addPolicyCheck } from './policy-check.ts'
 import { addPolicyCoverage } from './policy-coverage.ts'
 import { addPolicyExplain } from './policy-explain.ts'
@@ -52,6 +56,12 @@ function build(answer: Answer): Command {
     addPolicyImport,
   ])
     add(policy, answer)
+  const ledger = program
+    .command('ledger')
+    .description('what happened: every call, with what was decided on it')
+    .helpCommand(false)
+  for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
+    add(ledger, answer)
   return program
 }
 
@@ -72,6 +82,8 @@ function version(): string {
 
 const EXAMPLES = `
 Examples:
+  sluice up --config sluice.yaml
+  sluice ledger tail --data ./.sluice
   sluice policy check policy.yaml --tools tools.json
   sluice policy explain stripe/create_refund --args '{"amount": 100}'
   sluice policy test cases.yaml

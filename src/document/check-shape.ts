@@ -2,12 +2,13 @@
 // out of range, each reported at its place. Returns whether the tree fits, so that what comes
 // after may rely on it.
 
-import { parseDecimal } from '../core/decimal.ts'
+import { checkScalar } from './check-scalar.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Problems } from './problem.ts'
 import type { Located, LocatedMap, LocatedScalar } from './read-document.ts'
-import { type KeyShape, parseDuration, type Shape } from './shape.ts'
+import { nodeKind, outOfRange, shorten, wrongType } from './say-shape.ts'
+import type { KeyShape, Shape } from './shape.ts'
 
 export function checkShape(node: Located, shape: Shape, what: string, problems: Problems): boolean {
   switch (shape.kind) {
@@ -166,174 +167,9 @@ function checkList(
     .every(Boolean)
 }
 
-function checkScalar(node: Located, shape: Shape, what: string, problems: Problems): boolean {
-  if (node.kind !== 'scalar') return wrongType(node, shape, what, problems)
-  const { value, text } = node
-  switch (shape.kind) {
-    case 'word':
-      if (typeof value !== 'string') return wrongType(node, shape, what, problems)
-      return shape.words.includes(value) || unknownWord(node, shape, what, problems)
-    case 'constant':
-      if (value === shape.value && text === String(shape.value)) return true
-      if (typeof value !== 'number') return wrongType(node, shape, what, problems)
-      return outOfRange(node, `${what} is \`${text}\``, `write \`${shape.value}\``, problems)
-    case 'boolean':
-      return typeof value === 'boolean' || wrongType(node, shape, what, problems)
-    case 'text':
-      if (typeof value !== 'string') return wrongType(node, shape, what, problems)
-      if (value.trim() === '')
-        return outOfRange(node, `${what} is empty`, 'write it out or take it away', problems)
-      if (value.length <= shape.max) return true
-      return outOfRange(
-        node,
-        `${what} has ${value.length} characters`,
-        `the limit is ${shape.max}`,
-        problems,
-      )
-    case 'integer':
-    case 'decimal':
-      return checkNumber(node, shape, what, problems)
-    default:
-      return checkDuration(node, shape as Shape & { kind: 'duration' }, what, problems)
-  }
-}
-
-function unknownWord(
-  node: LocatedScalar,
-  { words, note }: Shape & { kind: 'word' },
-  what: string,
-  problems: Problems,
-): false {
-  const help = didYouMean(String(node.value), words)
-  problems.error(
-    'DOCUMENT_UNKNOWN_WORD',
-    node.at,
-    `${what} cannot be \`${shorten(node.text)}\``,
-    note === undefined ? help : `${help}: ${note}`,
-  )
-  return false
-}
-
-/** Without the spellings on which parsers disagree, or whose value nobody sees: `010`, `0x10`, `1e3`. */
-const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
-
-function checkNumber(
-  node: LocatedScalar,
-  shape: Shape & { kind: 'integer' | 'decimal' },
-  what: string,
-  problems: Problems,
-): boolean {
-  const { value, text } = node
-  if (typeof value !== 'number') return wrongType(node, shape, what, problems)
-  if (!PLAIN_NUMBER.test(text)) return notPlain(node, what, problems)
-  const is = `${what} is \`${shorten(text)}\``
-  if (shape.kind === 'decimal') {
-    if ((parseDecimal(text)?.units ?? 0n) > 0n) return true
-    return outOfRange(node, is, `it takes ${describe(shape)}`, problems)
-  }
-  if (/^\d+$/.test(text) && value >= shape.min && value <= shape.max) return true
-  const help = value === 0 ? shape.zero : undefined
-  return outOfRange(node, is, help ?? `it takes ${describe(shape)}`, problems)
-}
-
-function notPlain(node: LocatedScalar, what: string, problems: Problems): false {
-  const message = `${what} is \`${shorten(node.text)}\`, which is not written plainly`
-  return outOfRange(node, message, 'write it in plain digits, such as `1000`', problems)
-}
-
-function checkDuration(
-  node: LocatedScalar,
-  shape: Shape & { kind: 'duration' },
-  what: string,
-  problems: Problems,
-): boolean {
-  const { value, text } = node
-  if (typeof value === 'number' && !PLAIN_NUMBER.test(text)) return notPlain(node, what, problems)
-  const seconds = parseDuration(value)
-  if (seconds === undefined) return wrongType(node, shape, what, problems)
-  if (seconds <= shape.maxSeconds) return true
-  return outOfRange(
-    node,
-    `${what} is \`${text}\``,
-    `the limit is \`${inDays(shape.maxSeconds)}\``,
-    problems,
-  )
-}
-
-function inDays(seconds: number): string {
-  return seconds % 86_400 === 0 ? `${seconds / 86_400}d` : `${seconds}s`
-}
-
-function outOfRange(node: Located, message: string, help: string, problems: Problems): false {
-  problems.error('DOCUMENT_OUT_OF_RANGE', node.at, message, help)
-  return false
-}
-
-function wrongType(node: Located, shape: Shape, what: string, problems: Problems): false {
-  const help = `it takes ${describe(shape)}${howToWrite(node, shape)}`
-  problems.error('DOCUMENT_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
-  return false
-}
-
-function got(node: Located): string {
-  if (node.kind === 'map') return 'a mapping'
-  if (node.kind === 'list') return 'a list'
-  if (node.value === null) return 'empty'
-  const written = shorten(node.text)
-  return typeof node.value === 'string' ? `the text \`${written}\`` : `\`${written}\``
-}
-
-/** The last step from what is written to what was meant, where it is plain. */
-function howToWrite(node: Located, shape: Shape): string {
-  const wanted = nodeKind(shape)
-  if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'
-  if (node.kind === 'map' && wanted === 'list') return ': write each entry after a `-`'
-  if (node.kind !== 'scalar' || node.value === null) return ''
-  if (wanted === 'list') return `: write \`[${shorten(node.text)}]\``
-  if (wanted === 'map' && /\w:\S/.test(node.text)) return ': put a space after each `:`'
-  if (shape.kind === 'text' && shape.example === undefined) return ': put it in quotes'
-  return typeof node.value === 'string' && /^\d+(\.\d+)?$/.test(node.text) && shape.kind !== 'word'
-    ? ', without quotes'
-    : ''
-}
-
-function shorten(text: string): string {
-  return text.length <= 80 ? text : text.slice(0, 80)
-}
-
 /** Nothing written, or `null`. */
 function isNull(node: Located): boolean {
   return node.kind === 'scalar' && node.value === null
-}
-
-function nodeKind(shape: Shape): Located['kind'] {
-  if (shape.kind === 'object' || shape.kind === 'record') return 'map'
-  return shape.kind === 'list' ? 'list' : 'scalar'
-}
-
-function describe(shape: Shape): string {
-  switch (shape.kind) {
-    case 'word':
-      return `${shape.words.length > 1 ? 'one of ' : ''}${shape.words.map((word) => `\`${word}\``).join(', ')}`
-    case 'constant':
-      return `the number \`${shape.value}\``
-    case 'integer':
-      return `a whole number from ${shape.min} to ${shape.max}`
-    case 'decimal':
-      return 'a decimal above zero, such as `99.50`'
-    case 'text':
-      return shape.example === undefined ? 'text' : `text such as ${shape.example}`
-    case 'duration':
-      return 'whole seconds, or `30s`, `5m`, `1h`, `1d`'
-    case 'boolean':
-      return '`true` or `false`'
-    case 'list':
-      return shape.of.kind === 'object' ? 'a list' : `a list of ${describe(shape.of)}`
-    case 'either':
-      return shape.of.map(describe).join(', or ')
-    default:
-      return 'a mapping'
-  }
 }
 
 export function asMap(node: Located | undefined): LocatedMap {

@@ -44,6 +44,8 @@ function unknownAnswer(id: Id, method: string, name: string): string {
 }
 
 const OURS = /^sluice(\/|$)/iu
+/** Cannot be missed by a text that has one of our names, in any spelling. */
+const MAYBE_OURS = /sluice|\\u/iu
 
 /** A server's answer without what only the gate may say; every other byte as it was. */
 export function withoutOurNames(answer: Answer): Answer {
@@ -56,6 +58,7 @@ export function withoutOurNames(answer: Answer): Answer {
 }
 
 function cleanResult(resultText: string): string {
+  if (!MAYBE_OURS.test(resultText)) return resultText
   const members = membersOf(resultText)
   let changed = false
   for (const holder of ['_meta', 'structuredContent']) {

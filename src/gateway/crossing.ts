@@ -105,7 +105,7 @@ export class Crossing {
 
   findByProgress(token: JsonValue | undefined): Crossed | undefined {
     if (token === undefined) return undefined
-    return this.#open.values().find(({ progressToken }) => progressToken === token)
+    return [...this.#open.values()].find(({ progressToken }) => progressToken === token)
   }
 
   /** Carries a cancellation over, under the id the other side knows. */

@@ -1,54 +1,52 @@
-// One process owns a data directory. The lock is a file with the owner's pid and start time: a
-// crashed owner's lock is recognised and taken over, a living one's never.
+// One process owns a data directory. The lock is one of the system's own, on a file held open, so it
+// goes with its process however that ends: no stale lock, and no race for one. A second file says
+// whose it is.
 
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readStat } from './upstream/process-group.ts'
+import { DatabaseSync } from 'node:sqlite'
+
+const SQLITE_BUSY = 5
 
 export class DataLock {
-  readonly #file: string
+  readonly #database: DatabaseSync
+  readonly #pidFile: string
 
-  private constructor(file: string) {
-    this.#file = file
+  private constructor(database: DatabaseSync, pidFile: string) {
+    this.#database = database
+    this.#pidFile = pidFile
   }
 
   /** Throws an Error that says who has it. */
   static take(directory: string): DataLock {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'gate.lock')
-    for (let attempt = 0; attempt < 2; attempt++) {
-      try {
-        const handle = openSync(file, 'wx', 0o600)
-        writeSync(handle, `${process.pid} ${readStat(process.pid)?.started ?? ''}\n`)
-        closeSync(handle)
-        return new DataLock(file)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-        const owner = ownerOf(file)
-        if (owner !== undefined)
-          throw new Error(`process ${owner} uses ${directory}: stop it, or say another --data`)
-        rmSync(file, { force: true })
-      }
+    const pidFile = join(directory, 'gate.pid')
+    const database = new DatabaseSync(file, { timeout: 0 })
+    try {
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+      chmodSync(file, 0o600)
+      writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+    } catch (error) {
+      database.close()
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+      throw new Error(`process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`)
     }
-    throw new Error(`the lock of ${directory} could not be taken: another gate is starting`)
+    return new DataLock(database, pidFile)
   }
 
   release(): void {
-    rmSync(this.#file, { force: true })
+    if (!this.#database.isOpen) return
+    rmSync(this.#pidFile, { force: true })
+    this.#database.close()
   }
 }
 
-/** The pid in the lock, where that very process still lives. */
-function ownerOf(file: string): number | undefined {
-  const [pid = '', started = ''] = readFileSync(file, 'utf8').trim().split(' ')
-  const number = Number(pid)
-  if (!Number.isInteger(number) || number <= 0) return undefined
-  const stat = readStat(number)
-  if (stat !== undefined) return stat.started === started ? number : undefined
+/** Only to tell a person; the lock itself is what holds. */
+function ownerOf(pidFile: string): string {
   try {
-    process.kill(number, 0)
-    return started === '' ? number : undefined
+    return readFileSync(pidFile, 'utf8').trim()
   } catch {
-    return undefined
+    return 'another'
   }
 }

@@ -1,19 +1,21 @@
 // The running gate: servers, policy, counters and record put together, and a relay for every session
 // that a front opens. Fronts and commands know the gate by this class alone.
 
-import type { Facts, Principal } from '../core/call.ts'
+import { randomUUID } from 'node:crypto'
+import type { Principal } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'
 import { LOCAL_SLOTS } from '../identity/limits.ts'
-import { Slots } from '../identity/slots.ts'
+import type { Slots } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Spine } from './admit.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { KnownTools } from './known-tools.ts'
-import type { Link } from './link.ts'
+import type { ClientLink } from './link.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
-import { ToolList } from './tool-list.ts'
+import { SeenLists } from './seen-lists.ts'
 import { startHttpServer } from './upstream/http.ts'
 import type { HttpPools } from './upstream/http-pools.ts'
 import { startStdioServer } from './upstream/stdio.ts'
@@ -26,6 +28,7 @@ export interface GateParts {
   /** Name and digest of the policy, for the record. */
   readonly policyId: string
   readonly counters: Counters & Usage
+  readonly slots: Slots
   readonly ledger: Ledger
   readonly watcher: Watcher
   readonly pools: HttpPools
@@ -34,15 +37,11 @@ export interface GateParts {
   readonly log: Log
 }
 
-/** A client's side of a session; fronts that speak revisions by themselves keep theirs here. */
-export type ClientLink = Link & { revision?: string }
-
 export class Gate {
   readonly #parts: GateParts
   readonly #spine: Spine
   readonly #record: LedgerRecord
   readonly #known = new KnownTools()
-  readonly #slots = new Slots()
   readonly #relays = new Set<Relay>()
 
   constructor(parts: GateParts) {
@@ -53,79 +52,65 @@ export class Gate {
       counters: parts.counters,
       record: this.#record,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
+      newId: randomUUID,
     }
   }
 
-  get slots(): Slots {
-    return this.#slots
-  }
-
-  hasServer(name: string): boolean {
-    return Object.hasOwn(this.#parts.config.servers, name)
+  /** How a server is reached; undefined where there is none of this name. */
+  kindOf(name: string): ServerConfig['kind'] | undefined {
+    const { servers } = this.#parts.config
+    return Object.hasOwn(servers, name) ? servers[name]?.kind : undefined
   }
 
   /** Puts the gate between a client's session and a server. */
   open(name: string, client: ClientLink, principal: Principal): void {
-    const config = this.#parts.config.servers[name] as ServerConfig
+    const { config, ownPaths, slots } = this.#parts
+    const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, ...fields })
-    const server = this.#connect(name, config, log)
-    const use = this.#slots.open(principal.id, LOCAL_SLOTS, Date.now())
-    const { ownPaths } = this.#parts
-    const facts = (): Omit<Facts, 'tool'> => ({
-      transport: config.kind,
-      principal,
-      agent: null,
-      session: use.facts(Date.now()),
-      ownPaths,
-    })
-    const tools: ToolList = new ToolList({
-      server: name,
-      known: this.#known,
-      policy: this.#spine.policy,
-      now: this.#spine.now,
-      ask: (method, params) => relay.ask(method, params),
-    })
-    const relay: Relay = new Relay(client, server, {
+    const { policy, now } = this.#spine
+    const server = this.#connect(name, serverConfig, log)
+    const slot = slots.open(principal.id, LOCAL_SLOTS, Date.now())
+    const relay = new Relay(client, server, {
       spine: this.#spine,
       server: name,
-      facts,
-      tools,
-      onCall: () => use.used(Date.now()),
-      onAnswer: (tool) => use.see(this.#parts.policy.labels.all(name, tool).flat()),
-      outcome: (intent, startedMs, outcome) => this.#record.outcome(intent, startedMs, outcome),
-      onRevision: (revision) => {
-        client.revision = revision
-      },
-      onEnd: () => {
-        use.release()
-        this.#relays.delete(relay)
-      },
+      facts: () => ({
+        transport: serverConfig.kind,
+        principal,
+        agent: null,
+        session: slot.facts(Date.now()),
+        ownPaths,
+      }),
+      lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
+      onCall: () => slot.used(Date.now()),
+      onAnswer: (method, called) => slot.see(this.#labelsOf(name, method, called)),
+      record: ({ intent }, startedMs, outcome) => this.#record.outcome(intent, startedMs, outcome),
+      onEnd: () => slot.release(),
       log: (text) => log('warn', text),
     })
     this.#relays.add(relay)
+    void server.ended.then(() => this.#relays.delete(relay))
   }
 
+  /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
   }
 
+  /** What an answer brings in. A resource or prompt brings what all tools of its server would. */
+  #labelsOf(server: string, method: string, name: string): string[] {
+    const { labels } = this.#parts.policy
+    const own = labels.all(server, name).flat()
+    return method === TOOL_CALL ? own : [...own, ...labels.all(server, '').flat()]
+  }
+
   #connect(name: string, config: ServerConfig, log: Log): UpstreamLink {
-    if (config.kind === 'stdio')
-      return startStdioServer({
-        name,
-        command: config.command,
-        env: config.env,
-        cwd: config.cwd,
-        log,
-        watcher: this.#parts.watcher,
-      })
-    return startHttpServer({
-      name,
-      url: config.url,
-      headers: config.headers,
-      log,
-      pools: this.#parts.pools,
-    })
+    const { watcher, pools } = this.#parts
+    if (config.kind === 'http') {
+      const { url, headers } = config
+      return startHttpServer({ name, url, headers, log, pools })
+    }
+    const { command, env, cwd } = config
+    return startStdioServer({ name, command, env, cwd, log, watcher })
   }
 }

@@ -84,12 +84,24 @@ export const HTTP_FAREWELL_MS_MAX = 2_000
 export const BODY_BYTES_MAX = 16 * 1_048_576
 /** What waits for a client that does not read its stream. */
 export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576
-/** Messages for a client kept until it opens a stream, and for one that comes back for them. */
+/** Messages for a client kept until it opens a stream, and for one that comes back for them; in
+ * number, and in UTF-16 code units. */
 export const SESSION_EVENTS_MAX = 200
+export const SESSION_EVENTS_LENGTH_MAX = 16 * 1_048_576
 export const SESSION_REQUESTS_MAX = 1_000
+/** Questions of a server's that its client has not answered. */
+export const SERVER_REQUESTS_MAX = 100
 export const SESSIONS_MAX = 1_000
 export const SESSION_IDLE_MS = 30 * 60_000
-/** Pages of a list that the gate reads for itself. */
+/** Sessions that have a process of their own: so many, the longest unused makes room, and each ends
+ * earlier. */
+export const PROCESS_SESSIONS_MAX = 32
+export const PROCESS_SESSION_IDLE_MS = 10 * 60_000
+/** How often an open stream says that it lives, and a session is looked at for being idle: clients
+ * and proxies give up after minutes of silence. */
+export const STREAM_PULSE_MS = 20_000
+/** Pages of a list that the gate reads for itself, and how long each may take. */
 export const LIST_PAGES_MAX = 100
+export const OWN_QUESTION_MS_MAX = 30_000
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000

@@ -1,11 +1,10 @@
 // Calls into the ledger: the intent before anything is forwarded, the outcome after. What an agent
 // sent is kept as a digest, never as text.
 
-import { randomUUID } from 'node:crypto'
 import type { Ledger } from '../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../ledger/record.ts'
 import type { CallRecord, Judged } from './admit.ts'
-import type { Outcome } from './relay.ts'
+import type { Outcome } from './crossing.ts'
 import type { Log } from './upstream/upstream.ts'
 
 export class LedgerRecord implements CallRecord {
@@ -31,20 +30,14 @@ export class LedgerRecord implements CallRecord {
   }
 
   outcome(intent: number, startedMs: number, outcome: Outcome): void {
-    const { status, bytes, errorCode } = outcome
-    this.#ledger.outcome(intent, {
-      atMs: Date.now(),
-      status,
-      bytes,
-      durationMs: Math.round(performance.now() - startedMs),
-      ...(errorCode === undefined ? {} : { errorCode }),
-    })
+    const durationMs = Math.round(performance.now() - startedMs)
+    this.#ledger.outcome(intent, { ...outcome, atMs: Date.now(), durationMs })
   }
 
-  #judgement({ call, facts, decision, argsText, now }: Judged): Judgement {
+  #judgement({ call, callId, facts, decision, argsText, now }: Judged): Judgement {
     return {
       atMs: now.wallMs,
-      callId: randomUUID(),
+      callId,
       principal: { id: facts.principal.id, kind: facts.principal.kind },
       agent: facts.agent?.id ?? null,
       session: facts.session.id,

@@ -64,10 +64,10 @@ export class Relay {
     this.#up = new Crossing({ from: server, to: client, newId: newName, record, onCancel() {} })
     this.#own = new OwnQuestions(server, newId)
     this.#lists = context.lists((method, params) => this.#own.ask(method, params))
-    client.onMessage = (message) => this.#guard(() => this.#fromClient(message))
+    client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
     client.onClose = (why) => this.close(why)
-    server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
-    server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
+    server.onMessage = (message, related) => void this.#guard(() => this.#fromServer(message, related))
+    server.onFailure = (failure) => void this.#guard(() => this.#serverFailed(failure))
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
@@ -89,24 +89,24 @@ export class Relay {
   }
 
   /** A message that the gate trips over ends its session, and no other. */
-  #guard(step: () => void): void {
+  async #guard(step: () => void | Promise<void>): Promise<void> {
     try {
-      step()
+      await step()
     } catch (error) {
       this.close(`the gate could not handle a message: ${(error as Error).message}`)
     }
   }
 
-  #fromClient(message: Message): void {
-    if (message.kind === 'request') void this.#clientRequest(message)
-    else if (message.kind === 'notification') this.#clientNotification(message)
-    else this.#clientAnswer(message)
+  #fromClient(message: Message): void | Promise<void> {
+    if (message.kind === 'request') return this.#clientRequest(message)
+    if (message.kind === 'notification') return this.#clientNotification(message)
+    this.#clientAnswer(message)
   }
 
-  #fromServer(message: Message, related: Related | undefined): void {
-    if (message.kind === 'request') void this.#serverRequest(message, related)
-    else if (message.kind === 'notification') this.#serverNotification(message, related)
-    else if (!this.#own.answered(message)) this.#serverAnswer(message)
+  #fromServer(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request') return this.#serverRequest(message, related)
+    if (message.kind === 'notification') return this.#serverNotification(message, related)
+    if (!this.#own.answered(message)) this.#serverAnswer(message)
   }
 
   async #clientRequest(request: Request): Promise<void> {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Principal } from '../core/call.ts'
+import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
 import { restoreLimits } from '../ledger/restore-limits.ts'
@@ -15,6 +16,7 @@ import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
 import { Gate } from './gate.ts'
 import { DRAIN_MS } from './limits.ts'
+import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
 import type { Log } from './upstream/upstream.ts'
@@ -35,87 +37,86 @@ export async function runGate(
   policyText: string,
   log: Log,
 ): Promise<RunningGate> {
-  const lock = DataLock.take(config.data)
-  const ledger = Ledger.open({
-    directory: config.data,
-    sync: config.sync,
-    onState: (state, fault) =>
-      log(state === 'writing' ? 'info' : 'error', `the record is ${state}`, {
-        why: fault?.message ?? '',
-      }),
-  })
-  const leftovers = join(config.data, 'servers.json')
-  await endLeftovers(leftovers)
-  const watcher = new Watcher({ file: leftovers, log })
-  const pools = new HttpPools()
-  const counters = restoredCounters(config.data, policy)
-  const policyId = `${policy.name} ${createHash('sha256').update(policyText).digest('base64url')}`
-  const ownPaths = [
-    config.file,
-    config.data,
-    ...(config.policy ? [config.policy] : []),
-    ...(config.house ? [config.house] : []),
-  ]
-  const gate = new Gate({
-    config,
-    policy,
-    policyId,
-    counters,
-    ledger,
-    watcher,
-    pools,
-    ownPaths,
-    log,
-  })
-  const front = new HttpFront({
-    host: config.host,
-    port: config.port,
-    hasServer: (name) => gate.hasServer(name),
-    open: (name, link) => gate.open(name, link, LOCAL_USER),
-    ready: () => ({
-      ok: ledger.state === 'writing',
-      why: policy.shadow
-        ? 'the policy is in shadow mode, nothing is enforced'
-        : (ledger.fault?.message ?? ''),
-    }),
-    nowMs: () => performance.now(),
-  })
-  const event = (name: string) =>
-    void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
-  const stop = async (why: string): Promise<void> => {
-    await front.close(DRAIN_MS)
-    await gate.close(why)
-    await pools.close()
-    await watcher.close()
-    event('stop')
-    ledger.close()
-    lock.release()
+  /** What has to be undone, the first last. */
+  const undo: (() => void | Promise<void>)[] = []
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
   }
   try {
+    const lock = DataLock.take(config.data)
+    undo.push(() => lock.release())
+    const ledger = openLedger(config, log)
+    undo.push(() => ledger.close())
+    const restored = restore(config.data, policy)
+    const policyId = `${policy.name} ${createHash('sha256').update(policyText).digest('base64url')}`
+    const event = (name: string) =>
+      void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
+    const leftovers = join(config.data, 'servers.json')
+    await endLeftovers(leftovers)
+    const watcher = new Watcher({ file: leftovers, log })
+    undo.push(() => watcher.close())
+    const pools = new HttpPools()
+    undo.push(() => pools.close())
+    const paths = [config.file, config.data, config.policy, config.house]
+    const ownPaths = paths.filter((path) => path !== undefined)
+    const parts = { config, policy, policyId, ...restored, ledger, watcher, pools, ownPaths, log }
+    const gate = new Gate(parts)
+    undo.push(() => gate.close('the gate is stopping'))
+    const front = new HttpFront({
+      host: config.host,
+      port: config.port,
+      kindOf: (name) => gate.kindOf(name),
+      open: (name, link) => gate.open(name, link, LOCAL_USER),
+      ready: () => readiness(ledger, policy),
+      nowMs: () => performance.now(),
+    })
+    undo.push(() => front.close(DRAIN_MS))
     const { port } = await front.listen()
     event('start')
+    undo.push(() => event('stop'))
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     return { url: `http://${host}:${port}`, stop }
   } catch (error) {
-    await stop('the gate could not start')
+    await stop()
     throw error
   }
 }
 
-/** What was taken before the restart stays taken. */
-function restoredCounters(directory: string, policy: CompiledPolicy): MemoryCounters {
+function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
+  return Ledger.open({
+    directory: data,
+    sync,
+    onState: (state, fault) => {
+      if (state === 'closed') return
+      const level = state === 'writing' ? 'info' : 'error'
+      log(level, `the record is ${state}`, { why: fault?.message ?? '' })
+    },
+  })
+}
+
+function readiness(ledger: Ledger, policy: CompiledPolicy): { ok: boolean; why: string } {
+  const shadow = 'the policy is in shadow mode, nothing is enforced'
+  const why = ledger.fault?.message ?? (policy.shadow ? shadow : '')
+  return { ok: ledger.state === 'writing', why }
+}
+
+/** What was taken and seen before the restart stays so. */
+function restore(
+  directory: string,
+  policy: CompiledPolicy,
+): { counters: MemoryCounters; slots: Slots } {
   const counters = new MemoryCounters()
-  const longest = Math.max(
-    longestWindowMs(policy),
-    policy.house ? longestWindowMs(policy.house) : 0,
-  )
+  const slots = new Slots()
+  const house = policy.house === undefined ? 0 : longestWindowMs(policy.house)
+  const longestMs = Math.max(longestWindowMs(policy), house)
   const database = openLedgerReadOnly(directory)
   try {
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longest))
+    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestMs))
       counters.restore(takes, ageMs, now)
+    restoreSlots(slots, database, now.wallMs)
   } finally {
     database.close()
   }
-  return counters
+  return { counters, slots }
 }

@@ -74,8 +74,11 @@ export class SlotUse {
     this.#slot.calls += 1
   }
 
-  see(labels: Iterable<string>): void {
-    for (const label of labels) this.#slot.saw.add(label)
+  /** Says which of them are new. */
+  see(labels: Iterable<string>): string[] {
+    const added = [...new Set(labels)].filter((label) => !this.#slot.saw.has(label))
+    for (const label of added) this.#slot.saw.add(label)
+    return added
   }
 
   release(): void {

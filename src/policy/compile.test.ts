@@ -13,31 +13,25 @@ import { GUARDRAILS_MAX } from './limits.ts'
 const CASES = join(import.meta.dirname, '../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
 const HEAD = 'version: 1\ndefault: deny\n'
-/** Two seconds on a quiet machine; the tests share theirs with others. */
-const SLOW_MS = 6_000
+/** An eighth of what a document may be, the whole in `npm run soak -- documents`. What hangs runs
+ * into the runner's own limit: nothing here is timed. */
+const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 8)
 
-function answer(text: string): Compiled & { took: number } {
-  const start = performance.now()
-  const compiled = compile({ file: 'policy.yaml', text }, { tools })
-  return { ...compiled, took: performance.now() - start }
+function answer(text: string): Compiled {
+  return compile({ file: 'policy.yaml', text }, { tools })
 }
 
 function expectAnswer(text: string): void {
-  const { policy, problems, took } = answer(text)
+  const { policy, problems } = answer(text)
   expect(policy !== undefined || problems.some(({ severity }) => severity === 'error')).toBe(true)
-  expect(took).toBeLessThan(SLOW_MS)
 }
 
 function filled(unit: string): string {
-  return unit.repeat(Math.floor(DOCUMENT_LENGTH_MAX / unit.length))
+  return unit.repeat(Math.floor(LENGTH / unit.length))
 }
 
 /** As many lines as fit, each made of its number. */
-function lines(
-  head: string,
-  line: (index: number) => string,
-  length = DOCUMENT_LENGTH_MAX,
-): string {
+function lines(head: string, line: (index: number) => string, length = LENGTH): string {
   const parts = [head]
   let left = length - head.length
   for (let index = 0; ; index++) {
@@ -48,7 +42,7 @@ function lines(
   }
 }
 
-describe('a megabyte of one sign is answered', () => {
+describe('a document of one sign is answered', () => {
   const signs = [
     '[',
     ']',
@@ -100,7 +94,7 @@ describe('a megabyte of one sign is answered', () => {
   test.each([...signs, ...more, ...rare])('%j', (sign) => expectAnswer(filled(sign)))
 })
 
-describe('a megabyte of mixed signs is answered', () => {
+describe('a document of mixed signs is answered', () => {
   const mixed = [
     '[{',
     '- [',
@@ -119,9 +113,8 @@ describe('a megabyte of mixed signs is answered', () => {
 
 describe('a document that is too large is refused', () => {
   test('ten megabytes, at once', () => {
-    const { problems, took } = answer(`${HEAD}${filled('a: b\n').repeat(10)}`)
+    const { problems } = answer(`${HEAD}${'a: b\n'.repeat(2_000_000)}`)
     expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
-    expect(took).toBeLessThan(1_000)
   })
 
   test.each(['- ', 'a: ', '-\n', 'a:\n'])('nested over lines by %j', (unit) => {
@@ -132,13 +125,12 @@ describe('a document that is too large is refused', () => {
   test('an anchor bomb', () => {
     const level = (index: number) => `a${index + 1}: &a${index + 1} [${`*a${index}, `.repeat(8)}]\n`
     const bomb = `a0: &a0 [x, x, x, x]\n${Array.from({ length: 20 }, (_, index) => level(index)).join('')}`
-    const { problems, took } = answer(HEAD + bomb)
+    const { problems } = answer(HEAD + bomb)
     expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
-    expect(took).toBeLessThan(SLOW_MS)
   })
 
   test('an anchor bomb behind half a megabyte of other nodes', () => {
-    const padding = lines('pad: [', (index) => `${index},`, 500_000)
+    const padding = lines('pad: [', (index) => `${index},`, LENGTH / 2)
     const alias = `a: &a [${'x,'.repeat(1_000)}]\nb: [${'*a,'.repeat(150)}]\n`
     expectAnswer(`${HEAD}${alias}${padding}]\n`)
   })
@@ -148,7 +140,7 @@ describe('a document that is too large is refused', () => {
   })
 })
 
-describe('a large policy is read in time', () => {
+describe('a large policy is read', () => {
   const largest: Record<string, string> = {
     'exact names': lines(
       `${HEAD}tools:\n`,
@@ -162,19 +154,19 @@ describe('a large policy is read in time', () => {
     conditions: lines(
       `${HEAD}tools:\n`,
       (index) => `  s/t${index}: {action: allow, when: "args.x${index} < ${index}"}\n`,
-      700_000,
+      LENGTH * 0.6,
     ),
     patterns: lines(
       `${HEAD}tools:\n`,
       (index) =>
         `  s/t${index}: {action: allow, when: 'args.x.matches("(a|b${index}){1,9}[a-z]{2,900}")'}\n`,
-      700_000,
+      LENGTH * 0.6,
     ),
-    guardrails: `${HEAD}guardrails:\n${Array.from({ length: GUARDRAILS_MAX }, (_, index) => `- {name: g${index}, action: deny, when: '${Array.from({ length: 40 }, (_, at) => `args.path != "${index}${at}"`).join(' && ')}'}\n`).join('')}`,
+    guardrails: `${HEAD}guardrails:\n${Array.from({ length: Math.ceil((GUARDRAILS_MAX * LENGTH) / DOCUMENT_LENGTH_MAX) }, (_, index) => `- {name: g${index}, action: deny, when: '${Array.from({ length: 40 }, (_, at) => `args.path != "${index}${at}"`).join(' && ')}'}\n`).join('')}`,
     'globs that all match': `${HEAD}tools:\n${Array.from({ length: GLOBS_MAX }, (_, index) => `  "stripe/${globOf('create_refund', index)}*": deny\n`).join('')}`,
-    'one key twice': `${HEAD}tools:\n${'  a/b: deny\n'.repeat(60_000)}`,
-    comments: HEAD + '# a comment of some length, as people write them\n'.repeat(20_000),
-    'a long text': `${HEAD}tools:\n  a/b:\n    action: deny\n    reason: |\n${'      a\n'.repeat(100_000)}`,
+    'one key twice': `${HEAD}tools:\n${'  a/b: deny\n'.repeat(LENGTH / 20)}`,
+    comments: HEAD + '# a comment of some length, as people write them\n'.repeat(LENGTH / 60),
+    'a long text': `${HEAD}tools:\n  a/b:\n    action: deny\n    reason: |\n${'      a\n'.repeat(LENGTH / 10)}`,
   }
   test.each(Object.entries(largest))('%s', (_, text) => expectAnswer(text))
 })

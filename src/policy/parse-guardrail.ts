@@ -9,7 +9,7 @@ import { entry, type Located, type LocatedMap } from '../document/read-document.
 import { parseGlob } from './glob.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
-import { escapePointer, parseCommon, type RuleContext } from './parse-common.ts'
+import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
 import type { Guardrail } from './rule.ts'
 
 export function parseGuardrail(node: Located, index: number, context: RuleContext): Guardrail {

@@ -15,7 +15,7 @@ import {
 import { isGlob, parseGlob } from './glob.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { APPROVAL_DEFAULT, checkClientChannel } from './parse-approval.ts'
-import { escapePointer, parseCommon, type RuleContext } from './parse-common.ts'
+import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
 import type { Rule } from './rule.ts'
 
 export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'

@@ -12,6 +12,8 @@ export interface Scope {
   labels: readonly string[]
   /** `tool.category` may be asked. */
   hasTool: boolean
+  /** The word beside it hides: neither arguments nor the class of the call may be read. */
+  hides?: boolean
 }
 
 const COMPARISONS: Comparison[] = ['==', '!=', '<', '<=', '>', '>=']
@@ -50,7 +52,9 @@ function atom(random: Random, scope: Scope): Ast {
       return { op: '&&', left: { op: 'not', of: { op: 'noAgent' } }, right: deep }
     }
     case 'category': {
-      const name = scope.hasTool && chance(random, 0.5) ? 'tool.category' : 'call.category'
+      // What hides may not read the class of the call.
+      const ofTool = scope.hides === true || (scope.hasTool && chance(random, 0.5))
+      const name = ofTool ? 'tool.category' : 'call.category'
       const words = [pick(random, CATEGORY_WORDS), pick(random, CATEGORY_WORDS)].map(literal)
       if (chance(random, 0.3))
         return { op: 'in', left: fact(name), right: { op: 'list', items: words } }

@@ -45,7 +45,8 @@ function generateGuardrail(
     if (form === 'both') guardrail.action = 'require_approval'
   }
   if (chance(random, form === 'limit' ? 0.4 : 0.85)) {
-    guardrail.when = whenFor(random, guardrail.action === 'hide' ? { ...scope, args: [] } : scope)
+    const hides = guardrail.action === 'hide'
+    guardrail.when = whenFor(random, hides ? { ...scope, args: [], hides } : scope)
     if (readsArgs(guardrail.when) && chance(random, 0.3)) guardrail.extra_args = 'allow'
   }
   if (form !== 'word') {

@@ -20,6 +20,8 @@ export interface RuleScope {
   args: string[]
   /** The rule can meet calls without a tool only. */
   hasTool: boolean
+  /** The word beside it hides: neither arguments nor the class of the call may be read. */
+  hides?: boolean
   canSpend: boolean
 }
 
@@ -55,13 +57,14 @@ function addWhen(random: Random, rule: RefRule, scope: RuleScope): void {
   const others = ACTIONS.filter((word) => word !== rule.action)
   const otherwise = weightedWord(random, others)
   const hides = rule.action === 'hide' || otherwise === 'hide'
-  rule.when = whenFor(random, hides ? { ...scope, args: [] } : scope)
+  rule.when = whenFor(random, hides ? { ...scope, args: [], hides } : scope)
   if (otherwise !== 'deny' || chance(random, 0.5)) rule.otherwise = otherwise
   if (readsArgs(rule.when) && chance(random, 0.3)) rule.extra_args = 'allow'
 }
 
 export function whenFor(random: Random, scope: RuleScope): Ast {
-  return generateWhen(random, { args: scope.args, labels: LABELS, hasTool: scope.hasTool })
+  const { args, hasTool, hides = false } = scope
+  return generateWhen(random, { args, labels: LABELS, hasTool, hides })
 }
 
 function weightedWord(random: Random, words: Action[]): Action {

@@ -1,0 +1,79 @@
+// Shapes and values in words, for problems: what was there, what belongs there, and how to write
+// it instead.
+
+import type { Problems } from './problem.ts'
+import type { Located } from './read-document.ts'
+import type { Shape } from './shape.ts'
+
+export function outOfRange(
+  node: Located,
+  message: string,
+  help: string,
+  problems: Problems,
+): false {
+  problems.error('DOCUMENT_OUT_OF_RANGE', node.at, message, help)
+  return false
+}
+
+export function wrongType(node: Located, shape: Shape, what: string, problems: Problems): false {
+  const help = `it takes ${describe(shape)}${howToWrite(node, shape)}`
+  problems.error('DOCUMENT_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
+  return false
+}
+
+function got(node: Located): string {
+  if (node.kind === 'map') return 'a mapping'
+  if (node.kind === 'list') return 'a list'
+  if (node.value === null) return 'empty'
+  const written = shorten(node.text)
+  return typeof node.value === 'string' ? `the text \`${written}\`` : `\`${written}\``
+}
+
+/** The last step from what is written to what was meant, where it is plain. */
+function howToWrite(node: Located, shape: Shape): string {
+  const wanted = nodeKind(shape)
+  if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'
+  if (node.kind === 'map' && wanted === 'list') return ': write each entry after a `-`'
+  if (node.kind !== 'scalar' || node.value === null) return ''
+  if (wanted === 'list') return `: write \`[${shorten(node.text)}]\``
+  if (wanted === 'map' && /\w:\S/.test(node.text)) return ': put a space after each `:`'
+  if (shape.kind === 'text' && shape.example === undefined) return ': put it in quotes'
+  return typeof node.value === 'string' && /^\d+(\.\d+)?$/.test(node.text) && shape.kind !== 'word'
+    ? ', without quotes'
+    : ''
+}
+
+export function shorten(text: string): string {
+  return text.length <= 80 ? text : text.slice(0, 80)
+}
+
+export function describe(shape: Shape): string {
+  switch (shape.kind) {
+    case 'word':
+      return `${shape.words.length > 1 ? 'one of ' : ''}${shape.words.map((word) => `\`${word}\``).join(', ')}`
+    case 'constant':
+      return `the number \`${shape.value}\``
+    case 'integer':
+      return `a whole number from ${shape.min} to ${shape.max}`
+    case 'decimal':
+      return 'a decimal above zero, such as `99.50`'
+    case 'text':
+      return shape.example === undefined ? 'text' : `text such as ${shape.example}`
+    case 'duration':
+      return 'whole seconds, or `30s`, `5m`, `1h`, `1d`'
+    case 'boolean':
+      return '`true` or `false`'
+    case 'list':
+      return shape.of.kind === 'object' ? 'a list' : `a list of ${describe(shape.of)}`
+    case 'either':
+      return shape.of.map(describe).join(', or ')
+    default:
+      return 'a mapping'
+  }
+}
+
+/** The kind of node that a shape is written as. */
+export function nodeKind(shape: Shape): Located['kind'] {
+  if (shape.kind === 'object' || shape.kind === 'record') return 'map'
+  return shape.kind === 'list' ? 'list' : 'scalar'
+}
