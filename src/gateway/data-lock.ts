@@ -30,7 +30,9 @@ export class DataLock {
     } catch (error) {
       database.close()
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-      throw new Error(`process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`)
+      throw new Error(
+        `process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`,
+      )
     }
     return new DataLock(database, pidFile)
   }

@@ -3,8 +3,8 @@
 
 import type { Answer, Id } from '../wire/message.ts'
 import { writeRequest } from '../wire/write-message.ts'
-import type { Link } from './link.ts'
 import { OWN_QUESTION_MS_MAX } from './limits.ts'
+import type { Link } from './link.ts'
 
 interface Question {
   readonly answered: (answer: Answer) => void

@@ -66,7 +66,8 @@ export class Relay {
     this.#lists = context.lists((method, params) => this.#own.ask(method, params))
     client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
     client.onClose = (why) => this.close(why)
-    server.onMessage = (message, related) => void this.#guard(() => this.#fromServer(message, related))
+    server.onMessage = (message, related) =>
+      void this.#guard(() => this.#fromServer(message, related))
     server.onFailure = (failure) => void this.#guard(() => this.#serverFailed(failure))
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
@@ -197,8 +198,7 @@ export class Relay {
 
   async #serverRequest(request: Request, related: Related | undefined): Promise<void> {
     const { id, method } = request
-    const refuse = (code: number, text: string) =>
-      this.#up.refuse(id, writeError(id, code, text))
+    const refuse = (code: number, text: string) => this.#up.refuse(id, writeError(id, code, text))
     this.#up.begin(id)
     const passage = passageFromServer(method)
     if (passage === 'unknown')

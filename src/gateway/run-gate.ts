@@ -51,6 +51,8 @@ export async function runGate(
     const policyId = `${policy.name} ${createHash('sha256').update(policyText).digest('base64url')}`
     const event = (name: string) =>
       void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
+    event('start')
+    undo.push(() => event('stop'))
     const leftovers = join(config.data, 'servers.json')
     await endLeftovers(leftovers)
     const watcher = new Watcher({ file: leftovers, log })
@@ -72,8 +74,6 @@ export async function runGate(
     })
     undo.push(() => front.close(DRAIN_MS))
     const { port } = await front.listen()
-    event('start')
-    undo.push(() => event('stop'))
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     return { url: `http://${host}:${port}`, stop }
   } catch (error) {

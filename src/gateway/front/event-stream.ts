@@ -1,6 +1,5 @@
-// Server-sent events towards a client: one message an event, with ids so that a client that lost
-// the stream can ask for what it missed. What a slow client has not read is bounded; past that the
-// stream is ended and the client comes back for the rest.
+// Server-sent events towards a client, one message an event. What a slow client has not read is
+// bounded: past that the stream is ended, and the client comes back for the rest.
 
 import type { ServerResponse } from 'node:http'
 import { encodeEvent } from '../../wire/sse.ts'
@@ -23,17 +22,27 @@ export class EventStream {
     response.once('close', onEnd)
   }
 
-  /** False where the client no longer reads. */
-  write(id: string, data: string): boolean {
-    if (this.#response.destroyed || this.#response.writableEnded) return false
-    this.#response.write(encodeEvent({ id, data }))
-    if (this.#response.writableLength <= STREAM_BUFFER_BYTES_MAX) return true
-    this.#response.destroy()
-    return false
+  /** False where the client no longer reads. An id is a promise that the client may come back with
+   * it for what came after: none without that. */
+  write(data: string, id?: string): boolean {
+    return this.#write(encodeEvent(id === undefined ? { data } : { id, data }))
+  }
+
+  /** Shows that the stream lives, to clients and proxies that give up after a silence. */
+  pulse(): void {
+    this.#write(': still here\n\n')
   }
 
   end(): void {
     this.#response.off('close', this.#onEnd)
     this.#response.end()
+  }
+
+  #write(text: string): boolean {
+    if (this.#response.destroyed || this.#response.writableEnded) return false
+    this.#response.write(text)
+    if (this.#response.writableLength <= STREAM_BUFFER_BYTES_MAX) return true
+    this.#response.destroy()
+    return false
   }
 }

@@ -1,6 +1,6 @@
 // One POST of a client and its answer. Where the answer comes first it is plain JSON; where the
-// server has something to say on the way (progress, a question) it becomes an event stream that
-// ends with the answer.
+// server has something to say on the way (progress, a question), or takes its time, it becomes an
+// event stream that ends with the answer.
 
 import type { ServerResponse } from 'node:http'
 import type { Id } from '../../wire/message.ts'
@@ -14,7 +14,6 @@ export class Exchange {
   readonly #answers: string[] = []
   readonly #onGone: (open: readonly Id[]) => void
   #stream: EventStream | undefined
-  #events = 0
 
   /** `onGone` is told the requests still open when the client goes away. */
   constructor(
@@ -33,49 +32,47 @@ export class Exchange {
   }
 
   answer(id: Id, text: string): void {
-    this.#open.delete(id)
-    if (this.#stream !== undefined) this.#stream.write(this.#eventId(), text)
+    if (!this.#open.delete(id)) return
+    if (this.#stream !== undefined) this.#stream.write(text)
     else this.#answers.push(text)
     if (this.#open.size === 0) this.#end()
   }
 
+  /** This request will get no answer. */
+  drop(id: Id): void {
+    if (this.#open.delete(id) && this.#open.size === 0) this.#end()
+  }
+
   /** Something on the way to the answer. */
   tell(text: string): boolean {
-    this.#stream ??= this.#upgrade()
-    return this.#stream.write(this.#eventId(), text)
+    return this.#events().write(text)
   }
 
-  setHeader(name: string, value: string): void {
-    this.#headers[name] = value
+  pulse(): void {
+    this.#events().pulse()
   }
 
-  #upgrade(): EventStream {
-    const stream = new EventStream(this.#response, this.#headers, this.#gone)
-    for (const text of this.#answers) stream.write(this.#eventId(), text)
-    return stream
+  #events(): EventStream {
+    if (this.#stream !== undefined) return this.#stream
+    this.#response.off('close', this.#gone)
+    this.#stream = new EventStream(this.#response, this.#headers, this.#gone)
+    for (const text of this.#answers) this.#stream.write(text)
+    return this.#stream
   }
 
   #end(): void {
     this.#response.off('close', this.#gone)
-    if (this.#stream !== undefined) return this.#stream.end()
-    const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] ?? '')
-    const length = String(Buffer.byteLength(body))
-    this.#response.writeHead(200, {
-      ...this.#headers,
-      'content-type': 'application/json',
-      'content-length': length,
-    })
-    this.#response.end(body)
+    // Nothing to say is an empty stream: JSON has no word for no answer.
+    if (this.#stream !== undefined || this.#answers.length === 0) return this.#events().end()
+    const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] as string)
+    const headers = { ...this.#headers, 'content-type': 'application/json' }
+    const length = Buffer.byteLength(body)
+    this.#response.writeHead(200, { ...headers, 'content-length': length }).end(body)
   }
 
   #gone = (): void => {
-    if (this.#open.size > 0) this.#onGone([...this.#open])
+    const open = [...this.#open]
     this.#open.clear()
-  }
-
-  /** Answers on a POST's stream cannot be asked for again, so their ids only have to differ. */
-  #eventId(): string {
-    this.#events += 1
-    return `p${this.#events}`
+    if (open.length > 0) this.#onGone(open)
   }
 }

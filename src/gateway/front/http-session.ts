@@ -3,36 +3,41 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Id, Message } from '../../wire/message.ts'
-import { SESSION_EVENTS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
-import type { Link, Related } from '../link.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
+import { writeError } from '../../wire/write-message.ts'
+import { SESSION_REQUESTS_MAX } from '../limits.ts'
+import type { ClientLink, Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { Exchange } from './exchange.ts'
+import { KeptEvents } from './kept-events.ts'
 
-export class HttpSession implements Link {
+export class HttpSession implements ClientLink {
   readonly id: string
-  /** The revision both sides agreed on; empty until then. */
+  readonly server: string
   revision = ''
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
   onClose: Link['onClose'] = () => {}
   readonly #exchanges = new Map<Id, Exchange>()
-  /** Events for the GET stream, the newest last; kept for a client that comes back for them. */
-  #events: { readonly id: number; readonly text: string }[] = []
-  #nextEvent = 1
+  readonly #kept = new KeptEvents()
+  /** The request that opened the session. */
+  #opening: Id | undefined
   #stream: EventStream | undefined
   #closed = false
 
-  constructor(id: string, nowMs: number) {
+  constructor(id: string, server: string, nowMs: number) {
     this.id = id
+    this.server = server
     this.lastUsedMs = nowMs
-  }
-
-  get closed(): boolean {
-    return this.#closed
   }
 
   get openRequests(): number {
     return this.#exchanges.size
+  }
+
+  /** Nobody waits for it, and nobody listens. */
+  get isIdle(): boolean {
+    return this.#exchanges.size === 0 && this.#stream === undefined
   }
 
   /** A request id that is still open must not be used again; too many open ones are refused. */
@@ -47,6 +52,7 @@ export class HttpSession implements Link {
 
   accept(messages: readonly Message[], batch: boolean, response: ServerResponse): void {
     const ids = requestIds(messages)
+    this.#opening ??= ids[0]
     if (ids.length > 0) {
       const headers = { 'mcp-session-id': this.id }
       const exchange = new Exchange(response, headers, ids, batch, (open) => this.#abandon(open))
@@ -63,44 +69,49 @@ export class HttpSession implements Link {
       if (this.#stream === stream) this.#stream = undefined
     })
     this.#stream = stream
-    const after = /^g\d+$/.test(lastEventId ?? '') ? Number(lastEventId?.slice(1)) : 0
-    for (const event of this.#events) if (event.id > after) stream.write(`g${event.id}`, event.text)
+    for (const { id, text } of this.#kept.after(lastEventId)) stream.write(text, id)
   }
 
   send(text: string, { request, answers }: Related = {}): boolean {
     if (this.#closed) return false
     const exchange = request === undefined ? undefined : this.#exchanges.get(request)
-    if (exchange !== undefined && answers) {
+    if (answers) {
+      // The answer to a request whose client has gone away has nobody to go to.
       this.#exchanges.delete(request as Id)
-      exchange.answer(request as Id, text)
-      return true
+      exchange?.answer(request as Id, text)
+      return exchange !== undefined
     }
-    // The answer to a request whose client has gone away has nobody to go to.
-    if (answers) return false
-    if (exchange?.tell(text)) return true
-    return this.#tell(text)
+    if (!exchange?.tell(text)) this.#tell(text)
+    return true
+  }
+
+  drop(request: Id): void {
+    this.#exchanges.get(request)?.drop(request)
+    this.#exchanges.delete(request)
+  }
+
+  /** Every open stream shows that it lives; a request without an answer yet becomes one. */
+  pulse(): void {
+    this.#stream?.pulse()
+    for (const exchange of new Set(this.#exchanges.values())) exchange.pulse()
   }
 
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
-    this.#stream?.end()
-    this.#exchanges.clear()
     this.onClose(why)
+    for (const [id, exchange] of this.#exchanges)
+      exchange.answer(id, writeError(id, RPC.internal, why))
+    this.#exchanges.clear()
+    this.#stream?.end()
   }
 
   /** On the GET stream, or the stream of any open request, or kept until there is one. */
-  #tell(text: string): boolean {
-    const event = { id: this.#nextEvent++, text }
-    if (this.#stream === undefined) {
-      const [exchange] = this.#exchanges.values()
-      if (exchange?.tell(text)) return true
-    }
-    this.#events.push(event)
-    if (this.#events.length > SESSION_EVENTS_MAX)
-      this.#events = this.#events.slice(-SESSION_EVENTS_MAX)
-    this.#stream?.write(`g${event.id}`, text)
-    return true
+  #tell(text: string): void {
+    const [exchange] = this.#exchanges.values()
+    if (this.#stream === undefined && exchange?.tell(text)) return
+    const id = this.#kept.add(text)
+    this.#stream?.write(text, id)
   }
 
   /** The client went away in the middle: its open requests are cancelled. */
@@ -112,6 +123,9 @@ export class HttpSession implements Link {
       const method = 'notifications/cancelled'
       this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
     }
+    // Nobody else knows its id.
+    if (this.revision === '' && open.includes(this.#opening as Id))
+      this.close('the client went away before the session began')
   }
 }
 

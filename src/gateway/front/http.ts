@@ -2,50 +2,60 @@
 // and content type are looked at before a byte is parsed; what is refused here never reaches a
 // session. Bound to loopback.
 
-import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Id } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
-import { BODY_BYTES_MAX, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
-import type { Link } from '../link.ts'
-import { HttpSession } from './http-session.ts'
+import type { ServerConfig } from '../config.ts'
+import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
+import type { ClientLink } from '../link.ts'
 import { readBody } from './read-body.ts'
 import { refusedOrigin } from './refused-origin.ts'
+import { Sessions } from './sessions.ts'
 
 export interface HttpFrontOptions {
   readonly host: string
   readonly port: number
-  readonly hasServer: (name: string) => boolean
+  /** Undefined where there is no such server. */
+  readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (server: string, link: Link & { revision: string }) => void
+  readonly open: (server: string, link: ClientLink) => void
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
 
 const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+const WITH_BATCHES = '2025-03-26'
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+const KEEP_ALIVE_MS = 60_000
 
 export class HttpFront {
   readonly #options: HttpFrontOptions
   readonly #server: Server
-  readonly #sessions = new Map<string, HttpSession & { server: string }>()
+  readonly #sessions: Sessions
   readonly #sweeper: NodeJS.Timeout
+  #stopping = false
 
   constructor(options: HttpFrontOptions) {
     this.#options = options
+    this.#sessions = new Sessions((name) => options.kindOf(name) === 'stdio', options.nowMs)
     this.#server = createServer((request, response) => {
       this.#handle(request, response).catch((error: Error) =>
-        fail(response, 500, RPC.internal, error.message),
+        refuse(response, 500, RPC.internal, error.message),
       )
     })
-    this.#server.keepAliveTimeout = 60_000
-    this.#sweeper = setInterval(() => this.#sweep(), 60_000).unref()
+    this.#server.keepAliveTimeout = KEEP_ALIVE_MS
+    this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
   }
 
   async listen(): Promise<{ port: number }> {
     const { host, port } = this.#options
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
+      this.#server.once('error', (error: NodeJS.ErrnoException) => {
+        const inUse = `port ${port} is in use: stop what listens there, or say another --port`
+        reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error)
+      })
       this.#server.listen(port, host, resolve)
     })
     return { port: (this.#server.address() as { port: number }).port }
@@ -53,116 +63,74 @@ export class HttpFront {
 
   /** Takes no new requests, lets open ones finish for a while, then ends what is left. */
   async close(graceMs: number): Promise<void> {
+    this.#stopping = true
     clearInterval(this.#sweeper)
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     const deadline = performance.now() + graceMs
-    while (
-      performance.now() < deadline &&
-      [...this.#sessions.values()].some(({ openRequests }) => openRequests > 0)
-    )
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    for (const session of this.#sessions.values()) session.close('the gate is stopping')
+    while (performance.now() < deadline && this.#sessions.openRequests > 0)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    this.#sessions.closeAll('the gate is stopping')
+    // What was just answered still has to be written.
+    await new Promise((resolve) => setImmediate(resolve))
     this.#server.closeAllConnections()
     await closed
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const origin = refusedOrigin(request, this.#server)
-    if (origin !== undefined) return fail(response, 403, RPC.invalidRequest, origin)
+    const why = refusedOrigin(request, this.#server)
+    if (why !== undefined) return refuse(response, 403, RPC.invalidRequest, why)
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
     const server = /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
-    if (server === undefined || !this.#options.hasServer(server))
-      return fail(
-        response,
-        404,
-        RPC.invalidRequest,
-        `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`,
-      )
+    if (server === undefined || this.#options.kindOf(server) === undefined) {
+      const text = `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`
+      return refuse(response, 404, RPC.invalidRequest, text)
+    }
+    if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
     if (request.method === 'POST') return this.#post(server, request, response)
-    const session = this.#session(server, request)
+    if (request.method !== 'GET' && request.method !== 'DELETE')
+      return void response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
+    const session = this.#sessions.use(server, header(request, 'mcp-session-id'))
     if (session === undefined) return sessionGone(response, request)
     if (request.method === 'GET') return session.listen(response, header(request, 'last-event-id'))
-    if (request.method === 'DELETE') {
-      session.close('the client ended the session')
-      return void response.writeHead(200).end()
-    }
-    response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
+    session.close('the client ended the session')
+    response.writeHead(200).end()
   }
 
   async #post(server: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const existing = this.#session(server, request)
-    if (existing === undefined && header(request, 'mcp-session-id') !== undefined)
-      return sessionGone(response, request)
     const version = header(request, 'mcp-protocol-version')
-    if (version !== undefined && !REVISIONS.includes(version))
-      return fail(
-        response,
-        400,
-        RPC.invalidRequest,
-        `protocol version \`${version.slice(0, 40)}\` is not spoken here: ${REVISIONS.join(', ')}`,
-      )
+    if (version !== undefined && !REVISIONS.includes(version)) {
+      const text = `protocol version \`${version.slice(0, 40)}\` is not spoken here`
+      return refuse(response, 400, RPC.invalidRequest, `${text}: ${REVISIONS.join(', ')}`)
+    }
     const body = await readBody(request, BODY_BYTES_MAX)
-    if (body.text === undefined) return fail(response, body.status, RPC.parse, body.why)
-    const read = readMessages(body.text, { batches: existing?.revision === '2025-03-26' })
+    if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
+    const id = header(request, 'mcp-session-id')
+    const existing = this.#sessions.use(server, id)
+    if (existing === undefined && id !== undefined) return sessionGone(response, request)
+    const read = readMessages(body.text, { batches: existing?.revision === WITH_BATCHES })
     if (!read.ok) {
-      const why = `${read.message} (at character ${read.offset + 1})`
-      return fail(response, 400, rpcCodeOf(read.code), why, read.id)
+      const text = `${read.message} (at character ${read.offset + 1})`
+      return refuse(response, 400, rpcCodeOf(read.code), text, read.id)
     }
     const [first] = read.messages
-    const opens = first?.kind === 'request' && first.method === 'initialize' && !read.batch
-    if (existing === undefined && !opens)
-      return fail(
-        response,
-        400,
-        RPC.invalidRequest,
-        'there is no session yet: send `initialize` first',
-      )
-    const session = existing ?? this.#open(server)
-    if (session === undefined)
-      return fail(response, 503, RPC.internal, `more than ${SESSIONS_MAX} sessions are open`)
+    const opens = first?.kind === 'request' && first.method === 'initialize'
+    if (existing === undefined && !opens) return sessionGone(response, request)
+    const session =
+      existing ?? this.#sessions.open(server, (made) => this.#options.open(server, made))
+    if (session === undefined) return tooMany(response)
     const refused = session.refuses(read.messages)
-    if (refused !== undefined) return fail(response, 400, RPC.invalidRequest, refused)
+    if (refused !== undefined) return refuse(response, 400, RPC.invalidRequest, refused)
     session.accept(read.messages, read.batch, response)
-  }
-
-  #open(server: string): HttpSession | undefined {
-    if (this.#sessions.size >= SESSIONS_MAX) return undefined
-    const session = Object.assign(new HttpSession(randomUUID(), this.#options.nowMs()), { server })
-    this.#sessions.set(session.id, session)
-    this.#options.open(server, session)
-    const { onClose } = session
-    session.onClose = (why) => {
-      this.#sessions.delete(session.id)
-      onClose(why)
-    }
-    return session
-  }
-
-  #session(server: string, request: IncomingMessage): HttpSession | undefined {
-    const session = this.#sessions.get(header(request, 'mcp-session-id') ?? '')
-    if (session === undefined || session.server !== server) return undefined
-    session.lastUsedMs = this.#options.nowMs()
-    return session
   }
 
   #ready(response: ServerResponse): void {
     const { ok, why } = this.#options.ready()
-    response
-      .writeHead(ok ? 200 : 503, PLAIN)
-      .end(`${ok ? 'ready' : 'not ready'}${why ? `: ${why}` : ''}\n`)
-  }
-
-  #sweep(): void {
-    const before = this.#options.nowMs() - SESSION_IDLE_MS
-    for (const session of this.#sessions.values())
-      if (session.lastUsedMs < before && session.openRequests === 0)
-        session.close('idle for too long')
+    const word = ok ? 'ready' : 'not ready'
+    response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
   }
 }
-
-const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 
 function header(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name]
@@ -170,22 +138,28 @@ function header(request: IncomingMessage, name: string): string | undefined {
 }
 
 function sessionGone(response: ServerResponse, request: IncomingMessage): void {
-  const known = header(request, 'mcp-session-id') !== undefined
-  const why = known
-    ? 'this session is over: send `initialize` again'
-    : 'the header Mcp-Session-Id is missing'
-  fail(response, known ? 404 : 400, RPC.invalidRequest, why)
+  const over = 'this session is over: send `initialize` again'
+  const none = 'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
+  const named = header(request, 'mcp-session-id') !== undefined
+  refuse(response, named ? 404 : 400, RPC.invalidRequest, named ? over : none)
 }
 
-function fail(
+function tooMany(response: ServerResponse): void {
+  const bounds = `${SESSIONS_MAX} sessions, ${PROCESS_SESSIONS_MAX} with a process of their own`
+  refuse(response, 503, RPC.internal, `all sessions are in use (${bounds}): try again later`)
+}
+
+function refuse(
   response: ServerResponse,
   status: number,
   code: number,
   message: string,
-  id: string | number | null = null,
+  id: Id | null = null,
 ): void {
   if (response.headersSent) return void response.destroy()
+  // What is left of a body that was refused is not worth reading.
+  const close = status === 413 ? { connection: 'close' } : {}
   response
-    .writeHead(status, { 'content-type': 'application/json' })
+    .writeHead(status, { 'content-type': 'application/json', ...close })
     .end(writeError(id, code, message))
 }

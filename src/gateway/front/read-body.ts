@@ -1,40 +1,27 @@
 // The body of a request, whole and strictly UTF-8, or why not. Nothing that two readers could take
 // for two things: no content encoding, no other charset, no byte order mark slipping by.
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 export type Body =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
+/** Keeps a byte order mark, so that the reader can refuse it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Body> {
-  const {
-    'content-type': type = '',
-    'content-encoding': encoding,
-    'content-length': length,
-  } = request.headers
-  const [media = '', ...parameters] = type
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim())
-  if (media !== 'application/json')
-    return { status: 415, why: 'the content type is not application/json' }
-  if (
-    parameters.some(
-      (part) =>
-        part.startsWith('charset=') && part !== 'charset=utf-8' && part !== 'charset="utf-8"',
-    )
-  )
-    return { status: 415, why: 'the charset is not UTF-8' }
-  if (encoding !== undefined) return { status: 415, why: 'content encodings are not read here' }
+  const why = unreadable(request.headers)
+  if (why !== undefined) return { status: 415, why }
   const tooLarge = { status: 413, why: `the body has more than ${bytesMax} bytes` }
-  if (Number(length ?? 0) > bytesMax) return tooLarge
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return tooLarge
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
+  // Not destroyed when left early: the client is to read why.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length
     if (bytes > bytesMax) return tooLarge
-    chunks.push(chunk)
+    chunks.push(chunk as Buffer)
   }
   try {
     return { text: UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)) }
@@ -43,5 +30,15 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   }
 }
 
-/** Keeps a byte order mark, so that the reader can refuse it. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+function unreadable(headers: IncomingHttpHeaders): string | undefined {
+  const { 'content-type': type = '', 'content-encoding': encoding } = headers
+  const [media, ...parameters] = type.toLowerCase().split(';').map(trim)
+  if (media !== 'application/json') return 'the content type is not application/json'
+  const charsets = parameters.filter((part) => /^charset\s*=/.test(part))
+  if (!charsets.every((part) => /^charset="?utf-8"?$/.test(part))) return 'the charset is not UTF-8'
+  return encoding === undefined ? undefined : 'content encodings are not read here'
+}
+
+function trim(text: string): string {
+  return text.trim()
+}

@@ -1,0 +1,33 @@
+// Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
+// that lost its stream and comes back for what it missed. The oldest go first when there are many.
+
+import { SESSION_EVENTS_LENGTH_MAX, SESSION_EVENTS_MAX } from '../limits.ts'
+
+interface KeptEvent {
+  readonly id: string
+  readonly number: number
+  readonly text: string
+}
+
+export class KeptEvents {
+  #events: KeptEvent[] = []
+  #length = 0
+  #last = 0
+
+  /** Says the id that the event goes out with. */
+  add(text: string): string {
+    const number = ++this.#last
+    const event = { id: `g${number}`, number, text }
+    this.#events.push(event)
+    this.#length += text.length
+    while (this.#events.length > SESSION_EVENTS_MAX || this.#length > SESSION_EVENTS_LENGTH_MAX)
+      this.#length -= this.#events.shift()?.text.length ?? 0
+    return event.id
+  }
+
+  /** All that are kept, where the client names none it has seen. */
+  after(lastId: string | undefined): readonly KeptEvent[] {
+    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : 0
+    return this.#events.filter(({ number }) => number > seen)
+  }
+}

@@ -1,0 +1,81 @@
+// The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. A session whose
+// server is a process of its own costs more, so there are fewer, and the longest unused makes room.
+
+import { randomUUID } from 'node:crypto'
+import {
+  PROCESS_SESSION_IDLE_MS,
+  PROCESS_SESSIONS_MAX,
+  SESSION_IDLE_MS,
+  SESSIONS_MAX,
+} from '../limits.ts'
+import { HttpSession } from './http-session.ts'
+
+export class Sessions {
+  readonly #byId = new Map<string, HttpSession>()
+  readonly #isProcess: (server: string) => boolean
+  readonly #nowMs: () => number
+
+  constructor(isProcess: (server: string) => boolean, nowMs: () => number) {
+    this.#isProcess = isProcess
+    this.#nowMs = nowMs
+  }
+
+  get openRequests(): number {
+    return [...this.#byId.values()].reduce((sum, { openRequests }) => sum + openRequests, 0)
+  }
+
+  /** A session of another server is none. */
+  use(server: string, id: string | undefined): HttpSession | undefined {
+    const session = this.#byId.get(id ?? '')
+    if (session === undefined || session.server !== server) return undefined
+    session.lastUsedMs = this.#nowMs()
+    return session
+  }
+
+  /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
+  open(server: string, connect: (session: HttpSession) => void): HttpSession | undefined {
+    if (!this.#hasRoom(server)) return undefined
+    const session = new HttpSession(randomUUID(), server, this.#nowMs())
+    connect(session)
+    const { onClose } = session
+    session.onClose = (why) => {
+      this.#byId.delete(session.id)
+      onClose(why)
+    }
+    this.#byId.set(session.id, session)
+    return session
+  }
+
+  /** Ends what is idle; what is open shows that it lives. */
+  sweep(): void {
+    const now = this.#nowMs()
+    for (const session of [...this.#byId.values()]) {
+      const idleMs = this.#isProcess(session.server) ? PROCESS_SESSION_IDLE_MS : SESSION_IDLE_MS
+      if (session.isIdle && now - session.lastUsedMs >= idleMs) session.close('idle for too long')
+      else session.pulse()
+    }
+  }
+
+  closeAll(why: string): void {
+    for (const session of [...this.#byId.values()]) session.close(why)
+  }
+
+  #hasRoom(server: string): boolean {
+    const all = [...this.#byId.values()]
+    const alike = this.#isProcess(server)
+      ? all.filter((session) => this.#isProcess(session.server))
+      : all
+    const max = this.#isProcess(server) ? PROCESS_SESSIONS_MAX : SESSIONS_MAX
+    if (alike.length < max) return true
+    const [oldest] = alike
+      .filter(({ openRequests }) => openRequests === 0)
+      .sort((one, other) => rank(one) - rank(other))
+    oldest?.close('the session made room for a newer one')
+    return oldest !== undefined
+  }
+}
+
+/** Idle ones first, then those that only listen. */
+function rank({ isIdle, lastUsedMs }: HttpSession): number {
+  return isIdle ? lastUsedMs : lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+}
