@@ -7,10 +7,10 @@ import type { Command } from 'commander'
 import { hashAfter, placesOf, recordText } from '../ledger/block.ts'
 import { decode } from '../ledger/decoding.ts'
 import { blocksFrom } from '../ledger/read.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { recordJson } from './ledger-lines.ts'
 import { DATA_OPTION, readCount, readTime, withLedger } from './ledger-source.ts'
-import type { Answer } from './main.ts'
 
 interface Options {
   data: string

@@ -7,10 +7,10 @@ import { QUERY_RECORDS_MAX } from '../ledger/limits.ts'
 import { type Query, queryLedger } from '../ledger/query.ts'
 import { RecordIndex } from '../ledger/record-index.ts'
 import { StoreError } from '../store/errors.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { callLine, recordJson } from './ledger-lines.ts'
 import { DATA_OPTION, readCount, readTime, withLedger } from './ledger-source.ts'
-import type { Answer } from './main.ts'
 import { Output } from './output.ts'
 
 interface Options {

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { openLedgerReadOnly, readHead, recordsBackwards, recordsFrom } from '../ledger/read.ts'
 import type { LedgerRecord } from '../ledger/record.ts'
+import type { Answer } from './answer.ts'
 import { recordJson, recordLine } from './ledger-lines.ts'
 import { DATA_OPTION, readCount, told } from './ledger-source.ts'
-import type { Answer } from './main.ts'
 import { Output } from './output.ts'
 
 interface Options {

@@ -5,9 +5,9 @@
 import type { Command } from 'commander'
 import { PROBLEMS_MAX } from '../ledger/limits.ts'
 import { type Noted, verifyLedger } from '../ledger/verify.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { DATA_OPTION, withLedger } from './ledger-source.ts'
-import type { Answer } from './main.ts'
 import { Output, plural } from './output.ts'
 
 interface Options {

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
@@ -15,9 +16,6 @@ import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
 import { addPolicyTest } from './policy-test.ts'
 import { addUp } from './up.ts'
-
-/** A command's answer: its exit code. */
-export type Answer = (code: 0 | 1) => void
 
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0

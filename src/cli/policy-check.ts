@@ -7,7 +7,7 @@ import type { KnownTool } from '../core/tools.ts'
 import { compile } from '../policy/compile.ts'
 import { plainVerdict } from '../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
-import type { Answer } from './main.ts'
+import type { Answer } from './answer.ts'
 import { Output, plural } from './output.ts'
 import { loadPolicy, readText, readTools } from './read-input.ts'
 

@@ -3,8 +3,8 @@
 
 import type { Command } from 'commander'
 import { measureCoverage } from '../policy/coverage.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import type { Answer } from './main.ts'
 import { Output, plural, printable } from './output.ts'
 import { type CaseOptions, runFile } from './policy-test.ts'
 

@@ -4,8 +4,8 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { importPolicy } from '../policy/import/import-policy.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import type { Answer } from './main.ts'
 import { Output, plural } from './output.ts'
 import { readText } from './read-input.ts'
 

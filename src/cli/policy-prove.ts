@@ -4,8 +4,8 @@
 import type { Command } from 'commander'
 import { type Property, readProperties } from '../policy/properties.ts'
 import { type Proof, prove, type ToolProof } from '../policy/prove.ts'
+import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import type { Answer } from './main.ts'
 import { Output, plural, printable, toJson } from './output.ts'
 import { loadPolicy, readText, readTools } from './read-input.ts'
 

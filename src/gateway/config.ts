@@ -106,7 +106,7 @@ class ConfigReader {
       )
     if (url !== undefined) {
       const address = this.#text(url)
-      if (!/^https?:\/\//.test(address))
+      if (!/^https?:\/\//.test(address) || !URL.canParse(address))
         this.#problems.error(
           'CONFIG_SERVER',
           url.at,

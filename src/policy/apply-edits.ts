@@ -1,7 +1,7 @@
 // A text with stretches of it replaced, and the way back: a problem that the checker reports in the
 // rewritten expression is shown where the person wrote it.
 
-import type { Edit } from './expression.ts'
+import type { Edit } from './expression-slots.ts'
 
 /** The text with the edits in it, and the way back from its offsets. */
 export function applyEdits(

@@ -3,25 +3,12 @@
 // for each tool it meets.
 
 import { applyEdits } from './apply-edits.ts'
-import { named, typeProblem, undeclared } from './bind-problems.ts'
-import { type CelCheck, type CelProgram, checkCel, childrenOf, type Node } from './cel.ts'
-import { ANYTHING, celType, type Declared, declaredAt } from './declared-types.ts'
-import type { PolicyErrorCode } from './errors.ts'
-import type { Expression, Slot } from './expression.ts'
-import { namedType } from './expression-names.ts'
+import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
+import { type BoundSlot, boundSlot, slotType } from './bound-slot.ts'
+import { type CelCheck, type CelProgram, checkCel } from './cel.ts'
+import { ANYTHING, type Declared, declaredAt } from './declared-types.ts'
+import type { Expression } from './expression.ts'
 import { NumberKinds } from './number-kinds.ts'
-
-export interface BoundSlot extends Slot {
-  /** For arguments: what may stand there. */
-  readonly declared: Declared
-  /** How many places outside macros walk the value, and the sum of their weights. */
-  readonly walks: number
-  readonly walksWeighted: number
-  /** A macro repeats it, or is over it. */
-  readonly inMacros: boolean
-  /** `== null` is asked of it, which no type but `dyn` may be asked. */
-  readonly besideNull: boolean
-}
 
 export interface Program {
   readonly expression: Expression
@@ -29,14 +16,6 @@ export interface Program {
   readonly run: CelProgram
   /** The declared names; arguments beside them make it undecidable. Undefined: any may stand. */
   readonly closedTo: ReadonlyMap<string, Declared> | undefined
-}
-
-export interface BindProblem {
-  readonly code: PolicyErrorCode
-  /** Offset into the expression. */
-  readonly at: number
-  readonly message: string
-  readonly help: string
 }
 
 /** A program, a problem, or both: an argument that nobody declares is a mistake to report, but the
@@ -83,30 +62,6 @@ export function bindExpression(
   return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
 }
 
-function boundSlot(slot: Slot, declared: Declared, expression: Expression): BoundSlot {
-  const once = slot.uses.filter((use) => use.repeatedBy === undefined)
-  return {
-    ...slot,
-    declared,
-    walks: once.length,
-    walksWeighted: once.reduce((sum, use) => sum + use.weight, 0),
-    inMacros:
-      once.length < slot.uses.length ||
-      expression.macros.some((macro) => macro.lists.includes(slot.name)),
-    besideNull: isBesideNull(expression.ast, slot, expression),
-  }
-}
-
-function isBesideNull(node: Node, slot: Slot, expression: Expression): boolean {
-  if (node.op === '==' || node.op === '!=') {
-    const [left, right] = node.args
-    const isNull = (side: Node) => side.op === 'value' && side.args === null
-    const isSlot = (side: Node) => expression.slotOf.get(side)?.slot === slot
-    if ((isNull(left) && isSlot(right)) || (isNull(right) && isSlot(left))) return true
-  }
-  return childrenOf(node).some((child) => isBesideNull(child, slot, expression))
-}
-
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()
 
 /** Most tools declare the same of what an expression reads: checked once for each such reading. */
@@ -121,10 +76,4 @@ function checkOnce(
   const checked = known.get(reading) ?? checkCel(text, variables)
   known.set(reading, checked)
   return checked
-}
-
-export function slotType(slot: BoundSlot): string {
-  if (slot.presence) return 'bool'
-  if (slot.besideNull) return 'dyn'
-  return slot.root === 'args' ? celType(slot.declared) : namedType(slot.root, slot.path)
 }

@@ -2,11 +2,19 @@
 // checker speaks of slots and of names that functions run under.
 
 import { nearest } from '../document/nearest.ts'
-import type { BindProblem, BoundSlot } from './bind-expression.ts'
-import { slotType } from './bind-expression.ts'
+import { type BoundSlot, slotType } from './bound-slot.ts'
 import { FUNCTIONS, METHODS } from './cel-functions.ts'
 import { type Declared, declaredAt } from './declared-types.ts'
+import type { PolicyErrorCode } from './errors.ts'
 import { pathText } from './parse-limit.ts'
+
+export interface BindProblem {
+  readonly code: PolicyErrorCode
+  /** Offset into the expression. */
+  readonly at: number
+  readonly message: string
+  readonly help: string
+}
 
 /** An argument that none of these tools declares. */
 export function undeclared(

@@ -3,8 +3,8 @@
 
 import type { Node } from './cel.ts'
 import { compilePattern } from './cel-functions.ts'
-import type { Budget } from './expression.ts'
 import { ExpressionError } from './expression-names.ts'
+import type { Budget } from './expression-slots.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX, PATTERN_LENGTH_MAX, PATTERN_STEPS_MAX } from './limits.ts'
 import { patternSteps } from './pattern-steps.ts'
 

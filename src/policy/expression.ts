@@ -3,31 +3,11 @@
 // `s0 <= 5`). What it reads is thereby a list that can be typed, bounded and checked before it runs.
 
 import { celFailure, type Node, parseCel } from './cel.ts'
-import type { Root } from './expression-names.ts'
+import type { Budget, Edit, Slot } from './expression-slots.ts'
 import { syntaxError } from './expression-syntax.ts'
 import { Inspector } from './inspect-expression.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
 import type { Macro } from './macro-cost.ts'
-
-export interface Slot {
-  readonly name: string
-  readonly root: Root
-  /** Names below the root. */
-  readonly path: readonly string[]
-  /** `has(...)`: whether it is there. */
-  readonly presence: boolean
-  readonly at: number
-  /** Each place that walks the value: how much a character counts, and the slot of the list
-   * what repeats it, for a place inside a macro. */
-  readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
-}
-
-/** A stretch of the text and what stands there instead when it runs. */
-export interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
 
 export interface Expression {
   readonly text: string
@@ -40,11 +20,6 @@ export interface Expression {
   /** Cannot be known before the call: it reads arguments, or the class they give the call. */
   readonly dependsOnCall: boolean
   readonly macros: readonly Macro[]
-}
-
-/** What all expressions of a document may take together; each takes its part. */
-export interface Budget {
-  patternSteps: number
 }
 
 /** Throws ExpressionError with the offset into `text`. */

@@ -7,8 +7,8 @@ import type { ApprovalAsk, GuardrailMatch } from '../core/decision.ts'
 import { evaluate, type Situation, type Truth } from './evaluate.ts'
 import { namesOwnFiles, OWN_FILES } from './own-files.ts'
 import type { CompiledPolicy } from './policy.ts'
-import type { Ready, Scope } from './resolve.ts'
 import type { Guardrail, Rule } from './rule.ts'
+import type { Ready, Scope } from './scope.ts'
 import type { TraceStep } from './trace.ts'
 
 /** A verdict while it is being reached. */

@@ -16,10 +16,11 @@ import { PROVE_BRANCHES_MAX, PROVE_TRIES_MAX } from './limits.ts'
 import { TOOL_CALL } from './methods.ts'
 import type { CompiledPolicy } from './policy.ts'
 import type { Property } from './properties.ts'
-import { type Ready, type Scope, toolScope } from './resolve.ts'
+import { toolScope } from './resolve.ts'
 import type { Guardrail, Rule } from './rule.ts'
 import { type Sample, samples } from './sample-calls.ts'
 import { sampleFacts } from './sample-facts.ts'
+import type { Ready, Scope } from './scope.ts'
 
 export type ToolProof =
   | { readonly tool: string; readonly result: 'proved' }

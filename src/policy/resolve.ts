@@ -4,36 +4,14 @@
 
 import type { Call, Facts } from '../core/call.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
-import { type BindProblem, bindExpression, type Program } from './bind-expression.ts'
+import { bindExpression } from './bind-expression.ts'
+import type { BindProblem } from './bind-problems.ts'
 import { type Declared, declaredArguments } from './declared-types.ts'
 import { globMatches, wildcardMatches } from './glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from './methods.ts'
 import { type CompiledPolicy, type NameMap, narrowest } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
-
-/** A rule or guardrail made ready for one tool. */
-export interface Ready<T extends Rule | Guardrail> {
-  readonly rule: T
-  /** As told in decisions: `house:` before the pointer of the house's guardrails. */
-  readonly pointer: string
-  readonly program?: Program
-  /** Its `when` does not fit what the tool declares: never decidable. */
-  readonly unfit?: string
-  readonly declared: Declared
-}
-
-export interface Scope {
-  readonly category: Category
-  readonly classified: boolean
-  /** Enforced and counting, by pointer. Empty: the default holds. */
-  readonly rules: readonly Ready<Rule>[]
-  readonly guardrails: readonly Ready<Guardrail>[]
-  readonly house: readonly Ready<Guardrail>[]
-  /** As if absent: rules by pointer, then guardrails. */
-  readonly shadow: readonly Ready<Rule | Guardrail>[]
-  /** What matches and does not count. */
-  readonly aside: readonly { readonly pointer: string; readonly why: string }[]
-}
+import type { Ready, Scope } from './scope.ts'
 
 export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
 

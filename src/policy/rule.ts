@@ -3,7 +3,7 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
-import type { Channel } from '../core/decision.ts'
+import type { ApprovalAsk } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
 import type { Expression } from './expression.ts'
 import type { Glob } from './glob.ts'
@@ -34,15 +34,8 @@ export interface Limit {
   readonly keys: Map<string, string>
 }
 
-export interface Approval {
-  readonly timeoutMs: number
-  readonly waitMs: number
-  readonly approvers: readonly string[]
-  readonly quorum: number
-  readonly channels: readonly Channel[]
-  readonly separateDuties: boolean
-  readonly editArgs: boolean
-}
+/** What a rule asks of the people who approve; which rule it is, is said when it asks. */
+export type Approval = Omit<ApprovalAsk, 'rule' | 'reason'>
 
 interface Common {
   /** JSON Pointer. */

@@ -16,10 +16,10 @@ import {
   NUMBER,
   STRING,
 } from './declared-types.ts'
-import type { Slot } from './expression.ts'
-import type { Scope } from './resolve.ts'
+import type { Slot } from './expression-slots.ts'
 import type { Limit } from './rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
+import type { Scope } from './scope.ts'
 
 export interface Sample {
   readonly args: JsonObject

@@ -3,7 +3,7 @@
 // bounded before it runs. Throws Undecided; evaluate.ts catches.
 
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
-import type { BoundSlot } from './bind-expression.ts'
+import type { BoundSlot } from './bound-slot.ts'
 import {
   ANYTHING,
   BOOLEAN,

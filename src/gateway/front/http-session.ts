@@ -23,6 +23,7 @@ export class HttpSession implements ClientLink {
   /** The request that opened the session. */
   #opening: Id | undefined
   #stream: EventStream | undefined
+  #closing = false
   #closed = false
 
   constructor(id: string, server: string, nowMs: number) {
@@ -97,9 +98,11 @@ export class HttpSession implements ClientLink {
   }
 
   close(why: string): void {
-    if (this.#closed) return
-    this.#closed = true
+    if (this.#closing) return
+    this.#closing = true
+    // Whoever listens may still answer what is open, in better words.
     this.onClose(why)
+    this.#closed = true
     for (const [id, exchange] of this.#exchanges)
       exchange.answer(id, writeError(id, RPC.internal, why))
     this.#exchanges.clear()
