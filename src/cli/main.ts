@@ -15,7 +15,9 @@ import { addPolicyExplain } from './policy-explain.ts'
 import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
 import { addPolicyTest } from './policy-test.ts'
+import { addStdio } from './stdio.ts'
 import { addUp } from './up.ts'
+import { addWrap } from './wrap.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
@@ -40,6 +42,8 @@ function build(answer: Answer): Command {
     .exitOverride()
     .addHelpText('after', EXAMPLES)
   addUp(program, answer)
+  addStdio(program, answer)
+  addWrap(program, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

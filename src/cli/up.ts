@@ -1,21 +1,16 @@
 // `sluice up`: runs the gate on sluice.yaml until it is told to stop. One line on stdout when it
 // serves; everything else is the log, on stderr.
 
-import { resolve } from 'node:path'
-import type { Command } from 'commander'
-import { type GateConfig, readConfig } from '../gateway/config.ts'
+import { type Command, Option } from 'commander'
 import { runGate } from '../gateway/run-gate.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
+import { type ConfigOptions, loadConfig, loadPolicies } from './load-config.ts'
 import { Output, printable } from './output.ts'
-import { loadPolicy, readText } from './read-input.ts'
 
-interface Options {
-  config: string
-  port?: string
-  data?: string
+interface Options extends ConfigOptions {
+  readonly piped?: boolean
 }
 
 const EXAMPLES = `
@@ -38,6 +33,7 @@ export function addUp(parent: Command, answer: Answer): void {
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
+    .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       await up(options)
@@ -48,47 +44,16 @@ export function addUp(parent: Command, answer: Answer): void {
 async function up(options: Options): Promise<void> {
   const output = new Output({})
   const config = loadConfig(options, output)
-  const { policy, text } = loadPolicies(config, output)
+  const { policy, text } = loadPolicies(config, output, log)
   if (policy.shadow) log('warn', 'the policy is in shadow mode: nothing is enforced')
-  const gate = await runGate(config, policy, text, log).catch((error: Error) => {
+  const piped = options.piped === true
+  const gate = await runGate(config, policy, text, { piped, log }).catch((error: Error) => {
     throw new CliError('CLI_START', error.message, 'mend it and start again')
   })
   process.stdout.write(`sluice ready ${gate.url}\n`)
-  const signal = await stopSignal()
-  log('info', `stopping (${signal})`)
+  const why = await Promise.race([stopSignal(), gate.idle])
+  log('info', `stopping (${why})`)
   await gate.stop('the gate is stopping')
-}
-
-function loadConfig({ config: file, port, data }: Options, output: Output): GateConfig {
-  const text = readText(file)
-  const { config, problems } = readConfig({ file, text }, process.env)
-  for (const problem of problems) output.problem(problem, text)
-  if (config === undefined)
-    throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above')
-  const number = port === undefined ? config.port : Number(port)
-  if (!Number.isInteger(number) || number < 0 || number > 65_535)
-    throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
-  return { ...config, port: number, ...(data === undefined ? {} : { data: resolve(data) }) }
-}
-
-const DENY_ALL = 'version: 1\ndefault: deny\n'
-
-function loadPolicies(
-  config: GateConfig,
-  output: Output,
-): { policy: CompiledPolicy; text: string } {
-  const house =
-    config.house === undefined
-      ? undefined
-      : loadPolicy(config.house, { name: 'house' }, output).policy
-  const options = house === undefined ? {} : { house }
-  if (config.policy === undefined) {
-    log('warn', 'the configuration names no policy: everything is denied')
-    return { policy: loadPolicy('no policy', options, output, DENY_ALL).policy, text: DENY_ALL }
-  }
-  const { policy, problems, text } = loadPolicy(config.policy, options, output)
-  for (const problem of problems) output.problem(problem, text)
-  return { policy, text }
 }
 
 function stopSignal(): Promise<string> {

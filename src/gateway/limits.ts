@@ -105,3 +105,10 @@ export const LIST_PAGES_MAX = 100
 export const OWN_QUESTION_MS_MAX = 30_000
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000
+
+// The socket.
+
+/** The first line of a connection: the name of a server. */
+export const SOCKET_HELLO_BYTES_MAX = 256
+/** A gate that a pipe has started ends so long after its last client. */
+export const PIPED_GATE_IDLE_MS = 60_000

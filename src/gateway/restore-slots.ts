@@ -24,17 +24,19 @@ export function restoreSlots(slots: Slots, database: DatabaseSync, nowMs: number
 /** The whole life of each session, the one that began first first. */
 function readPasts(database: DatabaseSync, alive: Set<string>, nowMs: number): [string, Past][] {
   const pasts = new Map<string, Past>()
-  const began = [...alive].map(beganAt).sort((one, other) => one - other)
-  const labels = new Map<number, readonly string[]>()
-  for (const record of recentRecords(database, (began[0] as number) - 1)) {
-    if (record.kind === 'outcome') labels.set(record.intent, record.labels)
+  const byIntent = new Map<number, Past>()
+  const first = Math.min(...[...alive].map(beganAt))
+  for (const record of recentRecords(database, first - 1)) {
+    if (record.kind === 'outcome') {
+      for (const label of record.labels) byIntent.get(record.intent)?.saw.add(label)
+      byIntent.delete(record.intent)
+    }
     if (record.kind !== 'intent' || !alive.has(record.session)) continue
     const past = pasts.get(record.session) ?? { lastUsedMs: 0, calls: 0, saw: new Set() }
     pasts.set(record.session, past)
+    byIntent.set(record.seq, past)
     past.calls += 1
     past.lastUsedMs = Math.max(past.lastUsedMs, Math.min(record.atMs, nowMs))
-    for (const label of labels.get(record.seq) ?? []) past.saw.add(label)
-    labels.delete(record.seq)
   }
   return [...pasts].sort(([one], [other]) => beganAt(one) - beganAt(other))
 }

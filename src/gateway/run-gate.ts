@@ -14,7 +14,9 @@ import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
+import { SocketFront, socketPath } from './front/socket.ts'
 import { Gate } from './gate.ts'
+import { IdleEnd } from './idle-end.ts'
 import { DRAIN_MS } from './limits.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -23,7 +25,10 @@ import type { Log } from './upstream/upstream.ts'
 import { Watcher } from './upstream/watcher.ts'
 
 export interface RunningGate {
+  /** Where clients reach it over HTTP; the socket where it serves pipes only. */
   readonly url: string
+  /** Resolves where it was started for pipes and the last has been gone for a while. */
+  readonly idle: Promise<string>
   /** Lets open calls finish, then ends everything. */
   stop(why: string): Promise<void>
 }
@@ -35,7 +40,7 @@ export async function runGate(
   config: GateConfig,
   policy: CompiledPolicy,
   policyText: string,
-  log: Log,
+  { piped, log }: { readonly piped: boolean; readonly log: Log },
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
   const undo: (() => void | Promise<void>)[] = []
@@ -64,6 +69,17 @@ export async function runGate(
     const parts = { config, policy, policyId, ...restored, ledger, watcher, pools, ownPaths, log }
     const gate = new Gate(parts)
     undo.push(() => gate.close('the gate is stopping'))
+    const idle = new IdleEnd(piped)
+    const path = socketPath(config.data)
+    const socket = new SocketFront({
+      path,
+      hasServer: (name) => gate.kindOf(name) !== undefined,
+      open: (name, link) => gate.open(name, link, LOCAL_USER),
+      onClients: (count) => idle.clients(count),
+    })
+    undo.push(() => socket.close())
+    await socket.listen()
+    if (piped) return { url: path, idle: idle.end, stop }
     const front = new HttpFront({
       host: config.host,
       port: config.port,
@@ -75,7 +91,7 @@ export async function runGate(
     undo.push(() => front.close(DRAIN_MS))
     const { port } = await front.listen()
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    return { url: `http://${host}:${port}`, stop }
+    return { url: `http://${host}:${port}`, idle: idle.end, stop }
   } catch (error) {
     await stop()
     throw error

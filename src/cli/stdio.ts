@@ -1,0 +1,35 @@
+// `sluice stdio`: the gate for MCP clients that only start commands. Standard output belongs to the
+// protocol; everything else goes to stderr or the gate's log.
+
+import type { Command } from 'commander'
+import type { Answer } from './answer.ts'
+import { loadConfig } from './load-config.ts'
+import { Output } from './output.ts'
+import { pipe } from './pipe.ts'
+
+interface Options {
+  server: string
+  config: string
+  data?: string
+}
+
+const EXAMPLES = `
+Examples:
+  sluice stdio --server notes
+  { "mcpServers": { "notes": { "command": "sluice", "args": ["stdio", "--server", "notes"] } } }
+
+Where no gate runs on the data directory, one is started; it ends a minute after its last client.`
+
+export function addStdio(parent: Command, answer: Answer): void {
+  parent
+    .command('stdio')
+    .description('the gate over stdin and stdout, for one server of the configuration')
+    .requiredOption('--server <name>', 'a server of the configuration')
+    .option('--config <file>', 'the configuration', 'sluice.yaml')
+    .option('--data <dir>', 'another data directory than the configuration says')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const config = loadConfig(options, new Output({}))
+      answer(await pipe(config.data, config.file, options.server))
+    })
+}

@@ -1,0 +1,69 @@
+// A client that speaks a message a line, over whatever stream it comes: the gate's socket, to which
+// the commands for stdio clients are pipes. What is not a message is answered with why, and the
+// conversation goes on.
+
+import type { Duplex } from 'node:stream'
+import { LineSplitter } from '../../wire/lines.ts'
+import type { Message } from '../../wire/message.ts'
+import { readMessages } from '../../wire/read-message.ts'
+import { rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { oneLine, writeError } from '../../wire/write-message.ts'
+import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
+import type { ClientLink } from '../link.ts'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export class LineLink implements ClientLink {
+  revision = ''
+  onMessage: ClientLink['onMessage'] = () => {}
+  onClose: ClientLink['onClose'] = () => {}
+  readonly #stream: Duplex
+  readonly #lines = new LineSplitter((bytes) => UTF8.decode(bytes))
+  #closed = false
+
+  constructor(stream: Duplex) {
+    this.#stream = stream
+  }
+
+  /** Begins to read; what the stream had before comes first. */
+  start(before: Uint8Array): void {
+    this.#read(before)
+    this.#stream.on('data', (chunk: Uint8Array) => this.#read(chunk))
+    this.#stream.on('error', () => {})
+    this.#stream.once('close', () => this.close('the client went away'))
+    this.#stream.once('end', () => this.close('the client ended the session'))
+  }
+
+  send(text: string): boolean {
+    if (this.#closed || this.#stream.destroyed) return false
+    this.#stream.write(`${oneLine(text)}\n`)
+    if (this.#stream.writableLength > STREAM_BUFFER_BYTES_MAX)
+      this.close('the client does not read what it is told')
+    return !this.#closed
+  }
+
+  /** Lines have no exchanges that would wait for an answer. */
+  drop(): void {}
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#stream.end()
+    this.onClose(why)
+  }
+
+  #read(chunk: Uint8Array): void {
+    for (const line of this.#lines.push(chunk)) {
+      if (this.#closed) return
+      if (!line.ok) this.send(writeError(null, rpcCodeOf(line.code), line.message))
+      else if (line.text.trim() !== '') this.#take(line.text)
+    }
+  }
+
+  #take(text: string): void {
+    const read = readMessages(text, { batches: this.revision === '2025-03-26' })
+    if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
+    // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
+    for (const message of read.messages as readonly Message[]) this.onMessage(message)
+  }
+}

@@ -1,0 +1,126 @@
+// An MCP client over HTTP by hand, for what a real one would never send, and for looking at the very
+// text of an answer.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openLedgerReadOnly } from '../../src/ledger/read.ts'
+import { recordsFrom } from '../../src/ledger/read.ts'
+import type { LedgerRecord } from '../../src/ledger/record.ts'
+import type { RunningGate } from './start-gate.ts'
+
+export interface Reply {
+  status: number
+  text: string
+  /** Every message of the answer, the answer itself last. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a server said, taken apart by the test
+  messages: any[]
+  // biome-ignore lint/suspicious/noExplicitAny: the same
+  answer: any
+  headers: Headers
+}
+
+export class PlainClient {
+  readonly url: string
+  session: string | undefined
+  #lastId = 0
+
+  constructor(gate: RunningGate, server: string) {
+    this.url = `${gate.url}/mcp/${server}`
+  }
+
+  static async open(gate: RunningGate, server: string, revision = '2025-11-25') {
+    const client = new PlainClient(gate, server)
+    const reply = await client.initialize(revision)
+    if (reply.status !== 200 || reply.answer.error) throw new Error(reply.text)
+    return client
+  }
+
+  async initialize(revision = '2025-11-25'): Promise<Reply> {
+    const clientInfo = { name: 'plain', version: '1' }
+    const params = { protocolVersion: revision, capabilities: {}, clientInfo }
+    const reply = await this.ask('initialize', params)
+    this.session = reply.headers.get('mcp-session-id') ?? undefined
+    if (reply.status === 200) await this.tell('notifications/initialized')
+    return reply
+  }
+
+  ask(method: string, params: object = {}, signal?: AbortSignal): Promise<Reply> {
+    const id = ++this.#lastId
+    return this.post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), {}, signal)
+  }
+
+  call(name: string, args: object = {}, signal?: AbortSignal): Promise<Reply> {
+    return this.ask('tools/call', { name, arguments: args }, signal)
+  }
+
+  tell(method: string, params: object = {}): Promise<Reply> {
+    return this.post(JSON.stringify({ jsonrpc: '2.0', method, params }))
+  }
+
+  /** A header that is undefined is left out. */
+  async post(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string | undefined> = {},
+    signal?: AbortSignal,
+  ): Promise<Reply> {
+    const all = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': this.session,
+      ...headers,
+    }
+    const given = Object.entries(all).filter((pair): pair is [string, string] => !!pair[1])
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: given,
+      body,
+      signal: signal ?? null,
+    })
+    const text = await response.text()
+    const messages = messagesOf(text, response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      text,
+      messages,
+      answer: messages.at(-1),
+      headers: response.headers,
+    }
+  }
+
+  async end(): Promise<void> {
+    const headers = { 'mcp-session-id': this.session ?? '' }
+    await fetch(this.url, { method: 'DELETE', headers })
+  }
+}
+
+function messagesOf(text: string, type: string): unknown[] {
+  if (type.startsWith('application/json')) return [JSON.parse(text)]
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
+}
+
+/** What the record has, while the gate runs or after. */
+export function recordsOf(gate: { data: string }): LedgerRecord[] {
+  const database = openLedgerReadOnly(gate.data)
+  try {
+    return [...recordsFrom(database)]
+  } finally {
+    database.close()
+  }
+}
+
+/** Every message that the office server was sent, from its log. */
+// biome-ignore lint/suspicious/noExplicitAny: whatever came
+export function sentTo(folder: string): any[] {
+  return bytesTo(folder)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+export function bytesTo(folder: string): string {
+  try {
+    return readFileSync(join(folder, 'office.log'), 'utf8')
+  } catch {
+    return ''
+  }
+}
