@@ -33,7 +33,8 @@ What to try, with examples/demo/policy.yaml beside you:
   move_file                                denied, with the reason
   directory_tree                           hidden: not in the list, and nobody has heard of it
 
-  sluice ledger tail --data ${join(folder, 'data')}   what happened
+  npx sluice demo                          plays these four
+  npx sluice ledger tail --data ${join(folder, 'data')}   what happened
 
 Ctrl-C stops it.
 `)

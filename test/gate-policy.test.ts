@@ -225,11 +225,21 @@ describe('limits over the wire', () => {
     expect((await client.call('send_mail', { to: 'x' })).answer.result.isError).toBe(true)
   })
 
-  test('a call that never left is given back', async () => {
-    const servers = { gone: { url: 'http://127.0.0.1:9/mcp' } }
-    const gate = await startGate({ servers })
-    const reply = await new PlainClient(gate, 'gone').initialize()
-    expect(reply.answer.error.message).toContain('gone')
+  test('a call that never left the gate has used nothing', async () => {
+    const server = await serveHttp()
+    const policy =
+      'version: 1\ndefault: allow\nguardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]'
+    const gate = await startGate({ servers: { desk: { url: server.url } }, policy })
+    const client = await PlainClient.open(gate, 'desk')
+    await client.ask('tools/list')
+    await server.close()
+    for (let time = 0; time < 2; time++) {
+      const { answer } = await client.call('echo')
+      expect(answer.error.data['sluice/upstream'].code).toBe('UPSTREAM_UNREACHABLE')
+    }
+    await gate.stop()
+    const outcomes = recordsOf(gate).filter(({ kind }) => kind === 'outcome')
+    expect(outcomes).toMatchObject([{ givenBack: true }, { givenBack: true }])
   })
 })
 

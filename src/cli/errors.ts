@@ -1,5 +1,7 @@
 // What can stop a command before it has an answer. Such a command exits with 2 and says in two
-// lines what was wrong and what to do.
+// lines what was wrong and what to do; with --json the problems of a document go along.
+
+import type { Problem } from '../document/problem.ts'
 
 export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',
@@ -13,9 +15,16 @@ export const ERRORS = {
 export class CliError extends Error {
   readonly code: keyof typeof ERRORS
   readonly help: string
-  constructor(code: keyof typeof ERRORS, message: string, help: string) {
+  readonly problems: readonly Problem[]
+  constructor(
+    code: keyof typeof ERRORS,
+    message: string,
+    help: string,
+    problems: readonly Problem[] = [],
+  ) {
     super(message)
     this.code = code
     this.help = help
+    this.problems = problems
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { type CompiledPolicy, rulesOf } from '../policy/policy.ts'
 import type { TraceStep } from '../policy/trace.ts'
-import { type Output, printable, type Style, toJson } from './output.ts'
+import { type Output, printable, type Style, toJsonLine } from './output.ts'
 
 const STYLES: Record<Action, Style> = {
   allow: 'green',
@@ -37,7 +37,7 @@ export class Explanation {
     line(
       `${bold(printable(target))}${tool ? dim(`  ${tool.category}, ${tool.risk} risk by the catalogue`) : ''}`,
     )
-    if (Object.keys(args).length > 0) line(dim(`  ${printable(toJson(args).replace(/\s+/g, ' '))}`))
+    if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))
     line()
     for (const step of trace) this.#step(step)
     this.#verdict(decision, shown)
@@ -67,7 +67,7 @@ export class Explanation {
           ? `takes ${step.amount}, ${step.remaining} left before it`
           : `${step.amount} does not fit, ${step.remaining} left${waitText(step.retryAfterMs)}`
         return line(
-          `  limit      ${step.limit}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`,
+          `  limit      ${printable(step.limit)}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`,
         )
       }
       case 'shadow':
@@ -98,28 +98,29 @@ export class Explanation {
     for (const ask of approvals)
       line(
         dim(
-          `  approval   ${ask.quorum} of ${ask.approvers.join(', ') || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
+          `  approval   ${ask.quorum} of ${printable(ask.approvers.join(', ')) || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
         ),
       )
     line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
   }
 
-  /** `policy.yaml:12` and the rule's name, from its pointer. */
-  place(pointer: string): string {
-    const house = pointer.startsWith('house:')
-    const policy = house ? this.#policy.house : this.#policy
-    const bare = house ? pointer.slice(6) : pointer
-    const rule = policy && rulesOf(policy).find((candidate) => candidate.pointer === bare)
-    if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
-    const { line } = policy.position(rule.at)
-    return `${printable('key' in rule ? rule.key : rule.name)} (${policy.file}:${line})`
-  }
-
+  place = (pointer: string) => placeOf(this.#policy, pointer)
   line = (text?: string) => this.#output.line(text)
   paint = (style: Style, text: string) => this.#output.paint(style, text)
   bold = (text: string) => this.paint('bold', text)
   dim = (text: string) => this.paint('dim', text)
   action = (action: Action) => this.paint(STYLES[action], action)
+}
+
+/** The rule's name and `policy.yaml:12`, from its pointer. */
+export function placeOf(document: CompiledPolicy, pointer: string): string {
+  const house = pointer.startsWith('house:')
+  const policy = house ? document.house : document
+  const bare = house ? pointer.slice(6) : pointer
+  const rule = policy && rulesOf(policy).find((candidate) => candidate.pointer === bare)
+  if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
+  const { line } = policy.position(rule.at)
+  return `${printable('key' in rule ? rule.key : rule.name)} (${printable(policy.file)}:${line})`
 }
 
 function waitText(ms: number): string {

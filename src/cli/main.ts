@@ -2,9 +2,10 @@
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
 import type { Answer } from './answer.ts'
-import { CliError } from './errors.ts'
+import { addDemo } from './demo.ts'
+import { tellFailure } from './failure.ts'
 import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
@@ -20,16 +21,24 @@ import { addUp } from './up.ts'
 import { addWrap } from './wrap.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
-  let exitCode = 0
+  let exitCode: number | undefined
   const program = build((code) => {
     exitCode = code
   })
+  // `| head` closes the pipe: what was decided stays the answer. A gate goes on without its reader.
+  const closed = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') process.exit(2)
+    if (argv[0] !== 'up') process.exit(exitCode ?? 2)
+  }
+  process.stdout.on('error', closed)
+  process.stderr.on('error', closed)
   try {
     if (argv.length === 0) program.outputHelp()
     else await program.parseAsync([...argv], { from: 'user' })
-    return exitCode
+    return exitCode ?? 0
   } catch (error) {
-    return failed(error)
+    exitCode = tellFailure(error, program, argv)
+    return exitCode
   }
 }
 
@@ -38,12 +47,13 @@ function build(answer: Answer): Command {
     .description('The gate between AI agents and their tools.')
     .version(version(), '--version', 'print the version')
     .helpCommand(false)
-    .showHelpAfterError('(--help shows what is possible)')
+    .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
   addUp(program, answer)
   addStdio(program, answer)
   addWrap(program, answer)
+  addDemo(program, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')
@@ -65,16 +75,6 @@ function build(answer: Answer): Command {
   for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
     add(ledger, answer)
   return program
-}
-
-function failed(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof CliError) {
-    process.stderr.write(`sluice: ${error.message} [${error.code}]\n  help: ${error.help}\n`)
-    return 2
-  }
-  process.stderr.write(`sluice: this is a fault of ours: ${(error as Error).stack}\n`)
-  return 2
 }
 
 function version(): string {

@@ -4,7 +4,12 @@
 
 import { styleText } from 'node:util'
 import { formatDecimal } from '../core/decimal.ts'
+import { ExactNumber } from '../core/json.ts'
 import type { Problem } from '../document/problem.ts'
+
+const LINE_WIDTH = 100
+/** Control, direction and line-separating characters. */
+export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 export type Style = Parameters<typeof styleText>[0]
 
@@ -36,13 +41,15 @@ export class Output {
     const style = severity === 'error' ? 'red' : 'yellow'
     const paint = (what: Style, text: string) => styleText(what, text, { stream: process.stderr })
     this.remark(
-      `${paint('bold', `${file}:${line}:${column}:`)} ${paint(style, severity)}: ${printable(message)} ${paint('dim', `[${code}]`)}`,
+      `${paint('bold', `${printable(file)}:${line}:${column}:`)} ${paint(style, severity)}: ${printable(message)} ${paint('dim', `[${code}]`)}`,
     )
-    const text = source?.split('\n')[line - 1]
+    const text = source?.split('\n')[line - 1]?.replace(/\r$/, '')
     if (text !== undefined) {
-      const start = Math.max(0, column - 60)
-      this.remark(paint('dim', `  | `) + printable(text.slice(start, start + 100)))
-      this.remark(`${paint('dim', `  | `)}${' '.repeat(column - 1 - start)}${paint(style, '^')}`)
+      // Enough of a long line to see the place; the caret stands under what is shown, not stored.
+      const start = text.length <= LINE_WIDTH ? 0 : Math.max(0, column - 60)
+      const before = printable(text.slice(start, column - 1))
+      this.remark(paint('dim', `  | `) + printable(text.slice(start, start + LINE_WIDTH)))
+      this.remark(`${paint('dim', `  | `)}${' '.repeat(before.length)}${paint(style, '^')}`)
     }
     this.remark(`  ${paint('cyan', 'help')}: ${printable(help)}`)
   }
@@ -54,27 +61,48 @@ export class Output {
 
 /** Control and direction characters as their code points: a file must not drive the terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+  return text.replace(UNPRINTABLE, (character) => {
     const point = character.codePointAt(0) as number
     return `\\u{${point.toString(16)}}`
   })
 }
 
+/** Amounts as text, numbers that no double holds as they were written; harmless to a terminal. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(
+  const json = JSON.stringify(
     value,
     (_, inner) => {
       if (typeof inner === 'bigint') return inner.toString()
       if (inner === Number.POSITIVE_INFINITY) return null
       if (isDecimal(inner)) return formatDecimal(inner)
+      if (inner instanceof ExactNumber) return rawNumber(inner.text)
       return inner
     },
     2,
   )
+  // What JSON itself leaves as it is: above ASCII, as the escapes it has for it.
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split('').map(escaped).join(''),
+  )
 }
 
 function isDecimal(value: unknown): value is { units: bigint; scale: number } {
-  return typeof value === 'object' && value !== null && 'units' in value && 'scale' in value
+  const { units } = (value ?? {}) as { units?: unknown }
+  return typeof units === 'bigint'
+}
+
+/** A number a YAML file may hold is not always one of JSON. */
+function rawNumber(text: string): unknown {
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? rawJson(text) : text
+}
+
+/** Newer than the types that come with the compiler. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
+
+/** JSON on one line, as a person would write it; spaces inside of texts stay. */
+export function toJsonLine(value: unknown): string {
+  return toJson(value).replace(/\n\s*/g, ' ')
 }
 
 export function plural(count: number, noun: string): string {

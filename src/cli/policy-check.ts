@@ -4,12 +4,14 @@
 import type { Command } from 'commander'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'
+import { PROBLEMS_MAX } from '../document/limits.ts'
 import { compile } from '../policy/compile.ts'
 import { plainVerdict } from '../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Answer } from './answer.ts'
-import { Output, plural } from './output.ts'
-import { loadPolicy, readText, readTools } from './read-input.ts'
+import { Output, plural, printable } from './output.ts'
+import { loadHouse, readText } from './read-input.ts'
+import { readTools } from './read-tools.ts'
 
 const EXAMPLES = `
 Examples:
@@ -34,16 +36,12 @@ export function addPolicyCheck(parent: Command, answer: Answer): void {
 
 function check(file: string, options: { tools?: string; house?: string }, output: Output): 0 | 1 {
   const tools = options.tools === undefined ? undefined : readTools(options.tools)
-  const house =
-    options.house === undefined
-      ? undefined
-      : loadPolicy(options.house, { name: 'house' }, output).policy
+  const house = loadHouse(options.house, output)
   const text = readText(file)
-  const { policy, problems } = compile(
-    { file, text },
-    { ...(tools ? { tools } : {}), ...(house ? { house } : {}) },
-  )
+  const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
   for (const problem of problems) output.problem(problem, text)
+  if (policy !== undefined && tools === undefined)
+    output.remark('note: no --tools, so names of tools and arguments are not held against any')
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
@@ -57,7 +55,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
   })
   if (policy === undefined) {
     output.line(
-      `${output.paint('red', 'not a policy')}: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`,
+      `${output.paint('red', 'not ok')}: ${printable(file)}, ${plural(errors, 'error')}${errors === PROBLEMS_MAX ? ' or more' : ''}, ${plural(warnings, 'warning')}`,
     )
     return 1
   }
@@ -68,7 +66,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
     policy.prompts.size +
     policy.methods.size
   output.line(
-    `${output.paint('green', 'ok')}: ${file}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
+    `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
   )
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))

@@ -11,7 +11,9 @@ import { type CaseOptions, runFile } from './policy-test.ts'
 const EXAMPLES = `
 Examples:
   sluice policy coverage cases.yaml
-  sluice policy coverage cases.yaml --min 90          exit code 1 below 90 percent`
+  sluice policy coverage cases.yaml --min 90          exit code 1 below 90 percent
+
+Exit code 1 also where a case is not as expected: what it reached is no evidence.`
 
 export function addPolicyCoverage(parent: Command, answer: Answer): void {
   parent
@@ -19,6 +21,7 @@ export function addPolicyCoverage(parent: Command, answer: Answer): void {
     .description('show which rules and branches no case has tried')
     .argument('<cases>', 'a YAML file of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
+    .option('--house <file>', 'the document whose guardrails lie over it')
     .option('--tools <file>', 'known tools, instead of the file the cases name')
     .option('--min <percent>', 'exit code 1 below this', '0')
     .option('--json', 'answer as JSON')
@@ -29,13 +32,15 @@ export function addPolicyCoverage(parent: Command, answer: Answer): void {
 }
 
 function coverage(file: string, options: CaseOptions & { min: string }, output: Output): 0 | 1 {
-  const least = Number(options.min)
-  if (Number.isNaN(least) || least < 0 || least > 100)
+  // A variable of CI that is not set must not mean "no minimum".
+  const least = /^\d{1,3}(\.\d+)?$/.test(options.min) ? Number(options.min) : 101
+  if (least > 100)
     throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
   const { policy, tools, results } = runFile(file, options, output)
   const measured = measureCoverage(policy, results, tools)
   const percent = measured.total === 0 ? 100 : (100 * measured.covered) / measured.total
-  output.value({ percent, ...measured })
+  const failed = results.filter(({ passed }) => !passed).length
+  output.value({ percent, min: least, cases: results.length, failed, ...measured })
   for (const { rule, key, branch, hits } of measured.branches) {
     const mark =
       hits > 0 ? output.paint('green', String(hits).padStart(6)) : output.paint('red', '     –')
@@ -59,7 +64,10 @@ function coverage(file: string, options: CaseOptions & { min: string }, output: 
       )
   }
   output.line(
-    `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${percent.toFixed(0)} %), ${plural(results.length, 'case')}`,
+    `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${Math.floor(percent)} %), ${plural(results.length, 'case')}`,
   )
-  return percent >= least ? 0 : 1
+  if (failed > 0)
+    output.line(output.paint('red', `${plural(failed, 'case')} not as expected: see policy test`))
+  if (percent < least) output.line(output.paint('red', `below the minimum of ${least} %`))
+  return percent >= least && failed === 0 ? 0 : 1
 }

@@ -5,16 +5,19 @@ import type { Command } from 'commander'
 import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
+import { didYouMean } from '../document/nearest.ts'
 import { decide, visible } from '../policy/decide.ts'
-import { TOOL_CALL } from '../policy/methods.ts'
-import { type SampleFacts, sampleFacts, splitName } from '../policy/sample-facts.ts'
+import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
+import { sampleFacts, splitName } from '../policy/sample-facts.ts'
 import type { TraceStep } from '../policy/trace.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { Explanation } from './explanation.ts'
 import { Output } from './output.ts'
-import { loadPolicy, readObject, readTools, toolFinder } from './read-input.ts'
+import { readFacts } from './read-facts.ts'
+import { loadHouse, loadPolicy, readObject } from './read-input.ts'
+import { meantTool, readTools, toolFinder } from './read-tools.ts'
 
 interface Options {
   policy: string
@@ -60,54 +63,62 @@ export function addPolicyExplain(parent: Command, answer: Answer): void {
 }
 
 function explain(target: string, options: Options, output: Output): 0 | 1 {
+  checkMethod(options.method)
+  const tools = options.tools === undefined ? undefined : readTools(options.tools)
   const parts = splitName(target)
   if (parts === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${target}\` is no \`<server>/<tool>\``,
-      'name the server before the `/`',
+      meantTool(target, tools ?? []) ?? 'name the server before the `/`',
     )
-  const tools = options.tools === undefined ? [] : readTools(options.tools)
-  const house =
-    options.house === undefined
-      ? undefined
-      : loadPolicy(options.house, { name: 'house' }, output).policy
-  const { policy } = loadPolicy(options.policy, house ? { house } : {}, output)
+  const house = loadHouse(options.house, output)
+  const { policy } = loadPolicy(options.policy, house, output)
   const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
-  const said =
-    options.facts === undefined ? {} : (readObject(options.facts, '--facts') as SampleFacts)
-  const facts = sampleFacts(tool, said)
+  const facts = sampleFacts(tool, readFacts(options.facts, output))
   const call: Call = { ...parts, method: options.method, args }
   const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
   const counters = new MemoryCounters()
+  const rounds = repeats(options.repeat)
   let trace: TraceStep[] = []
   let decision = decide(policy, call, facts, counters, now, trace)
-  for (let round = 1; round < repeats(options.repeat); round++) {
+  for (let round = 1; round < rounds; round++) {
     if (decision.action === 'allow') counters.consume(decision.limits, now)
     trace = []
     decision = decide(policy, call, facts, counters, now, trace)
   }
   const shown = visible(policy, call, facts, now)
-  output.value({ ...decision, visible: shown, trace })
+  output.value({ call: target, ...decision, visible: shown, trace })
   new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
   return decision.action === 'allow' ? 0 : 1
 }
 
+/** Any other is denied whatever the policy says, so it is more likely misspelt. */
+function checkMethod(method: string): void {
+  const judged = [TOOL_CALL, ...CONTENT_METHODS.keys()]
+  if (!judged.includes(method) && !PLUMBING.has(method))
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--method is \`${method}\`, which the gate denies to all`,
+      didYouMean(method, judged),
+    )
+}
+
 function findTool(
   { server, name }: { server: string; name: string },
-  tools: readonly KnownTool[],
+  tools: readonly KnownTool[] | undefined,
   options: Options,
   output: Output,
 ): KnownTool {
-  const tool = toolFinder(tools)(server, name)
-  if (tools.length > 0 && !tools.includes(tool))
+  const tool = toolFinder(tools ?? [])(server, name)
+  if (tools !== undefined && !tools.includes(tool))
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${options.tools}\` has no \`${server}/${name}\``,
-      'check the spelling, or leave --tools out to explain a tool that is not known',
+      meantTool(`${server}/${name}`, tools) ?? 'leave --tools out to explain a tool nobody knows',
     )
-  if (tools.length === 0)
+  if (tools === undefined)
     output.remark(
       'note: no --tools, so the category comes from the name and arguments are taken as they are',
     )
@@ -123,8 +134,8 @@ function wallTime(at: string | undefined): number {
 }
 
 function repeats(text: string): number {
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1 || count > 1_000_000)
+  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > 1_000_000)
     throw new CliError(
       'CLI_ARGUMENT',
       `--repeat is \`${text}\``,

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { importPolicy } from '../policy/import/import-policy.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import { Output, plural } from './output.ts'
+import { Output, plural, printable } from './output.ts'
 import { readText } from './read-input.ts'
 
 interface Options {
@@ -37,17 +37,18 @@ export function addPolicyImport(parent: Command, answer: Answer): void {
 function run(file: string, options: Options, output: Output): 0 | 1 {
   const text = readText(file)
   const { yaml, warnings, errors } = importPolicy(text, { file, server: options.server })
-  output.value({ yaml, warnings, errors })
   for (const problem of errors) output.problem({ ...problem, severity: 'error' }, text)
   for (const problem of warnings) output.problem({ ...problem, severity: 'warning' }, text)
   if (errors.length > 0) {
+    output.value({ yaml, warnings, errors })
     output.remark(`not imported: ${plural(errors.length, 'error')}`)
     return 1
   }
   if (options.out !== undefined) write(options.out, yaml)
   else if (!output.json) process.stdout.write(yaml)
+  output.value({ yaml, warnings, errors })
   output.remark(
-    `imported with ${plural(warnings.length, 'warning')}; check it with \`sluice policy check\``,
+    `imported with ${plural(warnings.length, 'warning')}; check it with \`sluice policy check ${printable(options.out ?? 'FILE')}\``,
   )
   return 0
 }

@@ -2,12 +2,16 @@
 // refuted comes with the command that shows it.
 
 import type { Command } from 'commander'
+import type { KnownTool } from '../core/tools.ts'
+import { nearest } from '../document/nearest.ts'
+import { globMatches } from '../policy/glob.ts'
 import { type Property, readProperties } from '../policy/properties.ts'
 import { type Proof, prove, type ToolProof } from '../policy/prove.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import { Output, plural, printable, toJson } from './output.ts'
-import { loadPolicy, readText, readTools } from './read-input.ts'
+import { Output, plural, printable, toJsonLine, UNPRINTABLE } from './output.ts'
+import { loadHouse, loadPolicy, readText } from './read-input.ts'
+import { meantTool, readTools } from './read-tools.ts'
 
 interface Options {
   policy: string
@@ -30,7 +34,8 @@ Claims take category, risk, tool, server and action, each one or a list.
 proved      no branch of any rule breaks it, every branch taken as possible
 refuted     a call that breaks it, with the command that shows it
 not proved  a branch would break it, and no call was found that reaches the branch
-Limits are taken as not yet reached. Exit code 0 only where all are proved.`
+Limits are taken as not yet reached. Exit code 0 only where all are proved. A tool or server that
+is named and not known is an error.`
 
 export function addPolicyProve(parent: Command, answer: Answer): void {
   parent
@@ -48,11 +53,9 @@ export function addPolicyProve(parent: Command, answer: Answer): void {
 function run(file: string, options: Options, output: Output): 0 | 1 {
   const properties = loadProperties(file, output)
   const tools = readTools(options.tools)
-  const house =
-    options.house === undefined
-      ? undefined
-      : loadPolicy(options.house, { name: 'house' }, output).policy
-  const { policy } = loadPolicy(options.policy, house ? { house } : {}, output)
+  for (const property of properties) checkNames(property, tools, file, options.tools)
+  const house = loadHouse(options.house, output)
+  const { policy } = loadPolicy(options.policy, house, output)
   const proofs = properties.map((property) => prove(policy, property, tools))
   output.value({
     proved: proofs.every((proof) => proof.result === 'proved'),
@@ -70,9 +73,33 @@ function loadProperties(file: string, output: Output): Property[] {
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${file}\` is not a file of properties`,
-      'mend what is shown above; --help has an example',
+      '`sluice policy prove --help` has an example',
+      problems,
     )
-  return properties
+  if (properties.length > 0) return properties
+  throw new CliError('CLI_ARGUMENT', `\`${file}\` claims nothing`, 'add a property')
+}
+
+/** Nothing is easily proved of a tool that is not there: a misspelt name must not read as proved. */
+function checkNames(
+  { line, tools: globs = [], servers = [] }: Property,
+  tools: readonly KnownTool[],
+  file: string,
+  toolsFile: string,
+): void {
+  const known = new Set(tools.map(({ definition }) => definition.server))
+  const tool = globs.find(
+    (glob) => !tools.some(({ definition: one }) => globMatches(glob, one.server, one.name)),
+  )?.key
+  const server = servers.find((one) => !known.has(one))
+  if (tool === undefined && server === undefined) return
+  const near = server === undefined ? undefined : nearest(server, known)
+  const meant = tool === undefined ? near && `did you mean \`${near}\`?` : meantTool(tool, tools)
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `${file}:${line}: no tool in \`${toolsFile}\` is \`${tool ?? server}\`, so nothing would be proved`,
+    meant ?? 'check the spelling, or take the property out',
+  )
 }
 
 const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
@@ -115,16 +142,21 @@ function command({ tool, sample }: ToolProof & { result: 'refuted' }, options: O
     quote(options.tools),
   ]
   if (options.house !== undefined) parts.push('--house', quote(options.house))
-  if (Object.keys(sample.args).length > 0)
-    parts.push('--args', quote(toJson(sample.args).replace(/\n\s*/g, ' ')))
-  if (Object.keys(sample.facts).length > 0)
-    parts.push('--facts', quote(toJson(sample.facts).replace(/\n\s*/g, ' ')))
+  if (Object.keys(sample.args).length > 0) parts.push('--args', quote(toJsonLine(sample.args)))
+  if (Object.keys(sample.facts).length > 0) parts.push('--facts', quote(toJsonLine(sample.facts)))
   if (sample.nowMs !== 0) parts.push('--at', new Date(sample.nowMs).toISOString())
   return parts.join(' ')
 }
 
+/** For a POSIX shell; control characters in the form of bash and zsh, which the screen survives. */
 function quote(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  if (/^[\w./:@-]+$/.test(text)) return text
+  if (printable(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`
+  const point = (character: string) => (character.codePointAt(0) as number).toString(16)
+  const shown = text
+    .replace(/[\\']/g, '\\$&')
+    .replace(UNPRINTABLE, (character) => `\\U${point(character).padStart(8, '0')}`)
+  return `$'${shown}'`
 }
 
 function describe({ property, result, tools }: Proof) {

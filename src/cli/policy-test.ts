@@ -4,17 +4,21 @@
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { KnownTool } from '../core/tools.ts'
-import { readCases } from '../policy/cases.ts'
+import { type PolicyCase, readCases } from '../policy/cases.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { type CaseResult, runCase } from '../policy/run-cases.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
+import { placeOf } from './explanation.ts'
 import { Output, printable } from './output.ts'
-import { loadPolicy, readText, readTools, toolFinder } from './read-input.ts'
+import { loadHouse, loadPolicy, readText } from './read-input.ts'
+import { idOf, meantTool, readTools, toolFinder } from './read-tools.ts'
 
 export interface CaseOptions {
   policy?: string
+  house?: string
   tools?: string
   json?: boolean
 }
@@ -43,12 +47,13 @@ export function addPolicyTest(parent: Command, answer: Answer): void {
     .description('run cases; exit code 1 where a verdict is not as expected')
     .argument('<cases...>', 'YAML files of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
+    .option('--house <file>', 'the document whose guardrails lie over it')
     .option('--tools <file>', 'known tools, instead of the file the cases name')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action((files: string[], options: CaseOptions) => {
       const output = new Output(options)
-      const runs = files.map((file) => ({ file, ...runFile(file, options, output) }))
+      const runs = files.map((file) => runFile(file, options, output))
       const results = runs.flatMap((run) => run.results)
       const failed = results.filter((result) => !result.passed).length
       output.value({
@@ -58,14 +63,14 @@ export function addPolicyTest(parent: Command, answer: Answer): void {
           ran.map((result) => describe(file, result)),
         ),
       })
-      for (const { file, results: ran } of runs)
-        for (const result of ran) printResult(file, result, output)
+      for (const run of runs) for (const result of run.results) printResult(run, result, output)
       output.line(`${results.length - failed} passed, ${failed} failed`)
       answer(failed === 0 ? 0 : 1)
     })
 }
 
 export interface CaseRun {
+  readonly file: string
   readonly policy: CompiledPolicy
   readonly tools: readonly KnownTool[]
   readonly results: readonly CaseResult[]
@@ -80,7 +85,8 @@ export function runFile(file: string, options: CaseOptions, output: Output): Cas
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${file}\` is not a file of cases`,
-      'mend what is shown above; --help has an example',
+      '`sluice policy test --help` has an example',
+      problems,
     )
   const beside = (name: string | undefined) =>
     name === undefined ? undefined : resolve(dirname(file), name)
@@ -93,26 +99,43 @@ export function runFile(file: string, options: CaseOptions, output: Output): Cas
     )
   const toolsFile = options.tools ?? beside(cases.tools)
   const tools = toolsFile === undefined ? [] : readTools(toolsFile)
-  const { policy } = loadPolicy(policyFile, {}, output)
+  const { policy } = loadPolicy(policyFile, loadHouse(options.house, output), output)
   const toolFor = toolFinder(tools)
+  if (toolsFile !== undefined) remarkUnknown(file, cases.cases, tools, output)
   const results = cases.cases.map((one) =>
     runCase(policy, one, { toolFor, counters: () => new MemoryCounters() }),
   )
-  return { policy, tools, results }
+  return { file, policy, tools, results }
 }
 
-function printResult(file: string, result: CaseResult, output: Output): void {
+/** A misspelt tool falls to the default, and a case that expects a denial would pass for it. */
+function remarkUnknown(
+  file: string,
+  cases: readonly PolicyCase[],
+  tools: readonly KnownTool[],
+  output: Output,
+): void {
+  const known = new Set(tools.map(idOf))
+  for (const { server, tool, method, line } of cases) {
+    const id = `${server}/${tool}`
+    if (method !== TOOL_CALL || known.has(id)) continue
+    const help = meantTool(id, tools) ?? 'it is judged by its name alone'
+    output.remark(printable(`${file}:${line}: warning: no known tool is \`${id}\`: ${help}`))
+  }
+}
+
+function printResult({ file, policy }: CaseRun, result: CaseResult, output: Output): void {
   const { name, line } = result.case
   if (result.passed) output.line(`${output.paint('green', 'ok')}    ${printable(name)}`)
   else {
     output.line(
-      `${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${file}:${line}`)}`,
+      `${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${printable(file)}:${line}`)}`,
     )
     for (const difference of result.differences) output.line(`      ${printable(difference)}`)
     output.line(
       output.paint(
         'dim',
-        `      decided by ${printable(result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
+        `      decided by ${placeOf(policy, result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
       ),
     )
   }

@@ -1,97 +1,104 @@
-// Files and JSON from the command line, into the engine's types. Everything wrong is a CliError
-// that names the file, the place and what to do.
+// Files, policies and JSON from the command line. Everything wrong is a CliError that names the
+// file, the place and what to do.
 
-import { readFileSync, statSync } from 'node:fs'
-import { classify } from '../catalogue/classify.ts'
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { dirname, join, parse } from 'node:path'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
-import type { KnownTool, ToolDefinition } from '../core/tools.ts'
+import { nearest } from '../document/nearest.ts'
 import type { Problem } from '../document/problem.ts'
 import { type CompileOptions, compile } from '../policy/compile.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
+import type { JsonLimits } from '../wire/limits.ts'
 import { readJson } from '../wire/read-json.ts'
 import { CliError } from './errors.ts'
-import { TEXT_FILE_BYTES_MAX, TOOLS_FILE_BYTES_MAX } from './limits.ts'
+import { TEXT_FILE_BYTES_MAX } from './limits.ts'
 import type { Output } from './output.ts'
 
 export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
+  const bytes = readBytes(file, bytesMax)
   try {
-    const { size } = statSync(file)
-    if (size > bytesMax)
-      throw new CliError(
-        'CLI_FILE',
-        `\`${file}\` has ${size} bytes, the limit is ${bytesMax}`,
-        'split it',
-      )
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
-  } catch (error) {
-    if (error instanceof CliError) throw error
-    const { code, message } = error as NodeJS.ErrnoException
-    const why =
-      code === 'ENOENT'
-        ? 'is not there'
-        : code === 'EISDIR'
-          ? 'is a folder'
-          : `cannot be read: ${message}`
-    throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
+    // Fatal: a name with bytes replaced would be another name than the one in the file.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new CliError('CLI_FILE', `\`${file}\` is not UTF-8`, 'save it as UTF-8')
   }
 }
 
-export function readJsonText(text: string, what: string): JsonValue {
-  const read = readJson(text)
+/** Up to the bound and no further: a pipe or a device does not say how much it has. */
+function readBytes(file: string, bytesMax: number): Buffer {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const parts: Buffer[] = []
+    for (let size = 0; ; ) {
+      const part = Buffer.allocUnsafe(READ_BYTES)
+      const count = readSync(descriptor, part)
+      if (count === 0) return Buffer.concat(parts)
+      size += count
+      if (size > bytesMax)
+        throw new CliError('CLI_FILE', `\`${file}\` has more than ${bytesMax} bytes`, 'split it')
+      parts.push(part.subarray(0, count))
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : unreadable(file, error as NodeJS.ErrnoException)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const READ_BYTES = 1_048_576
+
+function unreadable(file: string, { code, message }: NodeJS.ErrnoException): CliError {
+  if (file === '-')
+    return new CliError('CLI_FILE', '`-` is not there', 'standard input is `/dev/stdin`')
+  if (code === 'ENOENT') return new CliError('CLI_FILE', `\`${file}\` is not there`, besides(file))
+  if (code === 'EISDIR')
+    return new CliError('CLI_FILE', `\`${file}\` is a folder`, 'name a file in it')
+  return new CliError('CLI_FILE', `\`${file}\` cannot be read: ${message}`, 'name another file')
+}
+
+/** What stands where the file was looked for. */
+function besides(file: string): string {
+  const folder = dirname(file)
+  try {
+    const byStem = new Map(readdirSync(folder).map((name) => [parse(name).name, name]))
+    const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
+    return near === undefined ? 'name another file' : `did you mean \`${join(folder, near)}\`?`
+  } catch {
+    return `the folder \`${folder}\` cannot be read: name another file`
+  }
+}
+
+export function readJsonText(
+  text: string,
+  what: string,
+  help: string,
+  code: 'CLI_ARGUMENT' | 'CLI_TOOLS' = 'CLI_ARGUMENT',
+  limits: Partial<JsonLimits> = {},
+): JsonValue {
+  const read = readJson(text, limits)
   if (read.ok) return read.value
   const before = text.slice(0, read.offset).split('\n')
   const place =
     before.length > 1
       ? `line ${before.length}, column ${(before.at(-1) as string).length + 1}`
       : `character ${read.offset + 1}`
-  throw new CliError(
-    'CLI_ARGUMENT',
-    `${what} is not JSON: ${read.message} at ${place}`,
-    'mend it there',
-  )
+  throw new CliError(code, `${what} is not JSON: ${read.message} at ${place}`, help)
 }
 
 export function readObject(text: string, what: string): JsonObject {
-  const value = readJsonText(text, what)
-  if (!isObject(value))
-    throw new CliError(
-      'CLI_ARGUMENT',
-      `${what} is not a JSON object`,
-      'write it as `{"name": value}`',
-    )
-  return value
+  const help = `write \`${what} '{"name": "text", "count": 1}'\`, quotes and all`
+  const value = readJsonText(text, what, help)
+  if (isObject(value)) return value
+  throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
 }
 
-/** An array of definitions, each with `server`. */
-export function readTools(file: string): KnownTool[] {
-  const value = readJsonText(readText(file, TOOLS_FILE_BYTES_MAX), `\`${file}\``)
-  if (!Array.isArray(value))
-    throw new CliError(
-      'CLI_TOOLS',
-      `\`${file}\` is not an array of tool definitions`,
-      'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`',
-    )
-  const seen = new Map<string, number>()
-  return value.map((item: JsonValue, index: number) => {
-    const { server, name } = isObject(item) ? item : {}
-    if (typeof server !== 'string' || typeof name !== 'string' || server === '' || name === '')
-      throw new CliError(
-        'CLI_TOOLS',
-        `entry ${index + 1} of \`${file}\` has no \`${typeof server === 'string' ? 'name' : 'server'}\``,
-        'each definition has `server` and `name`, as text',
-      )
-    const id = `${server}/${name}`
-    const before = seen.get(id)
-    if (before !== undefined)
-      throw new CliError(
-        'CLI_TOOLS',
-        `\`${id}\` stands twice in \`${file}\`, as entry ${before} and ${index + 1}`,
-        'keep one',
-      )
-    seen.set(id, index + 1)
-    const definition = item as unknown as ToolDefinition
-    return { definition, ...classify(definition) }
-  })
+/** The document of the house as an option of `compile`, where there is one. */
+export function loadHouse(
+  file: string | undefined,
+  output: Output,
+): { readonly house?: CompiledPolicy } {
+  return file === undefined ? {} : { house: loadPolicy(file, { name: 'house' }, output).policy }
 }
 
 /** Compiles, prints what is wrong, and goes on only without errors. */
@@ -106,23 +113,6 @@ export function loadPolicy(
   for (const problem of problems) output.problem(problem, text)
   const count = problems.filter(({ severity }) => severity === 'error').length
   const errors = `${count} error${count === 1 ? '' : 's'}`
-  const help = 'mend it; `sluice policy check` shows them'
-  throw new CliError('CLI_POLICY', `\`${file}\` has ${errors}`, help)
-}
-
-/** The tool of this name: a known one, or one about which nothing is declared. */
-export function toolFinder(
-  tools: readonly KnownTool[],
-): (server: string, name: string) => KnownTool {
-  const known = new Map(
-    tools.map((tool) => [`${tool.definition.server}/${tool.definition.name}`, tool]),
-  )
-  return (server, name) => {
-    const tool = known.get(`${server}/${name}`)
-    if (tool !== undefined) return tool
-    const definition = { server, name, inputSchema: { type: 'object', additionalProperties: true } }
-    const made = { definition, ...classify(definition) }
-    known.set(`${server}/${name}`, made)
-    return made
-  }
+  const help = `mend them; \`sluice policy check ${file}\` shows them again`
+  throw new CliError('CLI_POLICY', `\`${file}\` has ${errors}`, help, problems)
 }

@@ -157,9 +157,7 @@ function refuse(
   id: Id | null = null,
 ): void {
   if (response.headersSent) return void response.destroy()
-  // What is left of a body that was refused is not worth reading.
-  const close = status === 413 ? { connection: 'close' } : {}
   response
-    .writeHead(status, { 'content-type': 'application/json', ...close })
+    .writeHead(status, { 'content-type': 'application/json' })
     .end(writeError(id, code, message))
 }

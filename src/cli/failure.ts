@@ -1,0 +1,71 @@
+// What a command that could not run says: two lines on stderr and, with `--json`, one JSON value on
+// stdout, so that a script that parses the answer always finds one. Called by main.
+
+import { type Command, CommanderError } from 'commander'
+import { CliError } from './errors.ts'
+import { printable, toJsonLine } from './output.ts'
+
+/** Tells what stopped the command, and gives its exit code. */
+export function tellFailure(error: unknown, program: Command, argv: readonly string[]): number {
+  if (error instanceof CommanderError) {
+    // Help and version were asked for; a group without a command has shown its help.
+    if (error.exitCode === 0) return 0
+    if (error.code === 'commander.help') return 2
+  }
+  const known = error instanceof CommanderError ? misuse(error, program, argv) : error
+  if (known instanceof CliError) {
+    const { code, message, help, problems } = known
+    say(`sluice: ${printable(message)} [${code}]\n  help: ${printable(help)}\n`)
+    answer(argv, { code, message, help, ...(problems.length > 0 ? { problems } : {}) })
+    return 2
+  }
+  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  say(`sluice: this is a fault of ours, please report it: ${fault}\n`)
+  answer(argv, { code: null, message: fault, help: 'please report it: it is a fault of ours' })
+  return 2
+}
+
+function say(text: string): void {
+  process.stderr.write(text)
+}
+
+/** On one line, for those who read line by line. To `stdio` and `wrap` stdout is a channel. */
+function answer(argv: readonly string[], error: object): void {
+  const isGroup = argv[0] === 'policy' || argv[0] === 'ledger'
+  if (isGroup && argv.includes('--json')) process.stdout.write(`${toJsonLine({ error })}\n`)
+}
+
+/** The parser's own complaints, in the words of all others. */
+function misuse(error: CommanderError, program: Command, argv: readonly string[]): CliError {
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
+  const message = first.replace(/'([^']*)'/g, '`$1`').replace(/\.$/, '')
+  const path = pathOf(program, argv)
+  const near = /Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion ?? '')?.[1]
+  const elsewhere =
+    error.code === 'commander.unknownCommand' ? groupOf(program, message) : undefined
+  const all = `\`${path} --help\` shows what is possible`
+  const meant = near ?? elsewhere
+  return new CliError('CLI_ARGUMENT', message, meant ? `did you mean \`${meant}\`? ${all}` : all)
+}
+
+/** `sluice policy check`, as far as the words name commands. */
+function pathOf(program: Command, argv: readonly string[]): string {
+  let at = program
+  const words = [program.name()]
+  for (const word of argv) {
+    const next = at.commands.find((command) => command.name() === word)
+    if (next === undefined) break
+    words.push(word)
+    at = next
+  }
+  return words.join(' ')
+}
+
+/** `policy check` for somebody who wrote `check`. */
+function groupOf(program: Command, message: string): string | undefined {
+  const word = /`([^`]*)`/.exec(message)?.[1]
+  const group = program.commands.find(({ commands }) =>
+    commands.some((command) => command.name() === word),
+  )
+  return group && `${program.name()} ${group.name()} ${word}`
+}

@@ -1,0 +1,243 @@
+// The gate among servers that crash, hang, flood and talk nonsense, clients that go away, a disk
+// that cannot be written and people who stop it: nobody else notices, and nothing is left behind.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
+import { type HttpFixture, serveHttp } from './servers/http.ts'
+
+describe('servers', () => {
+  let gate: RunningGate
+  let odd: HttpFixture
+
+  beforeAll(async () => {
+    odd = await serveHttp()
+    const servers = {
+      echo: fixture('echo'),
+      crash: fixture('crash', '2'),
+      stillborn: fixture('crash', '0'),
+      missing: { command: ['sluice-no-such-program'] },
+      hang: fixture('hang'),
+      messages: fixture('flood', 'messages'),
+      stray: fixture('flood', 'stray'),
+      endless: fixture('flood', 'endless'),
+      garbage: fixture('garbage'),
+      odd: { url: odd.url },
+    }
+    gate = await startGate({ servers })
+  })
+  afterAll(async () => {
+    await endGates()
+    await odd.close()
+  })
+  afterEach(async () => {
+    const client = await PlainClient.open(gate, 'echo')
+    expect((await client.call('echo', { well: 1 })).answer.result.content).toHaveLength(1)
+    await client.end()
+  })
+
+  test('a crash in the middle of a call is told, and the session is over', async () => {
+    const client = await PlainClient.open(gate, 'crash')
+    expect((await client.call('echo')).answer.result).toBeDefined()
+    const { answer } = await client.call('echo')
+    expect(answer.error.message).toMatch(/exited with code 7.*giving up.*unknown/)
+    expect((await client.call('echo')).status).toBe(404)
+    client.session = undefined
+    await client.initialize()
+    expect((await client.call('echo')).answer.result).toBeDefined()
+    await until(() =>
+      recordsOf(gate).some((record) => record.kind === 'outcome' && record.status === 'unknown'),
+    )
+  })
+
+  test.each([
+    ['stillborn', /exited with code 7/],
+    ['missing', /could not be started.*no such program/],
+  ])('a server that does not start says so: %s', async (name, why) => {
+    const { answer } = await new PlainClient(gate, name).initialize()
+    expect(answer.error.message).toMatch(why)
+  })
+
+  test('a server that hangs holds nobody else, and a client that goes away ends its call', async () => {
+    const client = await PlainClient.open(gate, 'hang')
+    await expect(client.call('echo', {}, AbortSignal.timeout(300))).rejects.toThrow()
+    await until(() =>
+      recordsOf(gate).some((record) => record.kind === 'outcome' && record.status === 'cancelled'),
+    )
+    expect((await client.ask('ping')).answer.result).toEqual({})
+  })
+
+  test.each(['messages', 'stray', 'endless'])('a server that floods: %s', async (name) => {
+    const client = await PlainClient.open(gate, name)
+    const flooded = client.call('echo', { flood: true }, AbortSignal.timeout(2_000))
+    await flooded.catch(() => {})
+    const began = performance.now()
+    const other = await PlainClient.open(gate, 'echo')
+    expect((await other.call('echo')).answer.result).toBeDefined()
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(residentMiB(gate)).toBeLessThan(400)
+    await client.end()
+  })
+
+  test('a server that prints garbage between its answers works', async () => {
+    const client = await PlainClient.open(gate, 'garbage')
+    const { answer } = await client.call('echo', { a: 1 })
+    expect(answer.result.content[0].text).toBe('{"a":1}')
+    const doubled = await client.call('echo', { doubled: 4 })
+    expect(doubled.answer).toBeDefined()
+  })
+
+  test.each([
+    ['initialize', 'null'],
+    ['initialize', '[]'],
+    ['initialize', '{"protocolVersion":{}}'],
+    ['tools/list', 'null'],
+    ['tools/list', '{"tools":{"a":1}}'],
+    ['tools/list', '{"tools":[null,1,{"name":5},{"name":""},{"name":"x","inputSchema":7}]}'],
+    ['tools/list', '{"tools":[{"name":"__proto__","inputSchema":{"properties":[]}}],"nextCursor":5}'],
+    ['prompts/list', '{"prompts":[[]]}'],
+    ['tools/call', '5'],
+  ])('an answer to %s that is nonsense: %s', async (method, result) => {
+    odd.behaviour.instead = (_, response, body) => {
+      const message = JSON.parse(body || '{}')
+      if (message.method !== method) return false
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's-1' })
+      response.end(`{"jsonrpc":"2.0","id":${message.id},"result":${result}}`)
+      return true
+    }
+    const client = new PlainClient(gate, 'odd')
+    await client.initialize()
+    for (const each of ['tools/list', 'prompts/list']) await client.ask(each)
+    await client.call('x', { a: 1 })
+    await client.call('echo', { a: 1 })
+    odd.behaviour.instead = undefined as never
+    expect(gate.process.exitCode).toBeNull()
+  })
+
+  test('a list of tools that fails is asked for again', async () => {
+    let failures = 0
+    odd.behaviour.instead = (_, response, body) => {
+      const message = JSON.parse(body || '{}')
+      if (message.method !== 'tools/list' || failures++ > 0) return false
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const error = '{"code":-32603,"message":"not yet"}'
+      response.end(`{"jsonrpc":"2.0","id":${message.id},"error":${error}}`)
+      return true
+    }
+    const client = await PlainClient.open(gate, 'odd')
+    const { answer } = await client.call('echo')
+    expect(answer.error.message).toMatch(/not made: the server lists no tools: not yet/)
+    expect((await client.call('echo')).answer.result).toBeDefined()
+    odd.behaviour.instead = undefined as never
+  })
+
+  test('a hundred open sessions with processes are never more than the bound', async () => {
+    const clients: PlainClient[] = []
+    for (let at = 0; at < 34; at++) clients.push(await PlainClient.open(gate, 'echo'))
+    expect((await clients[0]?.ask('ping'))?.status).toBe(404)
+    expect((await clients[33]?.ask('ping'))?.status).toBe(200)
+    await Promise.all(clients.map((client) => client.end()))
+  })
+})
+
+describe('the gate itself', () => {
+  afterEach(endGates)
+
+  test('no record, no call; and it goes on by itself', async () => {
+    const gate = await startOffice()
+    const client = await PlainClient.open(gate, 'office')
+    await client.call('write_note', { text: 'before' })
+    const file = readdirSync(gate.data).find((name) => name.endsWith('.db')) ?? ''
+    const other = new DatabaseSync(join(gate.data, file))
+    other.exec('BEGIN IMMEDIATE')
+    const { answer } = await client.call('write_note', { text: 'during' })
+    expect(answer.result.content[0].text).toMatch(/cannot be recorded, so it is not made/)
+    const ready = await fetch(`${gate.url}/readyz`)
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('not ready')])
+    other.exec('ROLLBACK')
+    other.close()
+    await until(async () => {
+      const { answer } = await client.call('write_note', { text: 'after' })
+      return answer.result.isError !== true
+    })
+    const texts = JSON.stringify(sentTo(gate.folder))
+    expect([/before/, /during/, /after/].map((text) => text.test(texts))).toEqual([
+      true,
+      false,
+      true,
+    ])
+  })
+
+  test('SIGTERM lets open calls finish, takes no new ones, and leaves nothing', async () => {
+    const gate = await startOffice()
+    const client = await PlainClient.open(gate, 'office')
+    await client.ask('tools/list')
+    const slow = client.call('get_slow', { ms: 700 })
+    await until(() => sentTo(gate.folder).some(({ params }) => params?.name === 'get_slow'))
+    const children = childrenOf(gate)
+    expect(children.length).toBeGreaterThan(0)
+    const stopped = gate.stop()
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    const refused = await client.call('write_note').catch(() => ({ status: 503 }))
+    expect(refused.status).toBe(503)
+    expect((await slow).answer.result.content).toHaveLength(1)
+    expect(await stopped).toBe(0)
+    expect(children.filter(isAlive)).toEqual([])
+    expect(gate.log).not.toMatch(/error/)
+    expect(recordsOf(gate).at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
+  })
+
+  test('a call that outlasts the patience is told that its outcome is unknown', async () => {
+    const gate = await startOffice()
+    const client = await PlainClient.open(gate, 'office')
+    await client.ask('tools/list')
+    const slow = client.call('get_slow', { ms: 60_000 })
+    await until(() => sentTo(gate.folder).some(({ params }) => params?.name === 'get_slow'))
+    await gate.stop()
+    expect((await slow).answer.error.message).toMatch(/the gate is stopping.*unknown/)
+  })
+
+  test('a second gate on the same data is refused, and says who has it', async () => {
+    const gate = await startOffice()
+    const again = startGate({ servers: {}, folder: gate.folder })
+    await expect(again).rejects.toThrow(`process ${gate.process.pid} uses`)
+  })
+
+  test('a port in use is named', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => blocker.once('listening', resolve))
+    const { port } = blocker.address() as AddressInfo
+    const starting = startGate({ servers: {}, arguments: ['--port', String(port)] })
+    await expect(starting).rejects.toThrow(`port ${port} is in use`)
+    blocker.close()
+  })
+})
+
+function startOffice(folder?: string): Promise<RunningGate> {
+  const office = fixture('office', 'office.log')
+  return startGate({ servers: { office }, ...(folder === undefined ? {} : { folder }) })
+}
+
+function childrenOf({ process }: RunningGate): number[] {
+  const text = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function residentMiB({ process }: RunningGate): number {
+  const pages = readFileSync(`/proc/${process.pid}/statm`, 'utf8').split(' ')[1]
+  return (Number(pages) * 4_096) / 1_048_576
+}

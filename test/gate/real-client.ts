@@ -1,0 +1,58 @@
+// A real MCP client (the SDK's), through the gate or straight to a server over stdio, that can do
+// everything a server may ask of it. What the server tells it by itself is kept.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { RunningGate } from './start-gate.ts'
+
+export interface RealClient {
+  client: Client
+  told: { method: string; params?: unknown }[]
+  close(): Promise<void>
+}
+
+const CAPABILITIES = { sampling: {}, elicitation: {}, roots: { listChanged: true } }
+
+export async function throughGate(gate: RunningGate, server: string): Promise<RealClient> {
+  const transport = new StreamableHTTPClientTransport(new URL(`${gate.url}/mcp/${server}`))
+  const made = makeClient()
+  await made.client.connect(transport as Parameters<Client['connect']>[0])
+  const close = async (): Promise<void> => {
+    await transport.terminateSession()
+    await made.client.close()
+  }
+  return { ...made, close }
+}
+
+export async function straight(command: string[]): Promise<RealClient> {
+  const [program = '', ...args] = command
+  const transport = new StdioClientTransport({ command: program, args, stderr: 'ignore' })
+  const made = makeClient()
+  await made.client.connect(transport)
+  return { ...made, close: () => made.client.close() }
+}
+
+function makeClient(): Omit<RealClient, 'close'> {
+  const client = new Client({ name: 'real', version: '1' }, { capabilities: CAPABILITIES })
+  const told: RealClient['told'] = []
+  client.fallbackNotificationHandler = async (notification) => void told.push(notification)
+  client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
+    model: 'a-model',
+    role: 'assistant',
+    content: { type: 'text', text: `sampled for ${params.maxTokens}` },
+  }))
+  client.setRequestHandler(ElicitRequestSchema, () => ({
+    action: 'accept',
+    content: { name: 'A Name', check: true },
+  }))
+  client.setRequestHandler(ListRootsRequestSchema, () => ({
+    roots: [{ uri: 'file:///a-root', name: 'a root' }],
+  }))
+  return { client, told }
+}
