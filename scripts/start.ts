@@ -17,15 +17,17 @@ process.env.SLUICE_DEMO = folder
 process.env.SLUICE_DEMO_NODE = process.execPath
 process.env.SLUICE_DEMO_MODULES = join(ROOT, 'node_modules', '@modelcontextprotocol')
 
+const given = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
+const url = `http://127.0.0.1:${given ?? 7433}`
 const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
 console.log(`Two MCP servers are behind the gate: filesystem (in ${workspace}) and memory.
-Point an MCP client at http://127.0.0.1:7433/mcp/filesystem or .../mcp/memory, for example:
+Point an MCP client at ${url}/mcp/filesystem or .../mcp/memory, for example:
 
-  claude mcp add --transport http files http://127.0.0.1:7433/mcp/filesystem
+  claude mcp add --transport http files ${url}/mcp/filesystem
 
   { "mcpServers": {
-      "files":  { "type": "http", "url": "http://127.0.0.1:7433/mcp/filesystem" },
-      "memory": { "type": "http", "url": "http://127.0.0.1:7433/mcp/memory" } } }
+      "files":  { "type": "http", "url": "${url}/mcp/filesystem" },
+      "memory": { "type": "http", "url": "${url}/mcp/memory" } } }
 
 What to try, with examples/demo/policy.yaml beside you:
   read_text_file ${join(workspace, 'hello.txt')}   allowed: it reads

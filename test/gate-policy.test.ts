@@ -132,10 +132,14 @@ describe('a policy over the wire', () => {
 
   test('a spend limit counts amounts, over all sessions', async () => {
     const other = await PlainClient.open(gate, 'office')
-    expect((await client.call('create_payment', { amount: 60 })).answer.result.isError).toBe(undefined)
+    expect((await client.call('create_payment', { amount: 60 })).answer.result.isError).toBe(
+      undefined,
+    )
     const refused = (await other.call('create_payment', { amount: 40.01 })).answer.result
     expect(refused._meta['sluice/decision']).toMatchObject({ code: 'SPEND_LIMITED' })
-    expect((await other.call('create_payment', { amount: 40 })).answer.result.isError).toBe(undefined)
+    expect((await other.call('create_payment', { amount: 40 })).answer.result.isError).toBe(
+      undefined,
+    )
     const negative = (await other.call('create_payment', { amount: -10 })).answer.result
     expect(negative.isError).toBe(true)
   })
@@ -178,7 +182,12 @@ describe('a policy over the wire', () => {
   })
 
   test('methods that are not for a client, and unknown ones, do not pass', async () => {
-    for (const method of ['sampling/createMessage', 'tasks/list', 'tools/Call', 'notifications/x']) {
+    for (const method of [
+      'sampling/createMessage',
+      'tasks/list',
+      'tools/Call',
+      'notifications/x',
+    ]) {
       const { answer } = await client.ask(method)
       expect(answer.error).toMatchObject({ code: -32601 })
     }
@@ -212,14 +221,14 @@ describe('limits over the wire', () => {
     await server.close()
   })
 
-  test('labels hold over a restart', async () => {
+  test.each(['stop', 'kill'] as const)('labels hold over a restart: %s', async (how) => {
     const gate = await startOffice(POLICY)
     for (let slot = 0; slot < 4; slot++) {
       const client = await PlainClient.open(gate, 'office')
       await client.call('fetch_page', { url: 'x' })
       await client.call('read_file', { path: 'y' })
     }
-    await gate.stop()
+    await gate[how]()
     const again = await startOffice(POLICY, gate.folder)
     const client = await PlainClient.open(again, 'office')
     expect((await client.call('send_mail', { to: 'x' })).answer.result.isError).toBe(true)

@@ -99,7 +99,10 @@ describe('servers', () => {
     ['tools/list', 'null'],
     ['tools/list', '{"tools":{"a":1}}'],
     ['tools/list', '{"tools":[null,1,{"name":5},{"name":""},{"name":"x","inputSchema":7}]}'],
-    ['tools/list', '{"tools":[{"name":"__proto__","inputSchema":{"properties":[]}}],"nextCursor":5}'],
+    [
+      'tools/list',
+      '{"tools":[{"name":"__proto__","inputSchema":{"properties":[]}}],"nextCursor":5}',
+    ],
     ['prompts/list', '{"prompts":[[]]}'],
     ['tools/call', '5'],
   ])('an answer to %s that is nonsense: %s', async (method, result) => {
@@ -136,7 +139,30 @@ describe('servers', () => {
     odd.behaviour.instead = undefined as never
   })
 
-  test('a hundred open sessions with processes are never more than the bound', async () => {
+  test('a call that is given up while it is judged is not made', async () => {
+    const client = await PlainClient.open(gate, 'odd')
+    let release = (): void => {}
+    odd.behaviour.instead = (_, response, body) => {
+      const message = JSON.parse(body || '{}')
+      if (message.method !== 'tools/list') return false
+      const tools = [{ name: 'echo' }]
+      release = () => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools } }))
+      }
+      return true
+    }
+    const before = odd.seen.length
+    await expect(client.call('echo', { no: 1 }, AbortSignal.timeout(200))).rejects.toThrow()
+    release()
+    expect((await client.call('echo', { yes: 1 })).answer.result).toBeDefined()
+    odd.behaviour.instead = undefined as never
+    const bodies = odd.seen.slice(before).map(({ body }) => body)
+    expect(bodies.some((body) => body.includes('"yes"'))).toBe(true)
+    expect(bodies.some((body) => body.includes('"no"'))).toBe(false)
+  })
+
+  test('the longest unused session makes room where each has a process', async () => {
     const clients: PlainClient[] = []
     for (let at = 0; at < 34; at++) clients.push(await PlainClient.open(gate, 'echo'))
     expect((await clients[0]?.ask('ping'))?.status).toBe(404)
@@ -192,14 +218,14 @@ describe('the gate itself', () => {
     expect(recordsOf(gate).at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
   })
 
-  test('a call that outlasts the patience is told that its outcome is unknown', async () => {
+  test('a session that ends with a call open says that its outcome is unknown', async () => {
     const gate = await startOffice()
     const client = await PlainClient.open(gate, 'office')
     await client.ask('tools/list')
     const slow = client.call('get_slow', { ms: 60_000 })
     await until(() => sentTo(gate.folder).some(({ params }) => params?.name === 'get_slow'))
-    await gate.stop()
-    expect((await slow).answer.error.message).toMatch(/the gate is stopping.*unknown/)
+    await client.end()
+    expect((await slow).answer.error.message).toMatch(/ended the session.*unknown/)
   })
 
   test('a second gate on the same data is refused, and says who has it', async () => {

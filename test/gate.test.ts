@@ -39,7 +39,10 @@ afterAll(async () => {
 
 describe.each(['everything', 'filesystem', 'memory'] as const)('%s', (name) => {
   test('lists the same tools, byte by byte, but for the policy', async () => {
-    const [direct, gated] = await Promise.all([listDirectly(servers[name].command), listGated(name)])
+    const [direct, gated] = await Promise.all([
+      listDirectly(servers[name].command),
+      listGated(name),
+    ])
     const hidden = direct.filter((text) => JSON.parse(text).name === 'get-env')
     expect(hidden).toHaveLength(name === 'everything' ? 1 : 0)
     expect(gated).toEqual(direct.filter((text) => !hidden.includes(text)))
@@ -222,8 +225,8 @@ async function listDirectly([program = '', ...args]: string[]): Promise<string[]
   say({ jsonrpc: '2.0', method: 'notifications/initialized' })
   say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
   for (;;) {
-    const { value } = await lines.next()
-    if (!String(value).includes('"tools":[')) continue
+    const { value = '' } = await lines.next()
+    if (!value.includes('"tools":[')) continue
     child.stdin.end()
     child.kill()
     return definitionsOf(value)

@@ -95,11 +95,11 @@ The language: docs/policy-language.md. Error codes: docs/errors.md.`
 
 const POLICY_EXAMPLES = `
 Examples:
-  sluice policy check policy.yaml --tools tools.json     is it right, and what does it say of my tools?
-  sluice policy explain github/delete_repo               what happens to this call, and why?
-  sluice policy test cases.yaml                          do all my cases still come out?
-  sluice policy prove properties.yaml --tools tools.json can this ever happen?
-  sluice policy coverage cases.yaml                      which rules has no case tried?
-  sluice policy import intercept.yaml --server github    bring a PolicyLayer policy along
+  sluice policy check policy.yaml --tools tools.json     # is it right, and what does it say of my tools?
+  sluice policy explain github/delete_repo               # what happens to this call, and why?
+  sluice policy test cases.yaml                          # do all my cases still come out?
+  sluice policy prove properties.yaml --tools tools.json # can this ever happen?
+  sluice policy coverage cases.yaml                      # which rules has no case tried?
+  sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
 
 A tools file is a JSON array of tool definitions, each with "server".`

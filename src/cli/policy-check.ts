@@ -16,8 +16,8 @@ import { readTools } from './read-tools.ts'
 const EXAMPLES = `
 Examples:
   sluice policy check policy.yaml
-  sluice policy check policy.yaml --tools tools.json     rules are held against these tools
-  sluice policy check policy.yaml --house house.yaml     with the guardrails that lie over all
+  sluice policy check policy.yaml --tools tools.json     # rules are held against these tools
+  sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check policy.yaml --json`
 
 export function addPolicyCheck(parent: Command, answer: Answer): void {

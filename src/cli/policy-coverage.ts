@@ -11,7 +11,7 @@ import { type CaseOptions, runFile } from './policy-test.ts'
 const EXAMPLES = `
 Examples:
   sluice policy coverage cases.yaml
-  sluice policy coverage cases.yaml --min 90          exit code 1 below 90 percent
+  sluice policy coverage cases.yaml --min 90          # exit code 1 below 90 percent
 
 Exit code 1 also where a case is not as expected: what it reached is no evidence.`
 

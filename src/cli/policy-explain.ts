@@ -36,7 +36,7 @@ Examples:
   sluice policy explain stripe/create_refund --args '{"amount": 100, "currency": "EUR"}'
   sluice policy explain github/create_issue --policy policy.yaml --tools tools.json --json
   sluice policy explain gmail/send --facts '{"session": {"saw": ["private"]}, "agent": {"depth": 1}}'
-  sluice policy explain github/create_issue --repeat 31          the 31st call in one instant
+  sluice policy explain github/create_issue --repeat 31          # the 31st call in one instant
   sluice policy explain notes/file:///a.md --method resources/read
 
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,

@@ -2,19 +2,18 @@
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
-import type { Call } from '../core/call.ts'
 import type { Decision } from '../core/decision.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
-import type { Answer, Id } from '../wire/message.ts'
+import type { Answer, Id, Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeError, writeResult } from '../wire/write-message.ts'
 
 export function refusalAnswer(
-  id: Id,
-  { method, name }: Pick<Call, 'method' | 'name'>,
+  { id, method, params }: Request,
+  name: string,
   { decision, callId }: { readonly decision: Decision; readonly callId: string },
   tool: KnownTool | undefined,
 ): string {
@@ -24,7 +23,8 @@ export function refusalAnswer(
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const told = { decision: action, code, reason, ...wait, callId }
   const text = `denied by policy: ${reason}`
-  if (method !== TOOL_CALL)
+  // Who asks for a task can take a task or an error, and no other result.
+  if (method !== TOOL_CALL || params?.value.task !== undefined)
     return writeError(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined

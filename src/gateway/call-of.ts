@@ -15,17 +15,34 @@ const OF_SERVERS: ReadonlySet<string> = new Set([
   'roots/list',
 ])
 
-export type Passage = 'plumbing' | 'judged' | 'unknown'
+/** They follow a call that was judged. */
+const OF_TASKS: ReadonlySet<string> = new Set([
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+  'tasks/list',
+])
+
+/** `task`: as plumbing, but only for a task of one's own. */
+export type Passage = 'plumbing' | 'judged' | 'task' | 'unknown'
 
 export function passageFromClient(method: string): Passage {
   if (method.startsWith('notifications/') || OF_SERVERS.has(method)) return 'unknown'
   if (PLUMBING.has(method)) return 'plumbing'
+  if (OF_TASKS.has(method)) return 'task'
   return method === TOOL_CALL || CONTENT_METHODS.has(method) ? 'judged' : 'unknown'
 }
 
 export function passageFromServer(method: string): Passage {
   if (method === 'ping') return 'plumbing'
   return OF_SERVERS.has(method) ? 'judged' : 'unknown'
+}
+
+/** Notifications have no content of their own; unknown ones do not pass. */
+export function notificationPassage(method: string): Passage {
+  if (method === 'notifications/tasks/status') return 'task'
+  if (method === 'notifications/elicitation/complete') return 'plumbing'
+  return PLUMBING.has(method) ? 'plumbing' : 'unknown'
 }
 
 export function callOf(server: string, { method, params }: Request): Call {

@@ -1,6 +1,7 @@
 // sluice.yaml to what the gate runs on. Paths are taken from the file's own folder; `${NAME}` is an
 // environment variable, and a missing one is an error at its line.
 
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { dirname, resolve } from 'node:path'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { type Problem, Problems } from '../document/problem.ts'
@@ -88,40 +89,55 @@ class ConfigReader {
     const command = entry(map, 'command')
     const url = entry(map, 'url')
     if ((command === undefined) === (url === undefined))
-      this.#problems.error(
-        'CONFIG_SERVER',
-        map.at,
-        'a server has a `command` or a `url`, one of them',
-        'say how the gate reaches it',
-      )
-    const misplaced = map.entries.find(({ key }) =>
+      this.#wrong(map, 'a server has a `command` or a `url`, one of them', 'say how to reach it')
+    const odd = map.entries.find(({ key }) =>
       (url ? ['env', 'cwd'] : ['headers']).includes(String(key.value)),
     )
-    if (misplaced !== undefined)
-      this.#problems.error(
-        'CONFIG_SERVER',
-        misplaced.key.at,
-        `\`${misplaced.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``,
-        'take it away',
-      )
-    if (url !== undefined) {
-      const address = this.#text(url)
-      if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-        this.#problems.error(
-          'CONFIG_SERVER',
-          url.at,
-          `\`${address}\` is no http or https address`,
-          'write `https://…/mcp`',
-        )
-      return { kind: 'http', url: address, headers: this.#texts(entry(map, 'headers')) }
+    if (odd !== undefined) {
+      const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
+      this.#wrong(odd.key, what, 'take it away')
     }
+    if (url !== undefined)
+      return {
+        kind: 'http',
+        url: this.#address(url),
+        headers: this.#headers(entry(map, 'headers')),
+      }
     const words = command?.kind === 'list' ? command.items.map((item) => this.#text(item)) : []
+    const env = this.#texts(entry(map, 'env'))
     return {
       kind: 'stdio',
       command: words,
-      env: this.#texts(entry(map, 'env')),
+      env,
       cwd: this.#path(entry(map, 'cwd')) ?? this.#folder,
     }
+  }
+
+  #address(node: Located): string {
+    const address = this.#text(node)
+    // As it was written: what a variable holds may be a secret.
+    const { value } = node as LocatedScalar
+    if (!/^https?:\/\//.test(address) || !URL.canParse(address))
+      this.#wrong(node, `\`${value}\` is no http or https address`, 'write `https://…/mcp`')
+    return address
+  }
+
+  #headers(node: Located | undefined): Record<string, string> {
+    const headers = this.#texts(node)
+    for (const { key } of asMap(node).entries) {
+      const name = String(key.value)
+      try {
+        validateHeaderName(name)
+        validateHeaderValue(name, headers[name] ?? '')
+      } catch {
+        this.#wrong(key, `no header can be \`${name}\` with this value`, 'take out what is odd')
+      }
+    }
+    return headers
+  }
+
+  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+    this.#problems.error('CONFIG_SERVER', at, message, help)
   }
 
   #listen(node: Located | undefined): { host: string; port: number } {

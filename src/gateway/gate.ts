@@ -7,11 +7,11 @@ import type { Counters, Usage } from '../core/counters.ts'
 import { LOCAL_SLOTS } from '../identity/limits.ts'
 import type { Slots } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { TOOL_CALL } from '../policy/methods.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Spine } from './admit.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { KnownTools } from './known-tools.ts'
+import { labelsOf } from './labels-of.ts'
 import type { ClientLink } from './link.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
@@ -82,8 +82,10 @@ export class Gate {
         ownPaths,
       }),
       lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
-      onCall: () => slot.used(Date.now()),
-      onAnswer: (method, called) => slot.see(this.#labelsOf(name, method, called)),
+      onAsked: () => slot.asked(Date.now()),
+      onCall: () => slot.used(),
+      onAnswer: (method, called) =>
+        slot.see(labelsOf(policy(), { server: name, method, name: called })),
       record: ({ intent }, startedMs, outcome) => this.#record.outcome(intent, startedMs, outcome),
       onEnd: () => slot.release(),
       log: (text) => log('warn', text),
@@ -95,13 +97,6 @@ export class Gate {
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
-  }
-
-  /** What an answer brings in. A resource or prompt brings what all tools of its server would. */
-  #labelsOf(server: string, method: string, name: string): string[] {
-    const { labels } = this.#parts.policy
-    const own = labels.all(server, name).flat()
-    return method === TOOL_CALL ? own : [...own, ...labels.all(server, '').flat()]
   }
 
   #connect(name: string, config: ServerConfig, log: Log): UpstreamLink {

@@ -89,6 +89,8 @@ export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576
 export const SESSION_EVENTS_MAX = 200
 export const SESSION_EVENTS_LENGTH_MAX = 16 * 1_048_576
 export const SESSION_REQUESTS_MAX = 1_000
+/** Tasks of one session that a client may still ask about. */
+export const SESSION_TASKS_MAX = 1_000
 /** Questions of a server's that its client has not answered. */
 export const SERVER_REQUESTS_MAX = 100
 export const SESSIONS_MAX = 1_000

@@ -2,29 +2,23 @@
 // and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
 // gate.
 
-import type { Facts } from '../core/call.ts'
-import { PLUMBING, TOOL_CALL } from '../policy/methods.ts'
-import type { Answer, Id, Message, Notification, Request } from '../wire/message.ts'
-import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
-import { oneLine, writeError, writeNotification } from '../wire/write-message.ts'
-import { type Admission, admit, type Spine } from './admit.ts'
-import { refusalAnswer, withoutOurNames } from './answers.ts'
-import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
+import type { Answer, Id, Message, Notification } from '../wire/message.ts'
+import { oneLine, writeNotification } from '../wire/write-message.ts'
+import type { Admission } from './admit.ts'
+import { withoutOurNames } from './answers.ts'
+import { notificationPassage } from './call-of.ts'
 import { type Crossed, Crossing, type Outcome, writeAnswer } from './crossing.ts'
-import { SERVER_REQUESTS_MAX } from './limits.ts'
+import { type JudgeContext, RequestJudge } from './judge-requests.ts'
 import type { ClientLink, Related } from './link.ts'
 import { OwnQuestions } from './own-questions.ts'
+import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 import { failureAnswer } from './upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 
-export interface RelayContext {
-  readonly spine: Spine
-  readonly server: string
-  /** Who calls, and in which session; asked anew for every call. */
-  readonly facts: () => Omit<Facts, 'tool'>
+export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
-  readonly onCall: () => void
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string) => readonly string[]
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
@@ -41,6 +35,8 @@ export class Relay {
   readonly #up: Crossing
   readonly #own: OwnQuestions
   readonly #lists: SeenLists
+  readonly #tasks = new OwnTasks()
+  readonly #judge: RequestJudge
   #lastId = 0
   #closed = false
 
@@ -64,6 +60,7 @@ export class Relay {
     this.#up = new Crossing({ from: server, to: client, newId: newName, record, onCancel() {} })
     this.#own = new OwnQuestions(server, newId)
     this.#lists = context.lists((method, params) => this.#own.ask(method, params))
+    this.#judge = new RequestJudge({ ...context, lists: this.#lists, tasks: this.#tasks })
     client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
     client.onClose = (why) => this.close(why)
     server.onMessage = (message, related) =>
@@ -99,47 +96,23 @@ export class Relay {
   }
 
   #fromClient(message: Message): void | Promise<void> {
-    if (message.kind === 'request') return this.#clientRequest(message)
+    if (message.kind === 'request') return this.#judge.fromClient(message, this.#down)
     if (message.kind === 'notification') return this.#clientNotification(message)
     this.#clientAnswer(message)
   }
 
   #fromServer(message: Message, related: Related | undefined): void | Promise<void> {
-    if (message.kind === 'request') return this.#serverRequest(message, related)
+    if (message.kind === 'request')
+      return this.#judge.fromServer(message, this.#up, this.#relatedTo(related))
     if (message.kind === 'notification') return this.#serverNotification(message, related)
     if (!this.#own.answered(message)) this.#serverAnswer(message)
-  }
-
-  async #clientRequest(request: Request): Promise<void> {
-    const { id, method, params } = request
-    this.#down.begin(id)
-    const passage = passageFromClient(method)
-    if (passage === 'plumbing') return this.#down.carry(request, '')
-    if (passage === 'unknown') {
-      const text = `\`${method}\` is not a method the gate knows`
-      return this.#down.refuse(id, writeError(id, RPC.methodNotFound, text))
-    }
-    try {
-      const call = callOf(this.#context.server, request)
-      const tool = method === TOOL_CALL ? await this.#lists.find(call.name) : undefined
-      const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
-      const objection = objectionTo(call.args, tool)
-      const argsText = params?.text.get('arguments')
-      const verdict = await admit(this.#context.spine, { call, facts, argsText, objection })
-      if (verdict.admission === undefined)
-        return this.#down.refuse(id, refusalAnswer(id, call, verdict, tool))
-      this.#context.onCall()
-      this.#down.carry(request, call.name, verdict.admission)
-    } catch (error) {
-      const text = `the call was not made: ${(error as Error).message}`
-      this.#down.refuse(id, writeError(id, RPC.internal, text))
-    }
   }
 
   #clientNotification(notification: Notification): void {
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#down.cancel(notification)
-    if (PLUMBING.has(method)) this.#server.send(oneLine(writeNotification(method, params?.text)))
+    if (notificationPassage(method) === 'plumbing')
+      this.#server.send(oneLine(writeNotification(method, params?.text)))
     else this.#context.log(`a notification that does not pass: ${method}`)
   }
 
@@ -168,6 +141,8 @@ export class Relay {
     const told = withoutOurNames(answer)
     if (told.result === undefined) return told
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
+    if (method === TOOL_CALL) this.#tasks.learn(told.result)
+    if (method === 'tasks/list') return { ...told, result: this.#tasks.filter(told.result) }
     return { ...told, result: this.#lists.filter(method, told.result, this.#context.facts()) }
   }
 
@@ -196,34 +171,12 @@ export class Relay {
     if (crossed.method === 'initialize') this.close(failure.message)
   }
 
-  async #serverRequest(request: Request, related: Related | undefined): Promise<void> {
-    const { id, method } = request
-    const refuse = (code: number, text: string) => this.#up.refuse(id, writeError(id, code, text))
-    this.#up.begin(id)
-    const passage = passageFromServer(method)
-    if (passage === 'unknown')
-      return refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
-    if (this.#up.size > SERVER_REQUESTS_MAX)
-      return refuse(RPC.internal, `more than ${SERVER_REQUESTS_MAX} requests are open`)
-    const to = this.#relatedTo(related)
-    if (passage === 'plumbing') return this.#up.carry(request, '', undefined, to)
-    try {
-      const call = callOf(this.#context.server, request)
-      const facts = this.#context.facts()
-      const verdict = await admit(this.#context.spine, { call, facts, argsText: undefined })
-      if (verdict.admission !== undefined)
-        return this.#up.carry(request, call.name, verdict.admission, to)
-      const { code, reason } = verdict.decision
-      refuse(rpcCodeOf(code as LocalCode), `denied by policy: ${reason}`)
-    } catch (error) {
-      refuse(RPC.internal, `the gate could not pass it on: ${(error as Error).message}`)
-    }
-  }
-
   #serverNotification(notification: Notification, related: Related | undefined): void {
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#up.cancel(notification)
-    if (!PLUMBING.has(method))
+    const passage = notificationPassage(method)
+    const isOthers = passage === 'task' && !this.#tasks.isAbout(params?.value)
+    if (passage === 'unknown' || isOthers)
       return this.#context.log(`a notification that does not pass: ${method}`)
     if (method === 'notifications/tools/list_changed') this.#lists.forget()
     const of = this.#down.findByProgress(params?.value.progressToken)

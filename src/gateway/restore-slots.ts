@@ -4,6 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { SLOT_IDLE_MS } from '../identity/limits.ts'
 import type { Slots } from '../identity/slots.ts'
+import type { JudgementRecord } from '../ledger/record.ts'
 import { recentRecords } from '../ledger/restore-limits.ts'
 
 interface Past {
@@ -12,33 +13,45 @@ interface Past {
   readonly saw: Set<string>
 }
 
-export function restoreSlots(slots: Slots, database: DatabaseSync, nowMs: number): void {
+/** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
+ * knows, because the gate was killed before it was on record. */
+export function restoreSlots(
+  slots: Slots,
+  database: DatabaseSync,
+  nowMs: number,
+  labelsOf: (call: JudgementRecord) => readonly string[],
+): void {
   const alive = new Set<string>()
   for (const record of recentRecords(database, nowMs - SLOT_IDLE_MS))
-    if (record.kind === 'intent' && nowMs - record.atMs < SLOT_IDLE_MS) alive.add(record.session)
+    if ('session' in record && nowMs - record.atMs < SLOT_IDLE_MS) alive.add(record.session)
   if (alive.size === 0) return
-  for (const [id, { lastUsedMs, calls, saw }] of readPasts(database, alive, nowMs))
-    slots.restore(id, lastUsedMs, calls, saw)
+  const pasts = new Map([...alive].sort(byBegin).map((id) => [id, newPast()]))
+  const open = new Map<number, JudgementRecord>()
+  for (const record of recentRecords(database, Math.min(...[...alive].map(beganAt)) - 1)) {
+    if (record.kind === 'outcome') {
+      const call = open.get(record.intent)
+      open.delete(record.intent)
+      if (call === undefined) continue
+      const labels = record.status === 'unknown' ? labelsOf(call) : record.labels
+      for (const label of labels) pasts.get(call.session)?.saw.add(label)
+    }
+    const past = 'session' in record ? pasts.get(record.session) : undefined
+    if (past === undefined || !('session' in record)) continue
+    past.lastUsedMs = Math.max(past.lastUsedMs, Math.min(record.atMs, nowMs))
+    if (record.kind !== 'intent') continue
+    past.calls += 1
+    open.set(record.seq, record)
+  }
+  for (const [id, { lastUsedMs, calls, saw }] of pasts) slots.restore(id, lastUsedMs, calls, saw)
 }
 
-/** The whole life of each session, the one that began first first. */
-function readPasts(database: DatabaseSync, alive: Set<string>, nowMs: number): [string, Past][] {
-  const pasts = new Map<string, Past>()
-  const byIntent = new Map<number, Past>()
-  const first = Math.min(...[...alive].map(beganAt))
-  for (const record of recentRecords(database, first - 1)) {
-    if (record.kind === 'outcome') {
-      for (const label of record.labels) byIntent.get(record.intent)?.saw.add(label)
-      byIntent.delete(record.intent)
-    }
-    if (record.kind !== 'intent' || !alive.has(record.session)) continue
-    const past = pasts.get(record.session) ?? { lastUsedMs: 0, calls: 0, saw: new Set() }
-    pasts.set(record.session, past)
-    byIntent.set(record.seq, past)
-    past.calls += 1
-    past.lastUsedMs = Math.max(past.lastUsedMs, Math.min(record.atMs, nowMs))
-  }
-  return [...pasts].sort(([one], [other]) => beganAt(one) - beganAt(other))
+function newPast(): Past {
+  return { lastUsedMs: 0, calls: 0, saw: new Set() }
+}
+
+/** The later of two that had one slot is the one that lives. */
+function byBegin(one: string, other: string): number {
+  return beganAt(one) - beganAt(other)
 }
 
 function beganAt(session: string): number {

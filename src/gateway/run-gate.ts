@@ -17,6 +17,7 @@ import { HttpFront } from './front/http.ts'
 import { SocketFront, socketPath } from './front/socket.ts'
 import { Gate } from './gate.ts'
 import { IdleEnd } from './idle-end.ts'
+import { labelsOf } from './labels-of.ts'
 import { DRAIN_MS } from './limits.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -130,7 +131,7 @@ function restore(
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
     for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestMs))
       counters.restore(takes, ageMs, now)
-    restoreSlots(slots, database, now.wallMs)
+    restoreSlots(slots, database, now.wallMs, (call) => labelsOf(policy, call))
   } finally {
     database.close()
   }

@@ -69,8 +69,13 @@ export class SlotUse {
     return { id, startedAtMs, calls, saw: [...saw] }
   }
 
-  used(nowMs: number): void {
+  /** A call was judged: also one that is refused keeps the slot as it is. */
+  asked(nowMs: number): void {
     this.#slot.lastUsedMs = nowMs
+  }
+
+  /** A call went on. */
+  used(): void {
     this.#slot.calls += 1
   }
 

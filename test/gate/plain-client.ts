@@ -3,8 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLedgerReadOnly } from '../../src/ledger/read.ts'
-import { recordsFrom } from '../../src/ledger/read.ts'
+import { openLedgerReadOnly, recordsFrom } from '../../src/ledger/read.ts'
 import type { LedgerRecord } from '../../src/ledger/record.ts'
 import type { RunningGate } from './start-gate.ts'
 

@@ -72,7 +72,14 @@ function resultOf(method: string, params: Args): object | undefined {
   if (method === 'prompts/list')
     return listed('prompts', [{ name: 'plan' }, { name: 'plot' }], params.cursor)
   if (method === 'resources/list')
-    return listed('resources', [{ uri: 'mem://a', name: 'a' }, { uri: 'mem://b', name: 'b' }], 0)
+    return listed(
+      'resources',
+      [
+        { uri: 'mem://a', name: 'a' },
+        { uri: 'mem://b', name: 'b' },
+      ],
+      0,
+    )
   if (method === 'prompts/get') return { messages: [] }
   if (method === 'resources/read') return { contents: [{ uri: params.uri, text: 'x' }] }
   return method === 'ping' ? {} : undefined
@@ -81,11 +88,13 @@ function resultOf(method: string, params: Args): object | undefined {
 process.stdin.on('data', (chunk: Buffer) => {
   if (log !== undefined) appendFileSync(log, chunk)
 })
+process.stdin.on('end', () => process.exit(0))
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method = '', params = {} } = JSON.parse(line) as Incoming
   if (method === 'notifications/cancelled') clearTimeout(waiting.get(params.requestId))
   if (id === undefined) return
-  if (method === 'tools/call') return call(id, String(params.name), (params.arguments ?? {}) as Args)
+  if (method === 'tools/call')
+    return call(id, String(params.name), (params.arguments ?? {}) as Args)
   const result = resultOf(method, params)
   if (result !== undefined) say(id, 'result', result)
   else say(id, 'error', { code: -32601, message: `no ${method}` })

@@ -71,6 +71,7 @@ export class HttpSession implements ClientLink {
     })
     this.#stream = stream
     for (const { id, text } of this.#kept.after(lastEventId)) stream.write(text, id)
+    this.#kept.allSent()
   }
 
   send(text: string, { request, answers }: Related = {}): boolean {
@@ -114,7 +115,7 @@ export class HttpSession implements ClientLink {
     const [exchange] = this.#exchanges.values()
     if (this.#stream === undefined && exchange?.tell(text)) return
     const id = this.#kept.add(text)
-    this.#stream?.write(text, id)
+    if (this.#stream?.write(text, id)) this.#kept.allSent()
   }
 
   /** The client went away in the middle: its open requests are cancelled. */

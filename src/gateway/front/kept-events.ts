@@ -1,5 +1,6 @@
 // Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
-// that lost its stream and comes back for what it missed. The oldest go first when there are many.
+// that lost its stream and comes back for what it missed. Nothing is told twice to one that does not
+// ask for it. The oldest go first when there are many.
 
 import { SESSION_EVENTS_LENGTH_MAX, SESSION_EVENTS_MAX } from '../limits.ts'
 
@@ -13,6 +14,7 @@ export class KeptEvents {
   #events: KeptEvent[] = []
   #length = 0
   #last = 0
+  #sent = 0
 
   /** Says the id that the event goes out with. */
   add(text: string): string {
@@ -25,9 +27,15 @@ export class KeptEvents {
     return event.id
   }
 
-  /** All that are kept, where the client names none it has seen. */
+  /** What a stream has to begin with: what came after the last event the client saw, where it says
+   * so, else what no stream has carried yet. */
   after(lastId: string | undefined): readonly KeptEvent[] {
-    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : 0
+    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : this.#sent
     return this.#events.filter(({ number }) => number > seen)
+  }
+
+  /** A stream carries them all from now on. */
+  allSent(): void {
+    this.#sent = this.#last
   }
 }

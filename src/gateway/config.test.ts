@@ -1,0 +1,122 @@
+// sluice.yaml: what it becomes, and what is said of one that is wrong, with its place.
+
+import { describe, expect, test } from 'vitest'
+import { readConfig } from './config.ts'
+
+const SERVERS = 'servers: { a: { command: [x] } }\n'
+
+function variable(name: string): string {
+  return `$\{${name}}`
+}
+
+describe('a configuration', () => {
+  test('is read with paths from its own folder and variables filled in', () => {
+    const text = `
+version: 1
+listen: "[::1]:8080"
+data: ../data
+servers:
+  files: { command: [npx, -y, "\${PACKAGE}", ./w], env: { A: "1" }, cwd: sub }
+  mail: { url: "https://example.com/mcp", headers: { Authorization: "Bearer \${TOKEN}" } }
+policy: ./policy.yaml
+house: /etc/house.yaml
+ledger: { sync: full }
+`
+    const environment = { PACKAGE: 'some-server', TOKEN: 'a}b${c' }
+    const { config, problems } = readConfig({ file: '/etc/sluice/sluice.yaml', text }, environment)
+    expect(problems).toEqual([])
+    expect(config).toEqual({
+      file: '/etc/sluice/sluice.yaml',
+      host: '::1',
+      port: 8080,
+      data: '/etc/data',
+      servers: {
+        files: {
+          kind: 'stdio',
+          command: ['npx', '-y', 'some-server', './w'],
+          env: { A: '1' },
+          cwd: '/etc/sluice/sub',
+        },
+        mail: {
+          kind: 'http',
+          url: 'https://example.com/mcp',
+          headers: { Authorization: 'Bearer a}b${c' },
+        },
+      },
+      policy: '/etc/sluice/policy.yaml',
+      house: '/etc/house.yaml',
+      sync: 'full',
+    })
+  })
+
+  test('says where to listen and where the data is by itself', () => {
+    const { config } = readConfig({ file: '/a/sluice.yaml', text: `version: 1\n${SERVERS}` }, {})
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 7433, data: '/a/.sluice' })
+    expect(config).not.toHaveProperty('policy')
+  })
+})
+
+describe('a wrong configuration', () => {
+  const server = (fields: string): string => `version: 1\nservers: { a: { ${fields} } }`
+
+  test.each([
+    ['', '1:1 the document is empty'],
+    [`version: 2\n${SERVERS}`, '1:10 `version` is `2`'],
+    [SERVERS, '1:1 a configuration needs `version`'],
+    ['version: 1', '1:1 a configuration needs `servers`'],
+    ['version: 1\nservers: []', '2:10 `servers` is a list'],
+    ['version: 1\nservers: { A: { command: [x] } }', '2:12 `A` is no name of a server'],
+    ['version: 1\nservers: { a__b: { command: [x] } }', '2:12 `a__b` is no name of a server'],
+    ['version: 1\nservers: { a: {}, a: {} }', '2:19 the key `a` stands here twice'],
+    [server(''), '2:15 a server has a `command` or a `url`, one of them'],
+    [
+      server('command: [x], url: "http://x"'),
+      '2:15 a server has a `command` or a `url`, one of them',
+    ],
+    [server('command: x'), '2:26 `command` is the text `x`'],
+    [server('command: []'), '2:26 `command` is an empty list'],
+    [server('command: [""]'), '2:27 an entry of `command` is empty'],
+    [server('command: [1]'), '2:27 an entry of `command` is `1`'],
+    [server('comand: [x]'), '2:17 unknown key `comand` in a server'],
+    [server('url: "ftp://x"'), '2:22 `ftp://x` is no http or https address'],
+    [server('url: "http://"'), '2:22 `http://` is no http or https address'],
+    [
+      server(`url: "${variable('SECRET')}"`),
+      `2:22 \`${variable('SECRET')}\` is no http or https address`,
+    ],
+    [
+      server('url: "https://x", env: { A: b }'),
+      '2:35 `env` does nothing for a server with a `url`',
+    ],
+    [
+      server('command: [x], headers: { A: b }'),
+      '2:31 `headers` does nothing for a server with a `command`',
+    ],
+    [
+      server('url: "http://x", headers: { A: "b\\nc" }'),
+      '2:45 no header can be `A` with this value',
+    ],
+    [server('url: "http://x", headers: { "A:": b }'), '2:45 no header can be `A:` with this value'],
+    [server('command: [x], env: { A: 1 }'), '2:41 `A` is `1`'],
+    [server(`command: [x, "${variable('NOBODY')}"]`), '2:30 the environment has no `NOBODY`'],
+    [
+      `version: 1\nlisten: 0.0.0.0:80\n${SERVERS}`,
+      '2:9 `0.0.0.0:80` is no loopback address with a port',
+    ],
+    [
+      `version: 1\nlisten: 127.0.0.1:70000\n${SERVERS}`,
+      '2:9 `127.0.0.1:70000` is no loopback address with a port',
+    ],
+    [`version: 1\nlisten: 7433\n${SERVERS}`, '2:9 `listen` is `7433`'],
+    [`version: 1\nledger: { sync: often }\n${SERVERS}`, '2:17 `sync` cannot be `often`'],
+    [`version: 1\npolcy: ./p.yaml\n${SERVERS}`, '2:1 unknown key `polcy` in a configuration'],
+    ['version: 1\n\tx', '2:1 a tab indents this line'],
+  ])('%j: %s', (text, expected) => {
+    const { config, problems } = readConfig({ file: 'sluice.yaml', text }, { SECRET: 'hush' })
+    expect(config).toBeUndefined()
+    const said = problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
+    expect(said).toContain(expected)
+    for (const { file, help } of problems) expect([file, help]).toEqual(['sluice.yaml', help])
+    expect(JSON.stringify(problems)).not.toContain('hush')
+  })
+})
