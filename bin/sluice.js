@@ -35,7 +35,9 @@ async function run() {
   } catch (error) {
     // A package that the lock file names and node_modules lacks; anything else is a fault of ours.
     if (!isClone || error?.code !== 'ERR_MODULE_NOT_FOUND' || !/package '/.test(error.message)) {
-      throw error
+      process.stderr.write(`${error?.stack ?? error}\n`)
+      refuse('sluice could not be loaded: this is a fault of ours')
+      return
     }
     refuse(`${error.message}: run \`npm ci\` first`)
     return

@@ -184,7 +184,7 @@ describe('a policy over the wire', () => {
   test('methods that are not for a client, and unknown ones, do not pass', async () => {
     for (const method of [
       'sampling/createMessage',
-      'tasks/list',
+      'tasks/make',
       'tools/Call',
       'notifications/x',
     ]) {

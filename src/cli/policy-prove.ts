@@ -5,10 +5,12 @@ import type { Command } from 'commander'
 import type { KnownTool } from '../core/tools.ts'
 import { nearest } from '../document/nearest.ts'
 import { globMatches } from '../policy/glob.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
 import { type Property, readProperties } from '../policy/properties.ts'
 import { type Proof, prove, type ToolProof } from '../policy/prove.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
+import { placeOf } from './explanation.ts'
 import { Output, plural, printable, toJsonLine, UNPRINTABLE } from './output.ts'
 import { loadHouse, loadPolicy, readText } from './read-input.ts'
 import { meantTool, readTools } from './read-tools.ts'
@@ -61,7 +63,7 @@ function run(file: string, options: Options, output: Output): 0 | 1 {
     proved: proofs.every((proof) => proof.result === 'proved'),
     proofs: proofs.map(describe),
   })
-  for (const proof of proofs) print(proof, options, output)
+  for (const proof of proofs) print(proof, policy, options, output)
   return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
 }
 
@@ -104,7 +106,12 @@ function checkNames(
 
 const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
 
-function print({ property, result, tools }: Proof, options: Options, output: Output): void {
+function print(
+  { property, result, tools }: Proof,
+  policy: CompiledPolicy,
+  options: Options,
+  output: Output,
+): void {
   output.line(
     `${output.paint(STYLES[result], result.padEnd(10))}  ${printable(property.name)} ${output.paint('dim', `(${plural(tools.length, 'tool')})`)}`,
   )
@@ -113,7 +120,7 @@ function print({ property, result, tools }: Proof, options: Options, output: Out
       output.paint('yellow', '            no known tool is one of these: nothing was tried'),
     )
   for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5))
-    printTool(proof, options, output)
+    printTool(proof, policy, options, output)
   const more = tools.filter((one) => one.result !== 'proved').length - 5
   if (more > 0)
     output.line(
@@ -121,9 +128,15 @@ function print({ property, result, tools }: Proof, options: Options, output: Out
     )
 }
 
-function printTool(proof: ToolProof, options: Options, output: Output): void {
+function printTool(
+  proof: ToolProof,
+  policy: CompiledPolicy,
+  options: Options,
+  output: Output,
+): void {
   if (proof.result === 'refuted') {
-    output.line(`            ${printable(proof.tool)}: ${proof.action} by ${printable(proof.rule)}`)
+    const by = placeOf(policy, proof.rule)
+    output.line(`            ${printable(proof.tool)}: ${proof.action} by ${by}`)
     output.line(output.paint('dim', `            ${command(proof, options)}`))
   } else if (proof.result === 'not proved')
     output.line(

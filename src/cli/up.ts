@@ -2,7 +2,6 @@
 // serves; everything else is the log, on stderr.
 
 import { type Command, Option } from 'commander'
-import { runGate } from '../gateway/run-gate.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
@@ -47,8 +46,11 @@ async function up(options: Options): Promise<void> {
   const { policy, text } = loadPolicies(config, output, log)
   if (policy.shadow) log('warn', 'the policy is in shadow mode: nothing is enforced')
   const piped = options.piped === true
+  // Loaded here: the other commands start in half the time without the gate.
+  const { runGate } = await import('../gateway/run-gate.ts')
   const gate = await runGate(config, policy, text, { piped, log }).catch((error: Error) => {
-    throw new CliError('CLI_START', error.message, 'mend it and start again')
+    const help = 'another --port or --data may be free; `sluice up --help` shows more'
+    throw new CliError('CLI_START', error.message, help)
   })
   process.stdout.write(`sluice ready ${gate.url}\n`)
   const why = await Promise.race([stopSignal(), gate.idle])

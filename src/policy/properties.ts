@@ -62,6 +62,7 @@ const FILE: Shape = {
       required: true,
       shape: {
         kind: 'list',
+        min: 1,
         max: 1_000,
         of: {
           kind: 'object',

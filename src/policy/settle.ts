@@ -60,8 +60,11 @@ function passed(laid: Laid, limits: readonly Take[]): Settled {
 function exhausted(ready: Ready<Rule | Guardrail>, limit: Limit, room: Room): Settled {
   const code = limit.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const left = limit.kind === 'spend' ? `, ${formatDecimal(room.remaining)} left` : ''
-  const reason = ready.rule.reason || `the limit of ${limit.text} is reached${left}`
-  return ended('deny', code, ready.pointer, reason, room.retryAfterMs)
+  const { reason, when, action } = ready.rule
+  // A reason speaks of the limit only where there is nothing else it could speak of.
+  const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
+  const told = ofLimit || `the limit of ${limit.text} is reached${left}`
+  return ended('deny', code, ready.pointer, told, room.retryAfterMs)
 }
 
 function ended(
