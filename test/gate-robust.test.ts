@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -65,7 +65,7 @@ describe('servers', () => {
 
   test('a server that hangs holds nobody else, and a client that goes away ends its call', async () => {
     const client = await PlainClient.open(gate, 'hang')
-    await expect(client.call('echo', {}, AbortSignal.timeout(300))).rejects.toThrow()
+    await expect(client.call('echo', {}, AbortSignal.timeout(1_000))).rejects.toThrow()
     await until(() =>
       recordsOf(gate).some((record) => record.kind === 'outcome' && record.status === 'cancelled'),
     )
@@ -79,7 +79,7 @@ describe('servers', () => {
     const began = performance.now()
     const other = await PlainClient.open(gate, 'echo')
     expect((await other.call('echo')).answer.result).toBeDefined()
-    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(performance.now() - began).toBeLessThan(5_000)
     expect(residentMiB(gate)).toBeLessThan(400)
     await client.end()
   })
@@ -141,7 +141,7 @@ describe('servers', () => {
 
   test('a call that is given up while it is judged is not made', async () => {
     const client = await PlainClient.open(gate, 'odd')
-    let release = (): void => {}
+    let release: (() => void) | undefined
     odd.behaviour.instead = (_, response, body) => {
       const message = JSON.parse(body || '{}')
       if (message.method !== 'tools/list') return false
@@ -153,21 +153,18 @@ describe('servers', () => {
       return true
     }
     const before = odd.seen.length
-    await expect(client.call('echo', { no: 1 }, AbortSignal.timeout(200))).rejects.toThrow()
-    release()
+    const aborter = new AbortController()
+    const calling = client.call('echo', { no: 1 }, aborter.signal)
+    await until(() => release !== undefined)
+    aborter.abort()
+    await expect(calling).rejects.toThrow()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    release?.()
     expect((await client.call('echo', { yes: 1 })).answer.result).toBeDefined()
     odd.behaviour.instead = undefined as never
     const bodies = odd.seen.slice(before).map(({ body }) => body)
     expect(bodies.some((body) => body.includes('"yes"'))).toBe(true)
     expect(bodies.some((body) => body.includes('"no"'))).toBe(false)
-  })
-
-  test('the longest unused session makes room where each has a process', async () => {
-    const clients: PlainClient[] = []
-    for (let at = 0; at < 34; at++) clients.push(await PlainClient.open(gate, 'echo'))
-    expect((await clients[0]?.ask('ping'))?.status).toBe(404)
-    expect((await clients[33]?.ask('ping'))?.status).toBe(200)
-    await Promise.all(clients.map((client) => client.end()))
   })
 })
 
@@ -218,6 +215,26 @@ describe('the gate itself', () => {
     expect(recordsOf(gate).at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
   })
 
+  test('SIGTERM lets calls over the socket finish too', async () => {
+    const gate = await startOffice()
+    const socket = connect(join(gate.data, 'gate.sock'))
+    let heard = ''
+    socket.on('data', (chunk) => {
+      heard += chunk.toString()
+    })
+    const say = (message: object) => socket.write(`${JSON.stringify(message)}\n`)
+    socket.write('office\n')
+    const params = { protocolVersion: '2025-11-25', capabilities: {} }
+    say({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+    await until(() => heard.includes('"id":1'))
+    const slow = { name: 'get_slow', arguments: { ms: 500 } }
+    say({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: slow })
+    await until(() => sentTo(gate.folder).some(({ method }) => method === 'tools/call'))
+    expect(await gate.stop()).toBe(0)
+    expect(heard).toMatch(/"id":2,"result"/)
+    socket.destroy()
+  })
+
   test('a session that ends with a call open says that its outcome is unknown', async () => {
     const gate = await startOffice()
     const client = await PlainClient.open(gate, 'office')
@@ -226,6 +243,25 @@ describe('the gate itself', () => {
     await until(() => sentTo(gate.folder).some(({ params }) => params?.name === 'get_slow'))
     await client.end()
     expect((await slow).answer.error.message).toMatch(/ended the session.*unknown/)
+  })
+
+  test('a client that goes away cancels its call at the server, and leaves no process', async () => {
+    const gate = await startOffice()
+    const client = await PlainClient.open(gate, 'office')
+    await client.ask('tools/list')
+    const aborter = new AbortController()
+    const slow = client.call('get_slow', { ms: 60_000 }, aborter.signal)
+    const find = (is: (message: { method?: string }) => boolean) => sentTo(gate.folder).find(is)
+    await until(() => find(({ method }) => method === 'tools/call') !== undefined)
+    aborter.abort()
+    await expect(slow).rejects.toThrow()
+    await until(() => find(({ method }) => method === 'notifications/cancelled') !== undefined)
+    const { id } = find(({ method }) => method === 'tools/call')
+    const cancelled = find(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled.params).toEqual({ requestId: id, reason: 'the client went away' })
+    await client.end()
+    // The watcher stays.
+    await until(() => childrenOf(gate).length === 1)
   })
 
   test('a second gate on the same data is refused, and says who has it', async () => {

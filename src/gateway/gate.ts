@@ -94,6 +94,14 @@ export class Gate {
     void server.ended.then(() => this.#relays.delete(relay))
   }
 
+  /** Waits until every request is answered, for a while. */
+  async drain(graceMs: number): Promise<void> {
+    const deadline = performance.now() + graceMs
+    const isBusy = () => [...this.#relays].some(({ openRequests }) => openRequests > 0)
+    while (isBusy() && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))

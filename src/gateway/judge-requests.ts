@@ -10,7 +10,7 @@ import { admit, type Spine } from './admit.ts'
 import { refusalAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import type { Crossing } from './crossing.ts'
-import { SERVER_REQUESTS_MAX } from './limits.ts'
+import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
@@ -37,6 +37,10 @@ export class RequestJudge {
   async fromClient(request: Request, crossing: Crossing): Promise<void> {
     const { id, method } = request
     crossing.begin(id)
+    if (crossing.size > SESSION_REQUESTS_MAX) {
+      const text = `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
+      return crossing.refuse(id, writeError(id, RPC.internal, text))
+    }
     const passage = passageFromClient(method)
     if (passage === 'plumbing') return crossing.carry(request, '')
     if (passage === 'unknown') {

@@ -11,6 +11,7 @@ export class OwnTasks {
 
   /** From the result of a call. */
   learn(resultText: string): void {
+    if (!resultText.includes('"task"')) return
     const task = membersOf(resultText).get('task')
     const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
     if (id === undefined) return

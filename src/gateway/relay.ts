@@ -69,6 +69,11 @@ export class Relay {
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
+  /** Requests of the client's that have no answer yet. */
+  get openRequests(): number {
+    return this.#down.size
+  }
+
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true

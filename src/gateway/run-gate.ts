@@ -79,6 +79,7 @@ export async function runGate(
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())
+    undo.push(() => gate.drain(DRAIN_MS))
     await socket.listen()
     if (piped) return { url: path, idle: idle.end, stop }
     const front = new HttpFront({

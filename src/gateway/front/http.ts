@@ -29,6 +29,8 @@ const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const WITH_BATCHES = '2025-03-26'
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 const KEEP_ALIVE_MS = 60_000
+/** For last answers to reach their client. */
+const FLUSH_MS = 500
 
 export class HttpFront {
   readonly #options: HttpFrontOptions
@@ -71,9 +73,11 @@ export class HttpFront {
       await new Promise((resolve) => setTimeout(resolve, 10))
     this.#sessions.closeAll('the gate is stopping')
     // What was just answered still has to be written.
-    await new Promise((resolve) => setImmediate(resolve))
-    this.#server.closeAllConnections()
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
+    const patience = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS)
     await closed
+    clearInterval(idle)
+    clearTimeout(patience)
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -19,6 +19,7 @@ export class LineLink implements ClientLink {
   onClose: ClientLink['onClose'] = () => {}
   readonly #stream: Duplex
   readonly #lines = new LineSplitter((bytes) => UTF8.decode(bytes))
+  #closing = false
   #closed = false
 
   constructor(stream: Duplex) {
@@ -46,10 +47,12 @@ export class LineLink implements ClientLink {
   drop(): void {}
 
   close(why: string): void {
-    if (this.#closed) return
+    if (this.#closing) return
+    this.#closing = true
+    // Whoever listens may still answer what is open.
+    this.onClose(why)
     this.#closed = true
     this.#stream.end()
-    this.onClose(why)
   }
 
   #read(chunk: Uint8Array): void {

@@ -1,0 +1,124 @@
+// Sessions over HTTP with time as the test says: who ends by itself, who makes room, and how an open
+// answer shows that it lives.
+
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message } from '../../wire/message.ts'
+import { PROCESS_SESSION_IDLE_MS, PROCESS_SESSIONS_MAX, SESSION_IDLE_MS } from '../limits.ts'
+import type { HttpSession } from './http-session.ts'
+import { Sessions } from './sessions.ts'
+
+let nowMs = 0
+let sessions: Sessions
+let server: Server
+let take: (response: ServerResponse) => void = () => {}
+
+beforeEach(async () => {
+  nowMs = 0
+  sessions = new Sessions(
+    (name) => name === 'process',
+    () => nowMs,
+  )
+  server = createServer((_, response) => take(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const open = (name: string): HttpSession | undefined => sessions.open(name, () => {})
+
+/** A client's request, and the response the gate has for it. */
+async function request(): Promise<{ client: Promise<Response>; response: ServerResponse }> {
+  const { port } = server.address() as AddressInfo
+  const arrived = new Promise<ServerResponse>((resolve) => {
+    take = resolve
+  })
+  const client = fetch(`http://127.0.0.1:${port}/`)
+  return { client, response: await arrived }
+}
+
+const PING: Message = { kind: 'request', id: 1, method: 'ping', params: undefined, source: '' }
+
+describe('idle sessions', () => {
+  test.each([
+    ['process', PROCESS_SESSION_IDLE_MS],
+    ['http', SESSION_IDLE_MS],
+  ])('end by themselves: %s', (name, idleMs) => {
+    const session = open(name)
+    nowMs = idleMs - 1
+    sessions.sweep()
+    expect(sessions.use(name, session?.id)).toBe(session)
+    nowMs += idleMs
+    sessions.sweep()
+    expect(sessions.use(name, session?.id)).toBeUndefined()
+  })
+
+  test('but not while somebody listens', async () => {
+    const session = open('process')
+    const { client, response } = await request()
+    session?.listen(response, undefined)
+    nowMs = PROCESS_SESSION_IDLE_MS * 2
+    sessions.sweep()
+    expect(sessions.use('process', session?.id)).toBe(session)
+    session?.close('done')
+    expect(await (await client).text()).toBe(': still here\n\n')
+  })
+
+  test('make room where each has a process, the longest unused first', () => {
+    const all = Array.from({ length: PROCESS_SESSIONS_MAX }, () => {
+      nowMs += 1
+      return open('process')
+    })
+    sessions.use('process', all[0]?.id)
+    expect(open('process')).toBeDefined()
+    const [first, second, third] = all
+    expect([first, second, third].map((each) => sessions.use('process', each?.id))).toEqual([
+      first,
+      undefined,
+      third,
+    ])
+  })
+})
+
+describe('an open answer', () => {
+  test('becomes a stream that shows it lives, and ends with the answer', async () => {
+    const session = open('http')
+    const { client, response } = await request()
+    session?.accept([PING], false, response)
+    sessions.sweep()
+    session?.send('{"a":1}', { request: 1, answers: true })
+    expect(await (await client).text()).toBe(': still here\n\ndata: {"a":1}\n\n')
+  })
+
+  test('that was cancelled is an empty stream', async () => {
+    const session = open('http')
+    const { client, response } = await request()
+    session?.accept([PING], false, response)
+    session?.drop(1)
+    expect(await (await client).text()).toBe('')
+    expect(sessions.openRequests).toBe(0)
+  })
+
+  test('is told why its session ends', async () => {
+    const session = open('http')
+    const { client, response } = await request()
+    session?.accept([PING], false, response)
+    sessions.closeAll('over')
+    expect(await (await client).json()).toMatchObject({ id: 1, error: { message: 'over' } })
+  })
+
+  test('that its client left is cancelled, and a session that never began is over', async () => {
+    const session = open('http') as HttpSession
+    const told: Message[] = []
+    session.onMessage = (message) => told.push(message)
+    const { client, response } = await request()
+    session.accept([PING], false, response)
+    response.destroy()
+    await expect(client).rejects.toThrow()
+    expect(told.at(-1)).toMatchObject({ method: 'notifications/cancelled' })
+    expect(sessions.use('http', session.id)).toBeUndefined()
+  })
+})
