@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
+import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { serveHttp } from './servers/http.ts'
 
@@ -71,8 +71,7 @@ describe('a policy over the wire', () => {
     const { answer } = await client.post(body)
     expect(answer.id).toBe('a')
     expect(answer.result.isError).toBeUndefined()
-    const arrived = sentTo(gate.folder).filter(({ params }) => params?.name === 'read_file')
-    expect(arrived).toHaveLength(1)
+    expect(bytesTo(gate.folder)).toContain(`"params":${params}`)
   })
 
   test('a denied call is a result with the reason, and does not arrive', async () => {
