@@ -53,7 +53,8 @@ export function readDocument(text: string, problems: Problems): Located | undefi
     contents === null ||
     (isScalar(contents) && contents.value === null && contents.tag === undefined)
   ) {
-    const help = 'the smallest policy is `version: 1` and `default: deny`'
+    const help =
+      'the smallest policy is `version: 1` and `default: deny`; a configuration also has `servers`'
     problems.error('DOCUMENT_EMPTY', 0, 'the document is empty', help)
     return undefined
   }

@@ -13,9 +13,9 @@ import { GUARDRAILS_MAX } from './limits.ts'
 const CASES = join(import.meta.dirname, '../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
 const HEAD = 'version: 1\ndefault: deny\n'
-/** An eighth of what a document may be, the whole in `npm run soak -- documents`. What hangs runs
+/** A sixteenth of what a document may be, the whole in `npm run soak -- documents`. What hangs runs
  * into the runner's own limit: nothing here is timed. */
-const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 8)
+const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 16)
 
 function answer(text: string): Compiled {
   return compile({ file: 'policy.yaml', text }, { tools })

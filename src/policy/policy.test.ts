@@ -1,7 +1,8 @@
 // Values by name or glob: the exact one, those that match, and which of them count.
 
 import { describe, expect, test } from 'vitest'
-import { NameMap, narrowest } from './policy.ts'
+import { compile } from './compile.ts'
+import { type CompiledPolicy, longestWindowMs, NameMap, narrowest } from './policy.ts'
 
 const map = new NameMap([
   ['a/b', 1],
@@ -38,4 +39,18 @@ describe('NameMap', () => {
     expect(count.map(({ glob }) => glob.key)).toEqual(['a/*', '*/b'])
     expect(wider.map(({ glob, than }) => [glob.glob.key, than.glob.key])).toEqual([['*/*', 'a/*']])
   })
+})
+
+test('the longest window of any limit says how far back the past matters', () => {
+  const text = `
+version: 1
+default: deny
+categories: { Read: { action: allow, rate_limit: { max: 1, window: 5m } } }
+tools: { a/b: { action: allow, spend_limit: { amount: args.x, max: 1, window: 2d } } }
+guardrails: [{ name: g, rate_limit: [{ max: 1, window: 1h }, { max: 2, window: 60 }] }]
+`
+  const { policy } = compile({ file: 'p.yaml', text })
+  expect(longestWindowMs(policy as CompiledPolicy)).toBe(2 * 86_400_000)
+  const without = compile({ file: 'p.yaml', text: 'version: 1\ndefault: deny\n' }).policy
+  expect(longestWindowMs(without as CompiledPolicy)).toBe(0)
 })
