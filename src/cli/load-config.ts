@@ -7,7 +7,7 @@ import type { Log } from '../gateway/upstream/upstream.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { CliError } from './errors.ts'
 import type { Output } from './output.ts'
-import { loadPolicy, readText } from './read-input.ts'
+import { loadHouse, loadPolicy, readText } from './read-input.ts'
 
 export interface ConfigOptions {
   readonly config: string
@@ -37,11 +37,7 @@ export function loadPolicies(
   output: Output,
   log: Log,
 ): { policy: CompiledPolicy; text: string } {
-  const house =
-    config.house === undefined
-      ? undefined
-      : loadPolicy(config.house, { name: 'house' }, output).policy
-  const options = house === undefined ? {} : { house }
+  const options = loadHouse(config.house, output)
   if (config.policy === undefined) {
     log('warn', 'the configuration names no policy: everything is denied')
     return { policy: loadPolicy('no policy', options, output, DENY_ALL).policy, text: DENY_ALL }

@@ -3,41 +3,21 @@
 
 import { CATEGORIES } from '../core/tools.ts'
 import { checkShape } from '../document/check-shape.ts'
-import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { Problems } from '../document/problem.ts'
 import { readDocument } from '../document/read-document.ts'
-import type { Fields, Shape } from '../document/shape.ts'
-import type { SampleFacts } from '../policy/sample-facts.ts'
+import type { Shape } from '../document/shape.ts'
+import { factFields, type SampleFacts } from '../policy/sample-facts.ts'
 import { CliError } from './errors.ts'
 import { type Output, plural } from './output.ts'
 import { readObject } from './read-input.ts'
-
-const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
-const texts: Shape = { kind: 'list', of: text, max: 1_000 }
-const count: Shape = { kind: 'integer', min: 0, max: Number.MAX_SAFE_INTEGER }
-const field = (shape: Shape) => ({ shape, doc: '' })
-const object = (noun: string, fields: Fields) => field({ kind: 'object', noun, fields })
 
 const FACTS: Shape = {
   kind: 'object',
   noun: 'the facts',
   fields: {
-    principal: object('a principal', {
-      id: field(text),
-      kind: field(text),
-      groups: field(texts),
-      claims: field({ kind: 'any' }),
-    }),
-    session: object('a session', { id: field(text), calls: field(count), saw: field(texts) }),
-    agent: object('an agent', {
-      id: field(text),
-      owner: field(text),
-      template: field(text),
-      depth: field(count),
-      turn: field(count),
-    }),
-    callCategory: field({ kind: 'word', words: CATEGORIES }),
-    transport: field({ kind: 'word', words: ['stdio', 'http'] }),
+    ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
+    callCategory: { shape: { kind: 'word', words: CATEGORIES }, doc: '' },
+    transport: { shape: { kind: 'word', words: ['stdio', 'http'] }, doc: '' },
   },
 }
 

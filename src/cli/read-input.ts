@@ -12,7 +12,7 @@ import type { JsonLimits } from '../wire/limits.ts'
 import { readJson } from '../wire/read-json.ts'
 import { CliError } from './errors.ts'
 import { TEXT_FILE_BYTES_MAX } from './limits.ts'
-import type { Output } from './output.ts'
+import { type Output, plural } from './output.ts'
 
 export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
   const bytes = readBytes(file, bytesMax)
@@ -112,7 +112,6 @@ export function loadPolicy(
   if (policy !== undefined) return { policy, problems, text }
   for (const problem of problems) output.problem(problem, text)
   const count = problems.filter(({ severity }) => severity === 'error').length
-  const errors = `${count} error${count === 1 ? '' : 's'}`
   const help = `mend them; \`sluice policy check ${file}\` shows them again`
-  throw new CliError('CLI_POLICY', `\`${file}\` has ${errors}`, help, problems)
+  throw new CliError('CLI_POLICY', `\`${file}\` has ${plural(count, 'error')}`, help, problems)
 }

@@ -46,9 +46,7 @@ export function readTools(file: string): KnownTool[] {
 export function toolFinder(
   tools: readonly KnownTool[],
 ): (server: string, name: string) => KnownTool {
-  const known = new Map(
-    tools.map((tool) => [`${tool.definition.server}/${tool.definition.name}`, tool]),
-  )
+  const known = new Map(tools.map((tool) => [idOf(tool), tool]))
   return (server, name) => {
     const tool = known.get(`${server}/${name}`)
     if (tool !== undefined) return tool

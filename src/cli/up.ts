@@ -55,7 +55,7 @@ async function up(options: Options): Promise<void> {
   process.stdout.write(`sluice ready ${gate.url}\n`)
   const why = await Promise.race([stopSignal(), gate.idle])
   log('info', `stopping (${why})`)
-  await gate.stop('the gate is stopping')
+  await gate.stop()
 }
 
 function stopSignal(): Promise<string> {

@@ -9,7 +9,7 @@ import { TOOL_CALL } from '../policy/methods.ts'
 import type { Answer, Id, Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
-import { writeError, writeResult } from '../wire/write-message.ts'
+import { writeError, writeMembers, writeResult } from '../wire/write-message.ts'
 
 export function refusalAnswer(
   { id, method, params }: Request,
@@ -66,16 +66,12 @@ function cleanResult(resultText: string): string {
     const ours = [...inner.keys()].filter(isOurs)
     if (ours.length === 0) continue
     for (const key of ours) inner.delete(key)
-    members.set(holder, joinMembers(inner))
+    members.set(holder, writeMembers(inner))
     changed = true
   }
-  return changed ? joinMembers(members) : resultText
+  return changed ? writeMembers(members) : resultText
 }
 
 function isOurs(key: string): boolean {
   return OURS.test(key)
-}
-
-export function joinMembers(members: ReadonlyMap<string, string>): string {
-  return `{${[...members].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`
 }

@@ -3,7 +3,7 @@
 
 import { isObject, type JsonValue } from '../core/json.ts'
 import { elementsOf, membersOf } from '../wire/spans.ts'
-import { joinMembers } from './answers.ts'
+import { writeMembers } from '../wire/write-message.ts'
 import { SESSION_TASKS_MAX } from './limits.ts'
 
 export class OwnTasks {
@@ -33,7 +33,7 @@ export class OwnTasks {
       this.isAbout(JSON.parse(text)),
     )
     members.set('tasks', `[${own.join(',')}]`)
-    return joinMembers(members)
+    return writeMembers(members)
   }
 }
 

@@ -2,12 +2,12 @@
 // order, so that nothing is served before it can be recorded; and backwards when it ends, so that
 // what is open can finish.
 
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Principal } from '../core/call.ts'
 import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
+import { digestOf } from '../ledger/record.ts'
 import { restoreLimits } from '../ledger/restore-limits.ts'
 import { type CompiledPolicy, longestWindowMs } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
@@ -31,7 +31,7 @@ export interface RunningGate {
   /** Resolves where it was started for pipes and the last has been gone for a while. */
   readonly idle: Promise<string>
   /** Lets open calls finish, then ends everything. */
-  stop(why: string): Promise<void>
+  stop(): Promise<void>
 }
 
 /** The user on this machine: who else could reach a loopback port of theirs? */
@@ -54,7 +54,7 @@ export async function runGate(
     const ledger = openLedger(config, log)
     undo.push(() => ledger.close())
     const restored = restore(config.data, policy)
-    const policyId = `${policy.name} ${createHash('sha256').update(policyText).digest('base64url')}`
+    const policyId = `${policy.name} ${digestOf(policyText)}`
     const event = (name: string) =>
       void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
     event('start')
@@ -79,9 +79,11 @@ export async function runGate(
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())
-    undo.push(() => gate.drain(DRAIN_MS))
     await socket.listen()
-    if (piped) return { url: path, idle: idle.end, stop }
+    if (piped) {
+      undo.push(() => gate.drain(DRAIN_MS))
+      return { url: path, idle: idle.end, stop }
+    }
     const front = new HttpFront({
       host: config.host,
       port: config.port,
@@ -90,7 +92,9 @@ export async function runGate(
       ready: () => readiness(ledger, policy),
       nowMs: () => performance.now(),
     })
-    undo.push(() => front.close(DRAIN_MS))
+    undo.push(() => front.close())
+    undo.push(() => gate.drain(DRAIN_MS))
+    undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     return { url: `http://${host}:${port}`, idle: idle.end, stop }
@@ -125,12 +129,10 @@ function restore(
 ): { counters: MemoryCounters; slots: Slots } {
   const counters = new MemoryCounters()
   const slots = new Slots()
-  const house = policy.house === undefined ? 0 : longestWindowMs(policy.house)
-  const longestMs = Math.max(longestWindowMs(policy), house)
   const database = openLedgerReadOnly(directory)
   try {
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestMs))
+    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestWindowMs(policy)))
       counters.restore(takes, ageMs, now)
     restoreSlots(slots, database, now.wallMs, (call) => labelsOf(policy, call))
   } finally {

@@ -11,7 +11,7 @@ import { TOOL_CALL } from '../policy/methods.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Answer } from '../wire/message.ts'
 import { elementsOf, membersOf } from '../wire/spans.ts'
-import { joinMembers } from './answers.ts'
+import { writeMembers } from '../wire/write-message.ts'
 import type { KnownTools } from './known-tools.ts'
 import { LIST_PAGES_MAX } from './limits.ts'
 
@@ -79,7 +79,7 @@ export class SeenLists {
       return visible(policy(), call, { ...facts, ...tool }, now())
     })
     members.set(list.key, `[${shown.join(',')}]`)
-    return joinMembers(members)
+    return writeMembers(members)
   }
 
   async #listTools(): Promise<void> {

@@ -2,8 +2,8 @@
 // stdout, at once and synchronously, which intents were promised to be durable.
 
 import { writeSync } from 'node:fs'
+import { judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
-import type { Judgement } from './record.ts'
 
 const CONCURRENT = 32
 const ledger = Ledger.open({ directory: process.argv[2] as string })
@@ -15,29 +15,14 @@ for (let lane = 0; lane < CONCURRENT; lane++) void keepCalling()
 async function keepCalling(): Promise<void> {
   for (;;) {
     const callId = `${run}-${number++}`
-    const seq = await ledger.intent(judgement(callId))
+    const seq = await ledger.intent(called(callId))
     writeSync(1, `${seq} ${callId}\n`)
     await new Promise((resolve) => setTimeout(resolve, number % 3))
     if (number % 5 !== 0) ledger.outcome(seq, { atMs: Date.now(), status: 'answered' })
-    if (number % 7 === 0) void ledger.refuse(judgement(`${callId}-no`))
+    if (number % 7 === 0) void ledger.refuse(called(`${callId}-no`))
   }
 }
 
-function judgement(callId: string): Judgement {
-  return {
-    ...{ atMs: Date.now(), callId, principal: { id: 'ann', kind: 'grant' }, agent: null },
-    ...{
-      session: 's',
-      server: 'a',
-      method: 'tools/call',
-      name: 't',
-      category: 'Read',
-      policy: 'p',
-    },
-    decision: {
-      ...{ action: 'allow', code: 'ALLOWED', rule: '', reason: '' },
-      ...{ guardrails: [], limits: [], shadow: [] },
-    },
-    ...{ judged: {}, argsDigest: null },
-  }
+function called(callId: string) {
+  return judgement(0, { atMs: Date.now(), callId })
 }

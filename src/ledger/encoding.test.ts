@@ -8,9 +8,9 @@ import { ExactNumber } from '../core/json.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { decode, decodeTakes } from './decoding.ts'
 import { encode } from './encoding.ts'
+import { judgement } from './judgements.test-support.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
 import { type Entry, STATUSES } from './record.ts'
-import { judgement } from './samples.test-support.ts'
 
 const text = fc.oneof(
   fc.constantFrom('', 'a', '","', '[', ']', '1', 'null', '\\', '"', '\ud800', '\u2028', '{}'),

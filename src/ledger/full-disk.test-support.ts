@@ -4,16 +4,16 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { allowed, judgement } from './judgements.test-support.ts'
 import { Ledger, type LedgerState } from './ledger.ts'
 import { openLedgerReadOnly } from './read.ts'
-import type { Judgement } from './record.ts'
 import { verifyLedger } from './verify.ts'
 
 const directory = process.argv[2] as string
 const states: LedgerState[] = []
 const ledger = Ledger.open({ directory, onState: (state) => states.push(state) })
 const seen: Record<string, unknown> = {}
-await ledger.intent(judgement(0))
+await ledger.intent(long(0))
 const filler = join(directory, 'filler')
 const handle = openSync(filler, 'w')
 try {
@@ -22,37 +22,23 @@ try {
   closeSync(handle)
 }
 for (let n = 1; n < 100_000 && ledger.state === 'writing'; n++)
-  await ledger.intent(judgement(n)).catch((error) => {
+  await ledger.intent(long(n)).catch((error) => {
     seen.refused = { code: error.code, why: error.why }
   })
 const denials = await Promise.allSettled(
-  Array.from({ length: 500 }, (_, n) => ledger.refuse(judgement(n))),
+  Array.from({ length: 500 }, (_, n) => ledger.refuse(long(n))),
 )
 seen.denialsWritten = denials.filter(({ status }) => status === 'fulfilled').length
-seen.intentWhileFull = await ledger.intent(judgement(1)).catch((error) => error.code)
+seen.intentWhileFull = await ledger.intent(long(1)).catch((error) => error.code)
 rmSync(filler)
 for (let n = 0; n < 200 && ledger.state !== 'writing'; n++) await pause(50)
-seen.intentAfter = typeof (await ledger.intent(judgement(2)))
+seen.intentAfter = typeof (await ledger.intent(long(2)))
 ledger.close()
 seen.states = states
 seen.problems = verifyLedger(openLedgerReadOnly(directory)).problems
 process.stdout.write(JSON.stringify(seen))
 
-function judgement(number: number): Judgement {
-  return {
-    ...{ atMs: number, callId: `${number}`, principal: { id: 'ann', kind: 'grant' }, agent: null },
-    ...{
-      session: 's',
-      server: 'a',
-      method: 'tools/call',
-      name: 't',
-      category: 'Read',
-      policy: 'p',
-    },
-    decision: {
-      ...{ action: 'allow', code: 'ALLOWED', rule: '', reason: 'x'.repeat(2_000) },
-      ...{ guardrails: [], limits: [], shadow: [] },
-    },
-    ...{ judged: {}, argsDigest: null },
-  }
+/** Long, so that the disk is full soon. */
+function long(number: number) {
+  return judgement(number, { decision: { ...allowed, reason: 'x'.repeat(2_000) } })
 }

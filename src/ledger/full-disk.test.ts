@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { denied, judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { openLedgerReadOnly, recordsFrom } from './read.ts'
 import { type Reserve, ReserveFile } from './reserve.ts'
-import { denied, freshDirectory, judgement } from './samples.test-support.ts'
+import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify.ts'
 
 /** A disk of so many pages, of which some are set aside. */

@@ -6,11 +6,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreError } from '../store/errors.ts'
+import { denied, judgement } from './judgements.test-support.ts'
 import { Ledger, type LedgerOptions } from './ledger.ts'
 import { KEPT_OUTCOMES_MAX, RESERVE_BYTES } from './limits.ts'
 import { openLedgerReadOnly, recordsFrom } from './read.ts'
 import type { LedgerRecord } from './record.ts'
-import { denied, freshDirectory, judgement } from './samples.test-support.ts'
+import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify.ts'
 
 function open(directory: string, options: Partial<LedgerOptions> = {}): Ledger {

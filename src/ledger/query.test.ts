@@ -5,17 +5,12 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { allowed, denied, judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { type Query, queryLedger } from './query.ts'
 import { openLedgerReadOnly } from './read.ts'
 import { RecordIndex } from './record-index.ts'
-import {
-  allowed,
-  denied,
-  freshDirectory,
-  freshDirectoryForAll,
-  judgement,
-} from './samples.test-support.ts'
+import { freshDirectory, freshDirectoryForAll } from './samples.test-support.ts'
 
 const START = 1_800_000_000_000
 const CALLS = 300

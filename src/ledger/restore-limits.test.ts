@@ -3,10 +3,11 @@
 import { expect, test } from 'vitest'
 import type { Take } from '../core/counters.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
+import { allowed, denied, judgement, take } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { openLedgerReadOnly } from './read.ts'
 import { recentRecords, restoreLimits } from './restore-limits.ts'
-import { allowed, denied, freshDirectory, judgement, take } from './samples.test-support.ts'
+import { freshDirectory } from './samples.test-support.ts'
 
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000

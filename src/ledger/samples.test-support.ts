@@ -1,11 +1,9 @@
-// Records and directories for the tests of the ledger.
+// Directories for the tests of the ledger, removed when a test or a file of tests is over.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Take } from '../core/counters.ts'
-import type { Judgement, Verdict } from './record.ts'
 
 /** For a whole file of tests, which removes it itself. */
 export function freshDirectoryForAll(): string {
@@ -16,49 +14,4 @@ export function freshDirectory(): string {
   const directory = freshDirectoryForAll()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return directory
-}
-
-export const take: Take = {
-  key: '/categories/Write/rate_limit|9:session-1',
-  kind: 'rate',
-  windowMs: 60_000,
-  max: { units: 30n, scale: 0 },
-  amount: { units: 1n, scale: 0 },
-}
-
-export const allowed: Verdict = {
-  action: 'allow',
-  code: 'ALLOWED',
-  rule: '/tools/stripe~1create_refund',
-  reason: '',
-  guardrails: [],
-  limits: [take],
-  shadow: [],
-}
-
-export const denied: Verdict = {
-  ...allowed,
-  action: 'deny',
-  code: 'DENIED',
-  reason: 'agents are ended by the person who owns them',
-  limits: [],
-}
-
-export function judgement(number: number, said: Partial<Judgement> = {}): Judgement {
-  return {
-    atMs: 1_800_000_000_000 + number,
-    callId: `call-${number}`,
-    principal: { id: 'ann', kind: 'grant' },
-    agent: null,
-    session: 'session-1',
-    server: 'stripe',
-    method: 'tools/call',
-    name: 'create_refund',
-    category: 'Financial',
-    policy: 'default',
-    decision: allowed,
-    judged: { 'args.amount': 100 },
-    argsDigest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
-    ...said,
-  }
 }

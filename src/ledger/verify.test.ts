@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { placesOf } from './block.ts'
+import { judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
-import { freshDirectoryForAll, judgement } from './samples.test-support.ts'
+import { freshDirectoryForAll } from './samples.test-support.ts'
 import { verifyLedger, verifyTail } from './verify.ts'
 
 const RECORDS = 200

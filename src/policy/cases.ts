@@ -18,7 +18,7 @@ import {
 } from '../document/read-document.ts'
 import { parseDuration, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from './methods.ts'
-import { type SampleFacts, splitName } from './sample-facts.ts'
+import { factFields, type SampleFacts, splitName } from './sample-facts.ts'
 
 export interface PolicyCase {
   readonly name: string
@@ -53,7 +53,6 @@ export interface CaseFile {
 const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
 const any: Shape = { kind: 'any' }
 const words = (list: readonly string[]): Shape => ({ kind: 'word', words: list })
-const whole: Shape = { kind: 'integer', min: 0, max: 1_000_000 }
 const field = (shape: Shape, doc: string) => ({ shape, doc })
 const list = (of: Shape): Shape => ({ kind: 'list', of, max: 10_000 })
 
@@ -84,41 +83,7 @@ const CASE: Shape = {
     call: { shape: text, doc: '`<server>/<tool>`', required: true },
     method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` where left out'),
     args: field(any, 'the arguments'),
-    principal: field(
-      {
-        kind: 'object',
-        noun: 'a principal',
-        fields: {
-          id: field(text, ''),
-          kind: field(text, ''),
-          groups: field(list(text), ''),
-          claims: field(any, ''),
-        },
-      },
-      'who calls',
-    ),
-    session: field(
-      {
-        kind: 'object',
-        noun: 'a session',
-        fields: { id: field(text, ''), calls: field(whole, ''), saw: field(list(text), 'labels') },
-      },
-      'what the session is like',
-    ),
-    agent: field(
-      {
-        kind: 'object',
-        noun: 'an agent',
-        fields: {
-          id: field(text, ''),
-          owner: field(text, ''),
-          template: field(text, ''),
-          depth: field(whole, ''),
-          turn: field(whole, ''),
-        },
-      },
-      'the agent that calls',
-    ),
+    ...factFields({ count: 1_000_000, list: 10_000 }),
     category: field(words(CATEGORIES), 'the class of this very call'),
     at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
     repeat: field(

@@ -42,9 +42,10 @@ export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
   ]
 }
 
-/** The longest window of any limit: how far back the past matters. */
+/** The longest window of any limit, the house's too: how far back the past matters. */
 export function longestWindowMs(policy: CompiledPolicy): number {
-  const windows = rulesOf(policy).flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
+  const rules = [...rulesOf(policy), ...(policy.house ? rulesOf(policy.house) : [])]
+  const windows = rules.flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
   return windows.reduce((longest, window) => Math.max(longest, window), 0)
 }
 

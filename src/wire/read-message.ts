@@ -17,6 +17,11 @@ import type { Answer, Id, Members, Message } from './message.ts'
 import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './read-json.ts'
 import { Refusal, show } from './refusal.ts'
 
+/** Of MCP's revisions only this one has batches. */
+export function hasBatches(revision: string): boolean {
+  return revision === '2025-03-26'
+}
+
 export interface ReadOptions {
   /** Whether the revision has batches (of MCP's only 2025-03-26). */
   readonly batches: boolean

@@ -38,17 +38,27 @@ export function writeError(id: Id | null, code: number, message: string, data?: 
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{${error}${rest}}}`
 }
 
-function writeCall(method: string, members: MemberTexts, overrides: Overrides = {}): string {
-  const written: string[] = []
-  const write = (key: string, text: string | undefined): void => {
-    if (text !== undefined) written.push(`${JSON.stringify(key)}:${text}`)
-  }
-  for (const [key, text] of members ?? [])
-    write(key, Object.hasOwn(overrides, key) ? overrides[key] : text)
-  for (const key of Object.keys(overrides)) if (!members?.has(key)) write(key, overrides[key])
+function writeCall(method: string, members: MemberTexts, overrides?: Overrides): string {
+  const params = overrides === undefined ? members : overridden(members, overrides)
   const head = `"method":${JSON.stringify(method)}`
-  if (members === undefined && written.length === 0) return head
-  return `${head},"params":{${written.join(',')}}`
+  return params === undefined ? head : `${head},"params":${writeMembers(params)}`
+}
+
+/** Undefined where there was nothing and nothing was put. */
+function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
+  const params = new Map(members)
+  for (const [key, text] of Object.entries(overrides)) {
+    if (text === undefined) params.delete(key)
+    else params.set(key, text)
+  }
+  return members === undefined && params.size === 0 ? undefined : params
+}
+
+/** An object of members whose texts are written already: what `membersOf` takes apart. */
+export function writeMembers(members: ReadonlyMap<string, string>): string {
+  let written = ''
+  for (const [key, text] of members) written += `${written && ','}${JSON.stringify(key)}:${text}`
+  return `{${written}}`
 }
 
 /** What a peer may take for the end of a line, and tabs. JSON has the first four only between

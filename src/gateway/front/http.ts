@@ -4,7 +4,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Id } from '../../wire/message.ts'
-import { readMessages } from '../../wire/read-message.ts'
+import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config.ts'
@@ -26,7 +26,6 @@ export interface HttpFrontOptions {
 }
 
 const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
-const WITH_BATCHES = '2025-03-26'
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 const KEEP_ALIVE_MS = 60_000
 /** For last answers to reach their client. */
@@ -38,6 +37,7 @@ export class HttpFront {
   readonly #sessions: Sessions
   readonly #sweeper: NodeJS.Timeout
   #stopping = false
+  #closed: Promise<void> | undefined
 
   constructor(options: HttpFrontOptions) {
     this.#options = options
@@ -63,19 +63,20 @@ export class HttpFront {
     return { port: (this.#server.address() as { port: number }).port }
   }
 
-  /** Takes no new requests, lets open ones finish for a while, then ends what is left. */
-  async close(graceMs: number): Promise<void> {
+  /** Takes no new requests; those that are open go on. */
+  stopTaking(): void {
     this.#stopping = true
+    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()))
+  }
+
+  /** After `stopTaking`: ends what is still open. */
+  async close(): Promise<void> {
     clearInterval(this.#sweeper)
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    const deadline = performance.now() + graceMs
-    while (performance.now() < deadline && this.#sessions.openRequests > 0)
-      await new Promise((resolve) => setTimeout(resolve, 10))
     this.#sessions.closeAll('the gate is stopping')
     // What was just answered still has to be written.
     const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
     const patience = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS)
-    await closed
+    await this.#closed
     clearInterval(idle)
     clearTimeout(patience)
   }
@@ -113,7 +114,7 @@ export class HttpFront {
     const id = header(request, 'mcp-session-id')
     const existing = this.#sessions.use(server, id)
     if (existing === undefined && id !== undefined) return sessionGone(response, request)
-    const read = readMessages(body.text, { batches: existing?.revision === WITH_BATCHES })
+    const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
       return refuse(response, 400, rpcCodeOf(read.code), text, read.id)

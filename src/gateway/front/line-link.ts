@@ -5,20 +5,19 @@
 import type { Duplex } from 'node:stream'
 import { LineSplitter } from '../../wire/lines.ts'
 import type { Message } from '../../wire/message.ts'
-import { readMessages } from '../../wire/read-message.ts'
+import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
+import { decodeUtf8 } from '../decode-utf8.ts'
 import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export class LineLink implements ClientLink {
   revision = ''
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
   readonly #stream: Duplex
-  readonly #lines = new LineSplitter((bytes) => UTF8.decode(bytes))
+  readonly #lines = new LineSplitter(decodeUtf8)
   #closing = false
   #closed = false
 
@@ -64,7 +63,7 @@ export class LineLink implements ClientLink {
   }
 
   #take(text: string): void {
-    const read = readMessages(text, { batches: this.revision === '2025-03-26' })
+    const read = readMessages(text, { batches: hasBatches(this.revision) })
     if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
     for (const message of read.messages as readonly Message[]) this.onMessage(message)

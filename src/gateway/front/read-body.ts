@@ -2,13 +2,11 @@
 // for two things: no content encoding, no other charset, no byte order mark slipping by.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { decodeUtf8 } from '../decode-utf8.ts'
 
 export type Body =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
-
-/** Keeps a byte order mark, so that the reader can refuse it. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Body> {
   const why = unreadable(request.headers)
@@ -24,7 +22,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
     chunks.push(chunk as Buffer)
   }
   try {
-    return { text: UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)) }
+    return { text: decodeUtf8(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)) }
   } catch {
     return { status: 400, why: 'the body is not UTF-8' }
   }

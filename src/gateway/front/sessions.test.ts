@@ -99,7 +99,7 @@ describe('an open answer', () => {
     session?.accept([PING], false, response)
     session?.drop(1)
     expect(await (await client).text()).toBe('')
-    expect(sessions.openRequests).toBe(0)
+    expect(session?.openRequests).toBe(0)
   })
 
   test('is told why its session ends', async () => {

@@ -20,10 +20,6 @@ export class Sessions {
     this.#nowMs = nowMs
   }
 
-  get openRequests(): number {
-    return [...this.#byId.values()].reduce((sum, { openRequests }) => sum + openRequests, 0)
-  }
-
   /** A session of another server is none. */
   use(server: string, id: string | undefined): HttpSession | undefined {
     const session = this.#byId.get(id ?? '')

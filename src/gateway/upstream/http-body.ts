@@ -3,8 +3,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { EventParser } from '../../wire/sse.ts'
+import { decodeUtf8 } from '../decode-utf8.ts'
 import { UPSTREAM_MESSAGE_BYTES_MAX } from '../limits.ts'
-import { decodeUtf8, readSaid, type Said } from './read-said.ts'
+import { readSaid, type Said } from './read-said.ts'
 
 /** `unreadable`: compressed although nobody asked for it, or in another character set. */
 export type BodyKind = 'json' | 'events' | 'other' | 'unreadable'

@@ -9,9 +9,6 @@ export type Said =
   | { readonly ok: true; readonly messages: readonly Message[] }
   | { readonly ok: false; readonly why: string; readonly answers: Id | undefined }
 
-export const decodeUtf8: (bytes: Uint8Array) => string = (bytes) => DECODER.decode(bytes)
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 export function readSaid(text: string, batches: boolean): Said {
   const reading = readMessages(text, { batches })
   if (reading.ok) return reading

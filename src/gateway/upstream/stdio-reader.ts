@@ -4,6 +4,7 @@
 
 import type { Readable } from 'node:stream'
 import { type Line, LineSplitter } from '../../wire/lines.ts'
+import { decodeUtf8 } from '../decode-utf8.ts'
 import {
   STDOUT_CREDIT_MAX,
   STDOUT_LINES_PER_TURN,
@@ -11,7 +12,6 @@ import {
   STDOUT_UNITS_PER_SECOND,
   UPSTREAM_MESSAGE_BYTES_MAX,
 } from '../limits.ts'
-import { decodeUtf8 } from './read-said.ts'
 import { SecondBudget } from './second-budget.ts'
 
 export class StdioReader {
