@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // Two cores: forks start slower than threads but cannot take each other down.
+    setupFiles: ['test/seed.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -3,17 +3,18 @@
 // one process owns the directory, its limits and its record.
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, openSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { socketPath } from '../gateway/front/socket.ts'
 import { CliError } from './errors.ts'
 
-const START_MS_MAX = 15_000
-/** Our own gate ended at once where another pipe was faster: how long that one's may still take. */
-const OTHERS_START_MS_MAX = 3_000
+const START_MS_MAX = 30_000
+/** Another gate had the directory and then did not serve, because it was ending: ours may. */
+const START_AGAIN_MS = 2_000
 const TRY_EVERY_MS = 50
+const LOG_TAIL_CHARS = 2_000
 
 /** Resolves with the exit code when either side ends. */
 export async function pipe(directory: string, config: string, server: string): Promise<0 | 1> {
@@ -40,27 +41,44 @@ function tryConnect(directory: string): Promise<Socket | undefined> {
   })
 }
 
-/** The gate lives on by itself, and ends a minute after its last client. */
+/** Where several pipes start at once, one of their gates gets the directory and the others end:
+ * all wait for the one that has it. */
 async function startGate(directory: string, config: string): Promise<Socket> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const logFile = join(directory, 'gate.log')
+  const began = performance.now()
+  let gate = spawnGate(directory, config, logFile)
+  while (performance.now() - began < START_MS_MAX) {
+    const socket = await tryConnect(directory)
+    if (socket !== undefined) return socket
+    await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS))
+    if (gate.ended === undefined) continue
+    if (gate.ended.code !== 0) break
+    if (performance.now() - gate.ended.atMs > START_AGAIN_MS)
+      gate = spawnGate(directory, config, logFile)
+  }
+  const said = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS).trim()
+  throw new CliError('CLI_START', `the gate did not start: ${said}`, `see ${logFile}`)
+}
+
+interface StartedGate {
+  /** Code 0: another gate has the directory. */
+  ended?: { readonly code: number | null; readonly atMs: number }
+}
+
+/** The gate lives on by itself, and ends a minute after its last client. */
+function spawnGate(directory: string, config: string, logFile: string): StartedGate {
   const log = openSync(logFile, 'a', 0o600)
   const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
   const args = [bin, 'up', '--config', config, '--data', directory, '--piped']
   const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log] })
-  let ended = false
-  child.once('exit', () => {
-    ended = true
+  closeSync(log)
+  const gate: StartedGate = {}
+  child.once('exit', (code) => {
+    gate.ended = { code, atMs: performance.now() }
   })
   child.unref()
-  const began = performance.now()
-  const waited = () => performance.now() - began
-  while (waited() < (ended ? OTHERS_START_MS_MAX : START_MS_MAX)) {
-    const socket = await tryConnect(directory)
-    if (socket !== undefined) return socket
-    await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS))
-  }
-  throw new CliError('CLI_START', 'the gate did not start', `see ${logFile}`)
+  return gate
 }
 
 /** Names the server; the gate answers with a line of its own before anything else. */

@@ -47,11 +47,14 @@ async function up(options: Options): Promise<void> {
   if (policy.shadow) log('warn', 'the policy is in shadow mode: nothing is enforced')
   const piped = options.piped === true
   // Loaded here: the other commands start in half the time without the gate.
-  const { runGate } = await import('../gateway/run-gate.ts')
+  const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
   const gate = await runGate(config, policy, text, { piped, log }).catch((error: Error) => {
+    // A pipe wants a gate, not this one.
+    if (piped && error instanceof DataTaken) return undefined
     const help = 'another --port or --data may be free; `sluice up --help` shows more'
     throw new CliError('CLI_START', error.message, help)
   })
+  if (gate === undefined) return log('info', 'another gate has the data directory')
   process.stdout.write(`sluice ready ${gate.url}\n`)
   const why = await Promise.race([stopSignal(), gate.idle])
   log('info', `stopping (${why})`)

@@ -8,6 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
 
+export class DataTaken extends Error {}
+
 export class DataLock {
   readonly #database: DatabaseSync
   readonly #pidFile: string
@@ -17,7 +19,7 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws an Error that says who has it. */
+  /** Throws `DataTaken`, which says who has it. */
   static take(directory: string): DataLock {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'gate.lock')
@@ -30,7 +32,7 @@ export class DataLock {
     } catch (error) {
       database.close()
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-      throw new Error(
+      throw new DataTaken(
         `process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`,
       )
     }

@@ -25,6 +25,8 @@ import { endLeftovers } from './upstream/leftovers.ts'
 import type { Log } from './upstream/upstream.ts'
 import { Watcher } from './upstream/watcher.ts'
 
+export { DataTaken } from './data-lock.ts'
+
 export interface RunningGate {
   /** Where clients reach it over HTTP; the socket where it serves pipes only. */
   readonly url: string
