@@ -1,0 +1,19 @@
+// What can be wrong with who calls, and with the keys and grants that say so. docs/errors.md lists
+// the same codes; a test holds the two together.
+
+export const ERRORS = {
+  IDENTITY_KEY: 'the key of the installation is not one, or cannot be read',
+  IDENTITY_HANDLE: 'a handle is too long to be sealed',
+  GRANT_TAKEN: 'a grant of this name exists already',
+  GRANT_LIMIT: 'there are as many grants as there may be',
+} as const
+
+export class IdentityError extends Error {
+  readonly code: keyof typeof ERRORS
+  readonly help: string
+  constructor(code: keyof typeof ERRORS, message: string, help: string) {
+    super(message)
+    this.code = code
+    this.help = help
+  }
+}
