@@ -31,8 +31,8 @@ function say(text: string): void {
 
 /** On one line, for those who read line by line. To `stdio` and `wrap` stdout is a channel. */
 function answer(argv: readonly string[], error: object): void {
-  const isGroup = argv[0] === 'policy' || argv[0] === 'ledger'
-  if (isGroup && argv.includes('--json')) process.stdout.write(`${toJsonLine({ error })}\n`)
+  const isChannel = ['up', 'stdio', 'wrap', 'demo'].includes(argv[0] ?? '')
+  if (!isChannel && argv.includes('--json')) process.stdout.write(`${toJsonLine({ error })}\n`)
 }
 
 /** The parser's own complaints, in the words of all others. */

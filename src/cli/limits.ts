@@ -5,3 +5,6 @@
 export const TEXT_FILE_BYTES_MAX = 8 * 1_048_576
 /** A file of tool definitions; 4,358 real ones take 5 MB. */
 export const TOOLS_FILE_BYTES_MAX = 256 * 1_048_576
+/** What a gate may answer to a command, and how long it may take: a backup copies everything. */
+export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
+export const GATE_ANSWER_MS_MAX = 600_000

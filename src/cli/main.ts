@@ -6,6 +6,7 @@ import { Command } from 'commander'
 import type { Answer } from './answer.ts'
 import { addDemo } from './demo.ts'
 import { tellFailure } from './failure.ts'
+import { addFreeze, addThaw } from './freeze.ts'
 import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
@@ -16,6 +17,7 @@ import { addPolicyExplain } from './policy-explain.ts'
 import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
 import { addPolicyTest } from './policy-test.ts'
+import { addStatus } from './status.ts'
 import { addStdio } from './stdio.ts'
 import { addUp } from './up.ts'
 import { addWrap } from './wrap.ts'
@@ -54,6 +56,9 @@ function build(answer: Answer): Command {
   addStdio(program, answer)
   addWrap(program, answer)
   addDemo(program, answer)
+  addStatus(program, answer)
+  addFreeze(program, answer)
+  addThaw(program, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

@@ -4,11 +4,11 @@
 
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { socketPath } from '../gateway/front/socket.ts'
 import { CliError } from './errors.ts'
+import { connectGate, greet } from './gate-socket.ts'
 
 const START_MS_MAX = 30_000
 /** Another gate had the directory and then did not serve, because it was ending: ours may. */
@@ -18,26 +18,13 @@ const LOG_TAIL_CHARS = 2_000
 
 /** Resolves with the exit code when either side ends. */
 export async function pipe(directory: string, config: string, server: string): Promise<0 | 1> {
-  const socket = (await tryConnect(directory)) ?? (await startGate(directory, config))
-  const answer = await greet(socket, server)
-  if (answer !== 'ok')
-    throw new CliError('CLI_ARGUMENT', answer, 'name a server of the configuration')
+  const socket = (await connectGate(directory)) ?? (await startGate(directory, config))
+  await greet(socket, { do: 'pipe', server })
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   return new Promise((resolve) => {
     socket.once('close', () => resolve(process.stdin.readableEnded ? 0 : 1))
     socket.once('error', () => resolve(1))
-  })
-}
-
-function tryConnect(directory: string): Promise<Socket | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath(directory))
-    socket.once('connect', () => {
-      socket.removeAllListeners('error')
-      resolve(socket)
-    })
-    socket.once('error', () => resolve(undefined))
   })
 }
 
@@ -49,7 +36,7 @@ async function startGate(directory: string, config: string): Promise<Socket> {
   const began = performance.now()
   let gate = spawnGate(directory, config, logFile)
   while (performance.now() - began < START_MS_MAX) {
-    const socket = await tryConnect(directory)
+    const socket = await connectGate(directory)
     if (socket !== undefined) return socket
     await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS))
     if (gate.ended === undefined) continue
@@ -79,24 +66,4 @@ function spawnGate(directory: string, config: string, logFile: string): StartedG
   })
   child.unref()
   return gate
-}
-
-/** Names the server; the gate answers with a line of its own before anything else. */
-function greet(socket: Socket, server: string): Promise<string> {
-  socket.write(`${server}\n`)
-  return new Promise((resolve) => {
-    let said = Buffer.alloc(0)
-    const take = (chunk: Buffer): void => {
-      said = Buffer.concat([said, chunk])
-      const end = said.indexOf(0x0a)
-      if (end < 0) return
-      socket.off('data', take)
-      socket.pause()
-      const rest = said.subarray(end + 1)
-      if (rest.length > 0) socket.unshift(rest)
-      resolve(said.subarray(0, end).toString())
-    }
-    socket.on('data', take)
-    socket.once('close', () => resolve('the gate ended the connection'))
-  })
 }

@@ -6,4 +6,5 @@ export const ERRORS = {
   RATE_LIMITED: 'too many calls in the window of a limit',
   SPEND_LIMITED: 'the amount does not fit what a limit has left',
   APPROVAL_REQUIRED: 'a person has to say yes first',
+  FROZEN: 'a person has frozen the gate, the server, the principal or the agent',
 } as const

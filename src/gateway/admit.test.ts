@@ -30,6 +30,7 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
   const record = { intent, refusal: (judged: Judged) => void refusals.push(judged) }
   const spine: Spine = {
     policy: () => policy as CompiledPolicy,
+    frozen: () => undefined,
     counters,
     record,
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
@@ -84,6 +85,20 @@ describe('a call', () => {
     expect([intents.length, refusals.length]).toEqual([0, 1])
     const hidden = spineOf('default: hide')
     expect(await hidden.ask('odd')).toMatchObject({ decision: { action: 'hide' } })
+  })
+
+  test('is refused before anything is looked at where it is frozen, and counts nothing', async () => {
+    const { intents, refusals, spine } = spineOf('default: hide')
+    const asked = { call: CALL, facts: FACTS, argsText: '{}' }
+    const frozen = { scope: 'agent', id: 'a', atMs: 0, why: '' } as const
+    const counters = {
+      ...spine.counters,
+      consume: () => expect.unreachable(),
+      look: () => expect.unreachable(),
+    }
+    const verdict = await admit({ ...spine, counters, frozen: () => frozen }, asked)
+    expect(verdict).toMatchObject({ decision: { action: 'deny', code: 'FROZEN' } })
+    expect([intents.length, refusals.length]).toEqual([0, 1])
   })
 
   test('that would need a person is denied, and says so', async () => {

@@ -8,6 +8,7 @@ import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.
 import type { Decision, ShadowVerdict } from '../core/decision.ts'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
+import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
 
 /** What is asked, as it was read. */
 export interface Asked {
@@ -35,6 +36,7 @@ export interface CallRecord {
 
 export interface Spine {
   readonly policy: () => CompiledPolicy
+  readonly frozen: (who: Concerned) => Frozen | undefined
   readonly counters: Counters & Usage
   readonly record: CallRecord
   readonly now: () => Instant
@@ -57,12 +59,16 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const { counters, record } = spine
   const now = spine.now()
   const callId = spine.newId()
-  const decision = decide(spine.policy(), asked.call, asked.facts, counters, now)
   const refuse = (refused: Decision): Verdict => {
     const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
     record.refusal({ ...asked, callId, decision: told, now })
     return { decision: told, callId }
   }
+  // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
+  // names are hidden.
+  const frozen = spine.frozen(concernedBy(asked))
+  if (frozen !== undefined) return refuse(frozenDecision(frozen))
+  const decision = decide(spine.policy(), asked.call, asked.facts, counters, now)
   if (asked.objection !== undefined && decision.action !== 'hide')
     return refuse(denied(decision, 'DENIED', asked.objection))
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
@@ -80,6 +86,21 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
     await giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
     return { decision: denied(decision, 'POLICY_FAULT', reason), callId }
+  }
+}
+
+function concernedBy({ call, facts }: Asked): Concerned {
+  return {
+    server: call.server,
+    principal: facts.principal.id,
+    agent: facts.agent?.id ?? null,
+  }
+}
+
+function frozenDecision(frozen: Frozen): Decision {
+  return {
+    ...{ action: 'deny', code: 'FROZEN', rule: '', reason: frozenReason(frozen) },
+    ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
   }
 }
 

@@ -10,6 +10,7 @@ import type { Answer, Id, Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeError, writeMembers, writeResult } from '../wire/write-message.ts'
+import { type Frozen, frozenReason } from './operate/freezes.ts'
 
 export function refusalAnswer(
   { id, method, params }: Request,
@@ -22,7 +23,7 @@ export function refusalAnswer(
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const told = { decision: action, code, reason, ...wait, callId }
-  const text = `denied by policy: ${reason}`
+  const text = refusalText(decision)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
     return writeError(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
@@ -35,6 +36,19 @@ export function refusalAnswer(
     ...(structured ? { structuredContent: { sluice: told } } : {}),
   }
   return writeResult(id, JSON.stringify(result))
+}
+
+/** What a caller reads of a refusal. */
+export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>): string {
+  return code === 'FROZEN' ? reason : `denied by policy: ${reason}`
+}
+
+/** To what is no call, or was one on its way when the freeze came. */
+export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): string {
+  const doubt = isSent ? '; whether it was carried out is unknown' : ''
+  const reason = `${frozenReason(frozen)}${doubt}`
+  const told = { decision: 'deny', code: 'FROZEN', reason }
+  return writeError(id, RPC.frozen, reason, { 'sluice/decision': told })
 }
 
 function unknownAnswer(id: Id, method: string, name: string): string {

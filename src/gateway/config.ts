@@ -57,6 +57,22 @@ export function readConfig(
     : { config, problems: problems.sorted() }
 }
 
+/** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
+ * where the file does not say. */
+export function readPlace(
+  source: { readonly file: string; readonly text: string },
+  environment: Environment,
+): { readonly data: string; readonly servers: readonly string[] } | undefined {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree?.kind !== 'map') return undefined
+  const servers = entry(tree, 'servers')
+  const names = servers?.kind === 'map' ? servers.entries.map(({ key }) => String(key.value)) : []
+  const reader = new ConfigReader(dirname(resolve(source.file)), environment, problems)
+  const data = reader.data(tree)
+  return problems.hasErrors ? undefined : { data, servers: names }
+}
+
 class ConfigReader {
   readonly #folder: string
   readonly #environment: Environment
@@ -76,13 +92,17 @@ class ConfigReader {
     return {
       file: resolve(file),
       ...this.#listen(entry(map, 'listen')),
-      data: this.#path(entry(map, 'data')) ?? resolve(this.#folder, '.sluice'),
+      data: this.data(map),
       servers: Object.fromEntries(servers),
       ...optional('policy', this.#path(entry(map, 'policy'))),
       ...optional('house', this.#path(entry(map, 'house'))),
       sync:
         (entry(ledger, 'sync') as LocatedScalar | undefined)?.value === 'full' ? 'full' : 'normal',
     }
+  }
+
+  data(map: LocatedMap): string {
+    return this.#path(entry(map, 'data')) ?? resolve(this.#folder, '.sluice')
   }
 
   #server(map: LocatedMap): ServerConfig {

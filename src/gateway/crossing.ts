@@ -123,6 +123,26 @@ export class Crossing {
     }
   }
 
+  /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
+  interrupt(why: string, answer: (id: Id, isSent: boolean) => string): Crossed[] {
+    const { to, onCancel } = this.#options
+    for (const id of this.#judging) this.reply(id, answer(id, false))
+    this.#judging.clear()
+    const open = [...this.#open]
+    this.#open.clear()
+    for (const [ours, crossed] of open) {
+      this.reply(crossed.id, answer(crossed.id, true))
+      const members = new Map([
+        ['requestId', JSON.stringify(ours)],
+        ['reason', JSON.stringify(why)],
+      ])
+      to.send(oneLine(writeNotification('notifications/cancelled', members)))
+      onCancel(crossed.id, ours)
+      this.settle(crossed, { status: 'cancelled' })
+    }
+    return open.map(([, crossed]) => crossed)
+  }
+
   settle({ admission, startedMs }: Crossed, outcome: Outcome): void {
     if (admission !== undefined) this.#options.record(admission, startedMs, outcome)
   }

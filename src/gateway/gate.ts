@@ -13,6 +13,8 @@ import type { GateConfig, ServerConfig } from './config.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
 import type { ClientLink } from './link.ts'
+import type { Freezes } from './operate/freezes.ts'
+import { refuseFrozen } from './operate/refuse-frozen.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
@@ -30,6 +32,7 @@ export interface GateParts {
   readonly counters: Counters & Usage
   readonly slots: Slots
   readonly ledger: Ledger
+  readonly freezes: Freezes
   readonly watcher: Watcher
   readonly pools: HttpPools
   /** The gate's own files, which no argument may name. */
@@ -49,6 +52,7 @@ export class Gate {
     this.#record = new LedgerRecord(parts.ledger, () => parts.policyId, parts.log)
     this.#spine = {
       policy: () => parts.policy,
+      frozen: (who) => parts.freezes.of(who),
       counters: parts.counters,
       record: this.#record,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
@@ -64,11 +68,15 @@ export class Gate {
 
   /** Puts the gate between a client's session and a server. */
   open(name: string, client: ClientLink, principal: Principal): void {
-    const { config, ownPaths, slots } = this.#parts
+    const { config, freezes, ownPaths, slots } = this.#parts
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, ...fields })
     const { policy, now } = this.#spine
+    const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
+    const already = frozen()
+    // Not even started: that is an effect too.
+    if (already !== undefined) return refuseFrozen(client, already)
     const server = this.#connect(name, serverConfig, log)
     const slot = slots.open(principal.id, LOCAL_SLOTS, Date.now())
     const relay = new Relay(client, server, {
@@ -81,6 +89,7 @@ export class Gate {
         session: slot.facts(Date.now()),
         ownPaths,
       }),
+      frozen,
       lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
@@ -92,6 +101,21 @@ export class Gate {
     })
     this.#relays.add(relay)
     void server.ended.then(() => this.#relays.delete(relay))
+  }
+
+  /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */
+  interrupt(): number {
+    let calls = 0
+    for (const relay of [...this.#relays])
+      if (relay.frozen !== undefined) calls += relay.interrupt(relay.frozen)
+    return calls
+  }
+
+  /** How much goes on with one server. */
+  figures(server: string): { readonly sessions: number; readonly openRequests: number } {
+    const relays = [...this.#relays].filter((relay) => relay.server === server)
+    const openRequests = relays.reduce((sum, relay) => sum + relay.openRequests, 0)
+    return { sessions: relays.length, openRequests }
   }
 
   /** Waits until every request is answered, for a while. */

@@ -7,11 +7,12 @@ import type { Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { writeError } from '../wire/write-message.ts'
 import { admit, type Spine } from './admit.ts'
-import { refusalAnswer } from './answers.ts'
+import { frozenAnswer, refusalAnswer, refusalText } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import type { Crossing } from './crossing.ts'
 import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
+import type { Frozen } from './operate/freezes.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 
@@ -20,6 +21,8 @@ export interface JudgeContext {
   readonly server: string
   /** Who calls, and in which session; asked anew for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
+  /** What of this conversation is frozen. */
+  readonly frozen: () => Frozen | undefined
   readonly lists: SeenLists
   readonly tasks: OwnTasks
   /** A call of the client's was judged; and one was admitted. */
@@ -42,6 +45,10 @@ export class RequestJudge {
       return crossing.refuse(id, writeError(id, RPC.internal, text))
     }
     const passage = passageFromClient(method)
+    const frozen = this.#context.frozen()
+    // Calls are refused by the spine, which also puts them on record.
+    if (frozen !== undefined && passage !== 'judged')
+      return crossing.refuse(id, frozenAnswer(id, frozen, false))
     if (passage === 'plumbing') return crossing.carry(request, '')
     if (passage === 'unknown') {
       const text = `\`${method}\` is not a method the gate knows`
@@ -73,6 +80,9 @@ export class RequestJudge {
       return refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
     if (crossing.size > SERVER_REQUESTS_MAX)
       return refuse(RPC.internal, `more than ${SERVER_REQUESTS_MAX} requests are open`)
+    const frozen = this.#context.frozen()
+    if (frozen !== undefined && passage !== 'judged')
+      return crossing.refuse(id, frozenAnswer(id, frozen, false))
     if (passage === 'plumbing') return crossing.carry(request, '', undefined, related)
     try {
       await this.#serverCall(request, crossing, related)
@@ -83,9 +93,10 @@ export class RequestJudge {
 
   async #clientCall(request: Request, crossing: Crossing): Promise<void> {
     const { id, method, params } = request
-    const { lists, onAsked, onCall, server, spine } = this.#context
+    const { frozen, lists, onAsked, onCall, server, spine } = this.#context
     const call = callOf(server, request)
-    const tool = method === TOOL_CALL ? await lists.find(call.name) : undefined
+    const asksForTool = method === TOOL_CALL && frozen() === undefined
+    const tool = asksForTool ? await lists.find(call.name) : undefined
     const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
     onAsked()
     const objection = objectionTo(call.args, tool)
@@ -103,8 +114,8 @@ export class RequestJudge {
     const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
     if (verdict.admission !== undefined)
       return crossing.carry(request, call.name, verdict.admission, related)
-    const { code, reason } = verdict.decision
-    const text = `denied by policy: ${reason}`
-    crossing.refuse(request.id, writeError(request.id, rpcCodeOf(code as LocalCode), text))
+    const { decision } = verdict
+    const code = rpcCodeOf(decision.code as LocalCode)
+    crossing.refuse(request.id, writeError(request.id, code, refusalText(decision)))
   }
 }

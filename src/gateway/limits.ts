@@ -108,9 +108,17 @@ export const OWN_QUESTION_MS_MAX = 30_000
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000
 
+// Operating it.
+
+/** Servers, principals and agents that are frozen one by one. */
+export const FREEZES_MAX = 1_000
+export const FREEZE_ID_LENGTH_MAX = 256
+export const FREEZE_WHY_LENGTH_MAX = 500
+
 // The socket.
 
-/** The first line of a connection: the name of a server. */
-export const SOCKET_HELLO_BYTES_MAX = 256
+/** The first line of a connection, which says what it is for, and how long it may take. */
+export const SOCKET_HELLO_BYTES_MAX = 65_536
+export const SOCKET_HELLO_MS_MAX = 10_000
 /** A gate that a pipe has started ends so long after its last client. */
 export const PIPED_GATE_IDLE_MS = 60_000

@@ -6,11 +6,12 @@ import { TOOL_CALL } from '../policy/methods.ts'
 import type { Answer, Id, Message, Notification } from '../wire/message.ts'
 import { oneLine, writeNotification } from '../wire/write-message.ts'
 import type { Admission } from './admit.ts'
-import { withoutOurNames } from './answers.ts'
+import { frozenAnswer, withoutOurNames } from './answers.ts'
 import { notificationPassage } from './call-of.ts'
 import { type Crossed, Crossing, type Outcome, writeAnswer } from './crossing.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
 import type { ClientLink, Related } from './link.ts'
+import { type Frozen, frozenReason } from './operate/freezes.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
@@ -59,7 +60,11 @@ export class Relay {
     const newName = (): string => `sluice-${newId()}`
     this.#up = new Crossing({ from: server, to: client, newId: newName, record, onCancel() {} })
     this.#own = new OwnQuestions(server, newId)
-    this.#lists = context.lists((method, params) => this.#own.ask(method, params))
+    this.#lists = context.lists(async (method, params) => {
+      const frozen = context.frozen()
+      if (frozen !== undefined) throw new Error(frozenReason(frozen))
+      return this.#own.ask(method, params)
+    })
     this.#judge = new RequestJudge({ ...context, lists: this.#lists, tasks: this.#tasks })
     client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
     client.onClose = (why) => this.close(why)
@@ -69,9 +74,30 @@ export class Relay {
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
+  get server(): string {
+    return this.#context.server
+  }
+
   /** Requests of the client's that have no answer yet. */
   get openRequests(): number {
     return this.#down.size
+  }
+
+  /** Ends what is open; says how many calls that were. */
+  interrupt(frozen: Frozen): number {
+    const why = frozenReason(frozen)
+    const answer = (id: Id, isSent: boolean) => frozenAnswer(id, frozen, isSent)
+    const down = this.#down.interrupt(why, answer)
+    const up = this.#up.interrupt(why, answer)
+    this.#own.end(why)
+    // What could not begin is over.
+    if (down.some(({ method }) => method === 'initialize')) this.close(why)
+    return [...down, ...up].filter(({ admission }) => admission !== undefined).length
+  }
+
+  /** What of this conversation is frozen. */
+  get frozen(): Frozen | undefined {
+    return this.#context.frozen()
   }
 
   close(why: string): void {
@@ -116,6 +142,7 @@ export class Relay {
   #clientNotification(notification: Notification): void {
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#down.cancel(notification)
+    if (this.#context.frozen() !== undefined) return
     if (notificationPassage(method) === 'plumbing')
       this.#server.send(oneLine(writeNotification(method, params?.text)))
     else this.#context.log(`a notification that does not pass: ${method}`)
@@ -184,6 +211,7 @@ export class Relay {
     if (passage === 'unknown' || isOthers)
       return this.#context.log(`a notification that does not pass: ${method}`)
     if (method === 'notifications/tools/list_changed') this.#lists.forget()
+    if (this.#context.frozen() !== undefined) return
     const of = this.#down.findByProgress(params?.value.progressToken)
     const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(method, params?.text)), to)

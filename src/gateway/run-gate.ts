@@ -14,11 +14,15 @@ import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
-import { SocketFront, socketPath } from './front/socket.ts'
+import { SocketFront } from './front/socket.ts'
+import { socketPath } from './front/socket-path.ts'
 import { Gate } from './gate.ts'
 import { IdleEnd } from './idle-end.ts'
 import { labelsOf } from './labels-of.ts'
 import { DRAIN_MS } from './limits.ts'
+import { controlOf } from './operate/commands.ts'
+import { Freezes, nameOf } from './operate/freezes.ts'
+import { openGateStore } from './operate/gate-store.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
@@ -55,6 +59,10 @@ export async function runGate(
     undo.push(() => lock.release())
     const ledger = openLedger(config, log)
     undo.push(() => ledger.close())
+    const store = openGateStore(config.data)
+    undo.push(() => store.close())
+    const freezes = new Freezes(store)
+    for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
     const restored = restore(config.data, policy)
     const policyId = `${policy.name} ${digestOf(policyText)}`
     const event = (name: string) =>
@@ -69,29 +77,34 @@ export async function runGate(
     undo.push(() => pools.close())
     const paths = [config.file, config.data, config.policy, config.house]
     const ownPaths = paths.filter((path) => path !== undefined)
-    const parts = { config, policy, policyId, ...restored, ledger, watcher, pools, ownPaths, log }
-    const gate = new Gate(parts)
+    const kept = { ...restored, ledger, freezes }
+    const gate = new Gate({ config, policy, policyId, ...kept, watcher, pools, ownPaths, log })
     undo.push(() => gate.close('the gate is stopping'))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
+    const ready = () => readiness(ledger, policy, freezes)
+    let url = piped ? path : ''
+    const reached = { policyId: () => policyId, ready, url: () => url }
+    const control = controlOf({ config, gate, ledger, freezes, ...reached })
     const socket = new SocketFront({
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
       open: (name, link) => gate.open(name, link, LOCAL_USER),
+      command: (word, request) => control.run(word, request),
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())
     await socket.listen()
     if (piped) {
       undo.push(() => gate.drain(DRAIN_MS))
-      return { url: path, idle: idle.end, stop }
+      return { url, idle: idle.end, stop }
     }
     const front = new HttpFront({
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
       open: (name, link) => gate.open(name, link, LOCAL_USER),
-      ready: () => readiness(ledger, policy),
+      ready,
       nowMs: () => performance.now(),
     })
     undo.push(() => front.close())
@@ -99,7 +112,8 @@ export async function runGate(
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    return { url: `http://${host}:${port}`, idle: idle.end, stop }
+    url = `http://${host}:${port}`
+    return { url, idle: idle.end, stop }
   } catch (error) {
     await stop()
     throw error
@@ -118,10 +132,17 @@ function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
   })
 }
 
-function readiness(ledger: Ledger, policy: CompiledPolicy): { ok: boolean; why: string } {
-  const shadow = 'the policy is in shadow mode, nothing is enforced'
-  const why = ledger.fault?.message ?? (policy.shadow ? shadow : '')
-  return { ok: ledger.state === 'writing', why }
+function readiness(
+  ledger: Ledger,
+  policy: CompiledPolicy,
+  freezes: Freezes,
+): { ok: boolean; why: string } {
+  const why = [
+    ledger.fault?.message,
+    policy.shadow ? 'the policy is in shadow mode, nothing is enforced' : undefined,
+    freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
+  ].filter((part) => part !== undefined)
+  return { ok: ledger.state === 'writing', why: why.join('; ') }
 }
 
 /** What was taken and seen before the restart stays so. */

@@ -16,6 +16,7 @@ test('pinned: the numbers', () => {
     denied: -31001,
     limited: -31002,
     approvalRequired: -31003,
+    frozen: -31004,
   })
 })
 

@@ -17,6 +17,7 @@ export const RPC = {
   denied: -31001,
   limited: -31002,
   approvalRequired: -31003,
+  frozen: -31004,
 } as const
 
 export type RpcCode = (typeof RPC)[keyof typeof RPC]
@@ -45,6 +46,7 @@ const BY_LOCAL_CODE: Readonly<Record<LocalCode, keyof typeof RPC>> = {
   RATE_LIMITED: 'limited',
   SPEND_LIMITED: 'limited',
   APPROVAL_REQUIRED: 'approvalRequired',
+  FROZEN: 'frozen',
   POLICY_FAULT: 'internal',
 }
 

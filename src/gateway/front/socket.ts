@@ -1,32 +1,24 @@
-// The gate's socket in its data directory, for commands of the same user: each connection names a
-// server on its first line and is that client's session from then on. The file mode is the lock:
-// only the owner of the directory can connect.
+// The gate's socket in its data directory, for commands of the same user. The first line of a
+// connection says what it is for: `{"do":"pipe","server":…}` is a client's session from then on, any
+// other word a command, answered with one line. The file mode is the lock: only the owner of the
+// directory can connect.
 
-import { createHash } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { SOCKET_HELLO_BYTES_MAX } from '../limits.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { ClientLink } from '../link.ts'
+import { Refused } from '../operate/refused.ts'
+import { type Hello, readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
   readonly open: (server: string, link: ClientLink) => void
+  /** Does what a command asks; what it throws is the answer too. */
+  readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
-}
-
-const PATH_BYTES_MAX = 100
-
-/** Where the socket of a data directory is; systems take about a hundred bytes. */
-export function socketPath(directory: string): string {
-  const digest = createHash('sha256').update(directory).digest('hex').slice(0, 24)
-  if (process.platform === 'win32') return `\\\\.\\pipe\\sluice-${digest}`
-  const path = join(directory, 'gate.sock')
-  return Buffer.byteLength(path) <= PATH_BYTES_MAX ? path : join(tmpdir(), `sluice-${digest}.sock`)
 }
 
 export class SocketFront {
@@ -36,7 +28,7 @@ export class SocketFront {
 
   constructor(options: SocketFrontOptions) {
     this.#options = options
-    this.#server = createServer((socket) => this.#greet(socket))
+    this.#server = createServer((socket) => void this.#greet(socket))
   }
 
   /** Whoever holds the data directory's lock may take over a socket that was left. */
@@ -56,25 +48,27 @@ export class SocketFront {
     await closed
   }
 
-  #greet(socket: Socket): void {
-    let hello = Buffer.alloc(0)
-    const take = (chunk: Buffer): void => {
-      hello = Buffer.concat([hello, chunk])
-      const end = hello.indexOf(0x0a)
-      if (end < 0 && hello.length <= SOCKET_HELLO_BYTES_MAX) return
-      socket.off('data', take)
-      this.#begin(socket, hello.subarray(0, Math.max(0, end)).toString(), hello.subarray(end + 1))
-    }
-    socket.on('data', take)
+  async #greet(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy())
+    try {
+      const hello = await readHello(socket)
+      if (hello.word === 'pipe') return this.#pipe(socket, hello)
+      socket.resume()
+      say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
+    } catch (error) {
+      say(socket, refusal(error as Error))
+    }
+    socket.end()
   }
 
-  #begin(socket: Socket, server: string, rest: Buffer): void {
-    if (!this.#options.hasServer(server)) {
-      socket.end(`no server is called \`${server.slice(0, 100)}\`\n`)
-      return
-    }
-    socket.write('ok\n')
+  #pipe(socket: Socket, { request, rest }: Hello): void {
+    const { server } = request
+    if (typeof server !== 'string' || !this.#options.hasServer(server))
+      throw new Refused(
+        `no server is called \`${String(server).slice(0, 100)}\``,
+        'name a server of the configuration',
+      )
+    say(socket, { ok: true })
     const link = new LineLink(socket)
     this.#links.add(link)
     this.#options.onClients(this.#links.size)
@@ -87,4 +81,13 @@ export class SocketFront {
     }
     link.start(rest)
   }
+}
+
+function say(socket: Socket, answer: JsonObject): void {
+  if (!socket.destroyed) socket.write(`${JSON.stringify(answer)}\n`)
+}
+
+function refusal(error: Error & { readonly help?: string }): JsonObject {
+  const { message, help } = error
+  return { ok: false, message, ...(help === undefined ? {} : { help }) }
 }

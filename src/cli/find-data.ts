@@ -1,0 +1,47 @@
+// Where the data directory of a gate is, for commands that operate it: as --data says, or as the
+// configuration does. Nothing else of the configuration has to be right, so that a gate can be frozen
+// from a shell that lacks its secrets.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { readPlace } from '../gateway/config.ts'
+import { CliError } from './errors.ts'
+import { readText } from './read-input.ts'
+
+export interface PlaceOptions {
+  readonly config: string
+  readonly data?: string
+}
+
+/** The options of every command that reaches a gate. */
+export function addPlaceOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'the configuration, which names the data directory', 'sluice.yaml')
+    .option('--data <dir>', 'the data directory itself')
+}
+
+/** `servers` is undefined where only the directory is known. */
+export function findData({ config: file, data }: PlaceOptions): {
+  readonly data: string
+  readonly servers?: readonly string[]
+} {
+  if (data !== undefined) return { data: there(resolve(data)) }
+  const place = readPlace({ file, text: readText(file) }, process.env)
+  if (place !== undefined) return { ...place, data: there(place.data) }
+  throw new CliError(
+    'CLI_POLICY',
+    `\`${file}\` does not say where the data is`,
+    'name the directory with --data',
+  )
+}
+
+/** A directory that is made by a slip would be a gate nobody runs. */
+function there(directory: string): string {
+  if (existsSync(directory)) return directory
+  throw new CliError(
+    'CLI_FILE',
+    `\`${directory}\` is not there`,
+    'no gate has run with this data directory yet: name another with --data or --config',
+  )
+}

@@ -1,0 +1,76 @@
+// The gate's socket from the other side: connects, says the first line and reads the first line of
+// the answer. A command asks with `askGate`; a pipe goes on with the connection.
+
+import { connect, type Socket } from 'node:net'
+import { isObject, type JsonObject } from '../core/json.ts'
+import { socketPath } from '../gateway/front/socket-path.ts'
+import { CliError } from './errors.ts'
+import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from './limits.ts'
+
+/** Undefined where no gate listens. */
+export function connectGate(directory: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath(directory))
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      resolve(socket)
+    })
+    socket.once('error', () => resolve(undefined))
+  })
+}
+
+/** What the running gate answers to a command; undefined where none runs. */
+export async function askGate(
+  directory: string,
+  request: JsonObject & { readonly do: string },
+): Promise<JsonObject | undefined> {
+  const socket = await connectGate(directory)
+  if (socket === undefined) return undefined
+  const patience = setTimeout(() => socket.destroy(), GATE_ANSWER_MS_MAX)
+  try {
+    return await greet(socket, request)
+  } finally {
+    clearTimeout(patience)
+    socket.destroy()
+  }
+}
+
+/** Says the first line; throws where the gate refuses. What comes behind its answer is left in the
+ * socket, which is paused. */
+export async function greet(socket: Socket, request: JsonObject): Promise<JsonObject> {
+  socket.on('error', () => socket.destroy())
+  socket.write(`${JSON.stringify(request)}\n`)
+  const answer = await readAnswer(socket)
+  if (answer.ok === true) return answer
+  const { message = 'the gate ended the connection', help } = answer
+  const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'
+  throw new CliError('CLI_GATE', String(message), todo)
+}
+
+function readAnswer(socket: Socket): Promise<JsonObject> {
+  return new Promise((resolve) => {
+    let said: Buffer = Buffer.alloc(0)
+    const take = (chunk: Buffer): void => {
+      said = said.length === 0 ? chunk : Buffer.concat([said, chunk])
+      const end = said.indexOf(0x0a)
+      if (end < 0 && said.length > GATE_ANSWER_BYTES_MAX) socket.destroy()
+      if (end < 0) return
+      socket.off('data', take)
+      socket.pause()
+      const rest = said.subarray(end + 1)
+      if (rest.length > 0) socket.unshift(rest)
+      resolve(parse(said.subarray(0, end).toString()))
+    }
+    socket.on('data', take)
+    socket.once('close', () => resolve({}))
+  })
+}
+
+function parse(line: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : {}
+  } catch {
+    return { message: `the gate answered with something else: ${line.slice(0, 200)}` }
+  }
+}

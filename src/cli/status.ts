@@ -1,0 +1,84 @@
+// `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
+// in order. Where none runs, what it would find.
+
+import type { Command } from 'commander'
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { told } from '../gateway/operate/freeze.ts'
+import { readFreezes } from '../gateway/operate/freezes.ts'
+import { openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Answer } from './answer.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
+import { whatOf } from './freeze.ts'
+import { askGate } from './gate-socket.ts'
+import { Output, plural, printable } from './output.ts'
+
+interface Options extends PlaceOptions {
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice status
+  sluice status --data ./.sluice --json
+
+Exit code 0 where the gate runs and is ready, 1 where not.`
+
+export function addStatus(parent: Command, answer: Answer): void {
+  addPlaceOptions(parent.command('status').description('how the gate is'))
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const { data } = findData(options)
+      const said = (await askGate(data, { do: 'status' })) ?? resting(data)
+      const output = new Output(options)
+      output.value(said)
+      show(said, output)
+      answer(said.running === true && said.ready === true ? 0 : 1)
+    })
+}
+
+function resting(data: string): JsonObject {
+  return { running: false, data, frozen: frozenIn(data).map(told) }
+}
+
+function frozenIn(data: string) {
+  try {
+    const store = openGateStoreReadOnly(data)
+    try {
+      return readFreezes(store)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
+    throw error
+  }
+}
+
+function show(said: JsonObject, output: Output): void {
+  const word = (style: 'green' | 'yellow', text: string) => output.paint(style, text)
+  if (said.running !== true)
+    output.line(`${word('yellow', 'not running')}: ${printable(String(said.data))}`)
+  else {
+    const state = said.ready === true ? word('green', 'ready') : word('yellow', 'not ready')
+    const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
+    output.line(`${state}${why}`)
+    output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
+    output.line(`policy ${printable(String(said.policy))}`)
+    for (const server of objects(said.servers))
+      output.line(
+        `server ${printable(String(server.name))} (${server.kind}): ${plural(Number(server.sessions), 'session')}, ${server.openRequests} open`,
+      )
+    const ledger = isObject(said.ledger) ? said.ledger : {}
+    output.line(`record ${ledger.state}, ${ledger.records} records`)
+  }
+  for (const frozen of objects(said.frozen)) {
+    const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
+    output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)
+  }
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

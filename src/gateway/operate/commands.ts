@@ -1,0 +1,58 @@
+// What the running gate does for commands: each word of the control channel with the parts it works
+// on. Put together once, when the gate starts.
+
+import type { JsonObject } from '../../core/json.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { GateConfig } from '../config.ts'
+import type { Gate } from '../gate.ts'
+import { Control } from './control.ts'
+import { freeze, thaw, told } from './freeze.ts'
+import type { Freezes } from './freezes.ts'
+
+export interface CommandParts {
+  readonly config: GateConfig
+  readonly gate: Gate
+  readonly ledger: Ledger
+  readonly freezes: Freezes
+  /** Name and digest of the policy in force. */
+  readonly policyId: () => string
+  /** What `/readyz` says. */
+  readonly ready: () => { readonly ok: boolean; readonly why: string }
+  /** Where clients reach it; empty until it serves. */
+  readonly url: () => string
+}
+
+export function controlOf(parts: CommandParts): Control {
+  const { config, freezes, gate, ledger } = parts
+  const freezing = {
+    ...{ freezes, ledger, servers: Object.keys(config.servers) },
+    interrupt: () => gate.interrupt(),
+    nowMs: Date.now,
+  }
+  return new Control({
+    freeze: (request) => freeze(freezing, request),
+    thaw: (request) => thaw(freezing, request),
+    status: () => status(parts),
+  })
+}
+
+function status({ config, freezes, gate, ledger, policyId, ready, url }: CommandParts): JsonObject {
+  const { ok, why } = ready()
+  const { commits, seq, open, kept } = ledger.figures
+  return {
+    running: true,
+    pid: process.pid,
+    upSeconds: Math.round(process.uptime()),
+    url: url(),
+    data: config.data,
+    ready: ok,
+    why,
+    policy: policyId(),
+    frozen: freezes.list.map(told),
+    servers: Object.entries(config.servers).map(([name, { kind }]) => ({
+      ...{ name, kind },
+      ...gate.figures(name),
+    })),
+    ledger: { state: ledger.state, records: seq, commits, open, kept },
+  }
+}

@@ -1,0 +1,25 @@
+// The words that commands say to the running gate over its socket, and what does them. Every other
+// command of a data directory goes through here, so that one process alone changes anything.
+
+import type { JsonObject } from '../../core/json.ts'
+import { Refused } from './refused.ts'
+
+export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
+
+export class Control {
+  readonly #words: ReadonlyMap<string, Command>
+
+  constructor(words: Readonly<Record<string, Command>>) {
+    this.#words = new Map(Object.entries(words))
+  }
+
+  async run(word: string, request: JsonObject): Promise<JsonObject> {
+    const command = this.#words.get(word)
+    if (command === undefined)
+      throw new Refused(
+        `the gate knows no command \`${word.slice(0, 40)}\``,
+        'is the gate of another version than the command? start it again',
+      )
+    return command(request)
+  }
+}

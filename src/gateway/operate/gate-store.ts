@@ -1,0 +1,28 @@
+// The file `gate.db` of the data directory: what the gate itself has to know again after a restart.
+// Opened by whoever holds the directory's lock: the running gate, or a command where none runs.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
+
+/** `id` is empty where everything is frozen. */
+const FREEZES = `
+  CREATE TABLE freezes (
+    scope TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    PRIMARY KEY (scope, id)
+  ) STRICT;`
+
+function gateFile(directory: string) {
+  return { directory, name: 'gate.db', migrations: [FREEZES] }
+}
+
+export function openGateStore(directory: string): DatabaseSync {
+  return openDatabase(gateFile(directory))
+}
+
+/** Throws STORE_MISSING where no gate ever ran. */
+export function openGateStoreReadOnly(directory: string): DatabaseSync {
+  return openReadOnly(gateFile(directory))
+}
