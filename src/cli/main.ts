@@ -7,6 +7,9 @@ import type { Answer } from './answer.ts'
 import { addDemo } from './demo.ts'
 import { tellFailure } from './failure.ts'
 import { addFreeze, addThaw } from './freeze.ts'
+import { addGrantsAdd } from './grants-add.ts'
+import { addGrantsList } from './grants-list.ts'
+import { addGrantsRevoke } from './grants-revoke.ts'
 import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
@@ -79,6 +82,11 @@ function build(answer: Answer): Command {
     .helpCommand(false)
   for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
     add(ledger, answer)
+  const grants = program
+    .command('grants')
+    .description('who may call, and under which policy')
+    .helpCommand(false)
+  for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
   return program
 }
 
@@ -90,6 +98,7 @@ function version(): string {
 const EXAMPLES = `
 Examples:
   sluice up --config sluice.yaml
+  sluice grants add ann --policy readonly
   sluice ledger tail --data ./.sluice
   sluice policy check policy.yaml --tools tools.json
   sluice policy explain stripe/create_refund --args '{"amount": 100}'

@@ -3,6 +3,7 @@
 
 import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
+import { GRANTS, POLICIES } from './config-grants.ts'
 
 const text = (max: number): Shape => ({ kind: 'text', max })
 const anyName = {
@@ -50,7 +51,11 @@ export const CONFIG: ObjectShape = {
       required: true,
     },
     policy: { shape: text(4_096), doc: 'the policy document; without one everything is denied' },
-    house: { shape: text(4_096), doc: 'a document whose guardrails lie over the policy' },
+    policies: {
+      shape: POLICIES,
+      doc: 'documents by name, for grants; the guardrails of the one named `house` lie over all',
+    },
+    grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
     ledger: {
       shape: {
         kind: 'object',

@@ -19,7 +19,8 @@ servers:
   files: { command: [npx, -y, "\${PACKAGE}", ./w], env: { A: "1" }, cwd: sub }
   mail: { url: "https://example.com/mcp", headers: { Authorization: "Bearer \${TOKEN}" } }
 policy: ./policy.yaml
-house: /etc/house.yaml
+policies: { house: /etc/house.yaml, reader: reader.yaml }
+grants: { ann: { hash: "sha256:${'ab'.repeat(32)}", policy: reader, groups: [ops], explain: true } }
 ledger: { sync: full }
 `
     const environment = { PACKAGE: 'some-server', TOKEN: 'a}b${c' }
@@ -44,7 +45,18 @@ ledger: { sync: full }
         },
       },
       policy: '/etc/sluice/policy.yaml',
+      policies: { reader: '/etc/sluice/reader.yaml' },
       house: '/etc/house.yaml',
+      grants: [
+        {
+          name: 'ann',
+          hash: Buffer.alloc(32, 0xab),
+          policy: 'reader',
+          slots: 1,
+          groups: ['ops'],
+          explain: true,
+        },
+      ],
       sync: 'full',
     })
   })
@@ -58,6 +70,9 @@ ledger: { sync: full }
 
 describe('a wrong configuration', () => {
   const server = (fields: string): string => `version: 1\nservers: { a: { ${fields} } }`
+
+  const grant = (fields: string, hash = `sha256:${'0'.repeat(64)}`): string =>
+    `version: 1\npolicies: { p: ./p.yaml, house: ./h.yaml }\ngrants: { a: { hash: "${hash}",\n ${fields} } }\n${SERVERS}`
 
   test.each([
     ['', '1:1 the document is empty'],
@@ -111,6 +126,18 @@ describe('a wrong configuration', () => {
     [`version: 1\nledger: { sync: often }\n${SERVERS}`, '2:17 `sync` cannot be `often`'],
     [`version: 1\npolcy: ./p.yaml\n${SERVERS}`, '2:1 unknown key `polcy` in a configuration'],
     ['version: 1\n\tx', '2:1 a tab indents this line'],
+    [
+      `version: 1\npolicies: { policy: ./p.yaml }\n${SERVERS}`,
+      '2:13 `policy` is the name of the document of `policy:`',
+    ],
+    [`version: 1\npolicies: { A: ./p.yaml }\n${SERVERS}`, '2:13 `A` is no name of a policy'],
+    [grant('policy: house'), '4:10 no policy is called `house`'],
+    [grant('policy: other'), '4:10 no policy is called `other`'],
+    [grant('policy: p', 'sha256:AB'), '3:22 this is no `sha256:` and 64 hex digits'],
+    [grant('policy: p, groups: [a b]'), '4:21 `a b` is no name of a group'],
+    [grant('policy: p, slots: 0'), '4:20 `slots` is `0`'],
+    [`version: 1\ngrants: { local: {} }\n${SERVERS}`, '2:11 `local` is no name of a grant'],
+    [`version: 1\ngrants: { "a:b": {} }\n${SERVERS}`, '2:11 `a:b` is no name of a grant'],
   ])('%j: %s', (text, expected) => {
     const { config, problems } = readConfig({ file: 'sluice.yaml', text }, { SECRET: 'hush' })
     expect(config).toBeUndefined()

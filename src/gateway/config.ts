@@ -1,5 +1,5 @@
-// sluice.yaml to what the gate runs on. Paths are taken from the file's own folder; `${NAME}` is an
-// environment variable, and a missing one is an error at its line.
+// sluice.yaml to what the gate runs on. Every mistake is a problem at its line; the parts on who may
+// call are in files of their own.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { dirname, resolve } from 'node:path'
@@ -12,7 +12,10 @@ import {
   type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
+import type { FixedGrant } from '../identity/grant.ts'
+import { policyNames, readGrants, readPolicies } from './config-grants.ts'
 import { CONFIG } from './config-shape.ts'
+import { ConfigValues, type Environment } from './config-values.ts'
 
 export type ServerConfig =
   | {
@@ -34,11 +37,13 @@ export interface GateConfig {
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
   readonly policy?: string
+  /** Named documents for grants. */
+  readonly policies: Readonly<Record<string, string>>
+  /** The document whose guardrails lie over all others. */
   readonly house?: string
+  readonly grants: readonly FixedGrant[]
   readonly sync: 'normal' | 'full'
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
@@ -50,7 +55,8 @@ export function readConfig(
   const tree = readDocument(source.text, problems)
   if (tree === undefined || !checkShape(tree, CONFIG, 'the configuration', problems))
     return { problems: problems.sorted() }
-  const reader = new ConfigReader(dirname(resolve(source.file)), environment, problems)
+  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const reader = new ConfigReader(values)
   const config = reader.read(asMap(tree), source.file)
   return problems.hasErrors
     ? { problems: problems.sorted() }
@@ -68,20 +74,17 @@ export function readPlace(
   if (tree?.kind !== 'map') return undefined
   const servers = entry(tree, 'servers')
   const names = servers?.kind === 'map' ? servers.entries.map(({ key }) => String(key.value)) : []
-  const reader = new ConfigReader(dirname(resolve(source.file)), environment, problems)
+  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const reader = new ConfigReader(values)
   const data = reader.data(tree)
   return problems.hasErrors ? undefined : { data, servers: names }
 }
 
 class ConfigReader {
-  readonly #folder: string
-  readonly #environment: Environment
-  readonly #problems: Problems
+  readonly #values: ConfigValues
 
-  constructor(folder: string, environment: Environment, problems: Problems) {
-    this.#folder = folder
-    this.#environment = environment
-    this.#problems = problems
+  constructor(values: ConfigValues) {
+    this.#values = values
   }
 
   read(map: LocatedMap, file: string): GateConfig {
@@ -89,20 +92,23 @@ class ConfigReader {
       ({ key, value }) => [String(key.value), this.#server(asMap(value))] as const,
     )
     const ledger = asMap(entry(map, 'ledger'))
+    const policy = optional('policy', this.#values.path(entry(map, 'policy')))
+    const policies = readPolicies(map, this.#values)
     return {
       file: resolve(file),
       ...this.#listen(entry(map, 'listen')),
       data: this.data(map),
       servers: Object.fromEntries(servers),
-      ...optional('policy', this.#path(entry(map, 'policy'))),
-      ...optional('house', this.#path(entry(map, 'house'))),
+      ...policy,
+      ...policies,
+      grants: readGrants(map, policyNames({ ...policy, ...policies }), this.#values),
       sync:
         (entry(ledger, 'sync') as LocatedScalar | undefined)?.value === 'full' ? 'full' : 'normal',
     }
   }
 
   data(map: LocatedMap): string {
-    return this.#path(entry(map, 'data')) ?? resolve(this.#folder, '.sluice')
+    return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
   }
 
   #server(map: LocatedMap): ServerConfig {
@@ -123,18 +129,18 @@ class ConfigReader {
         url: this.#address(url),
         headers: this.#headers(entry(map, 'headers')),
       }
-    const words = command?.kind === 'list' ? command.items.map((item) => this.#text(item)) : []
-    const env = this.#texts(entry(map, 'env'))
+    const words = this.#values.list(command)
+    const env = this.#values.texts(entry(map, 'env'))
     return {
       kind: 'stdio',
       command: words,
       env,
-      cwd: this.#path(entry(map, 'cwd')) ?? this.#folder,
+      cwd: this.#values.path(entry(map, 'cwd')) ?? this.#values.folder,
     }
   }
 
   #address(node: Located): string {
-    const address = this.#text(node)
+    const address = this.#values.text(node)
     // As it was written: what a variable holds may be a secret.
     const { value } = node as LocatedScalar
     if (!/^https?:\/\//.test(address) || !URL.canParse(address))
@@ -143,7 +149,7 @@ class ConfigReader {
   }
 
   #headers(node: Located | undefined): Record<string, string> {
-    const headers = this.#texts(node)
+    const headers = this.#values.texts(node)
     for (const { key } of asMap(node).entries) {
       const name = String(key.value)
       try {
@@ -157,48 +163,22 @@ class ConfigReader {
   }
 
   #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
-    this.#problems.error('CONFIG_SERVER', at, message, help)
+    this.#values.problems.error('CONFIG_SERVER', at, message, help)
   }
 
   #listen(node: Located | undefined): { host: string; port: number } {
     if (node === undefined) return { host: '127.0.0.1', port: 7433 }
-    const text = this.#text(node)
+    const text = this.#values.text(node)
     const match = /^(.+):(\d{1,5})$/.exec(text)
     const [, host = '', port = ''] = match ?? []
     if (!LOOPBACK.includes(host) || Number(port) > 65_535)
-      this.#problems.error(
+      this.#values.problems.error(
         'CONFIG_LISTEN',
         node.at,
         `\`${text}\` is no loopback address with a port`,
         'write `127.0.0.1:7433`; beyond loopback there is no authentication yet',
       )
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
-  }
-
-  #path(node: Located | undefined): string | undefined {
-    return node === undefined ? undefined : resolve(this.#folder, this.#text(node))
-  }
-
-  #texts(node: Located | undefined): Record<string, string> {
-    return Object.fromEntries(
-      asMap(node).entries.map(({ key, value }) => [String(key.value), this.#text(value)]),
-    )
-  }
-
-  /** With `${NAME}` filled in. */
-  #text(node: Located): string {
-    const { value, at } = node as LocatedScalar
-    return String(value).replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
-      const filled = this.#environment[name]
-      if (filled !== undefined) return filled
-      this.#problems.error(
-        'CONFIG_VARIABLE',
-        at,
-        `the environment has no \`${name}\``,
-        `set ${name}, or write the value`,
-      )
-      return whole
-    })
   }
 }
 

@@ -4,6 +4,8 @@
 export const ERRORS = {
   CONFIG_SERVER: 'a server of the configuration is not one the gate can reach',
   CONFIG_LISTEN: 'an address the gate may not listen on',
+  CONFIG_POLICY: 'a policy of the configuration has a name it may not have',
+  CONFIG_GRANT: 'a grant of the configuration cannot be one',
   CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',
   UPSTREAM_NOT_STARTED: 'the command of a server could not be started',
   UPSTREAM_EXITED: 'the process of a server ended, or closed its input or output',

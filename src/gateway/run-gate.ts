@@ -3,7 +3,7 @@
 // what is open can finish.
 
 import { join } from 'node:path'
-import type { Principal } from '../core/call.ts'
+import { LOCAL_USER } from '../identity/names.ts'
 import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
@@ -39,9 +39,6 @@ export interface RunningGate {
   /** Lets open calls finish, then ends everything. */
   stop(): Promise<void>
 }
-
-/** The user on this machine: who else could reach a loopback port of theirs? */
-const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], claims: {} }
 
 export async function runGate(
   config: GateConfig,

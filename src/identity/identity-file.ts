@@ -1,0 +1,23 @@
+// The file of the data directory that keeps who may call, and its schema. Commands write to it while
+// a gate reads it: the database is the truth, and whoever reads sees a change at the next look.
+
+import type { OpenOptions } from '../store/sqlite/open.ts'
+
+/** A name is free again once its grant is revoked; the principal, and so its limits, stay the same. */
+const GRANTS = `
+  CREATE TABLE grants (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    name TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    slots INTEGER NOT NULL CHECK (slots >= 1),
+    groups TEXT NOT NULL,
+    explain INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL,
+    last_used_ms INTEGER,
+    revoked_ms INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX grants_name ON grants (name) WHERE revoked_ms IS NULL;`
+
+export function identityFile(directory: string): OpenOptions {
+  return { directory, name: 'identity.db', migrations: [GRANTS] }
+}

@@ -1,0 +1,14 @@
+// What the names of principals and groups look like. A colon is what tells the name of a token's
+// issuer from its subject, so no grant can be spelt like somebody with a token, nor like the local
+// user.
+
+import type { Principal } from '../core/call.ts'
+
+/** The user on this machine: who else could reach a loopback port of theirs? */
+export const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], claims: {} }
+
+export const GRANT_NAME = /^(?!local$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+export const GRANT_NAME_HELP =
+  'letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `local`, who is the user here'
+export const GROUP_NAME = /^[^\s,\p{Cc}]{1,64}$/u
+export const GROUP_NAME_HELP = 'at most 64 characters, without spaces and commas'
