@@ -1,0 +1,93 @@
+// Runs a published conformance suite against a URL, as its own command line does it, and reads the
+// checks that it wrote down.
+
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { NODE } from '../gate/start-gate.ts'
+import { ROOT } from '../rooms.ts'
+
+export interface Check {
+  readonly scenario: string
+  readonly id: string
+  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'INFO' | 'SKIPPED'
+  readonly errorMessage?: string
+}
+
+const SUITES = {
+  /** 0.1.16: the session era. */
+  session: { package: '@modelcontextprotocol/conformance', options: ['--suite', 'active'] },
+  /** 0.2.0: the stateless era. */
+  stateless: { package: 'conformance-next', options: ['--requirements', '2026-07-28'] },
+}
+
+export async function runSuite(name: keyof typeof SUITES, url: string): Promise<Check[]> {
+  const suite = SUITES[name]
+  const checks = await runCommand(suite.package, url, suite.options)
+  // The suite gives a stream half a second, which a loaded machine may take to start one: what failed
+  // is run again by itself, and only the second time counts.
+  const failed = new Set(
+    checks.filter(({ status }) => status === 'FAILURE').map(({ scenario }) => scenario),
+  )
+  if (failed.size === 0 || failed.size > 3) return checks
+  const kept = checks.filter(({ scenario }) => !failed.has(scenario))
+  return [...kept, ...(await runScenarios(name, url, [...failed]))]
+}
+
+/** Some scenarios only, each with a command of its own, two at a time. */
+export async function runScenarios(
+  name: keyof typeof SUITES,
+  url: string,
+  scenarios: readonly string[],
+): Promise<Check[]> {
+  const version = name === 'stateless' ? ['--spec-version', '2026-07-28'] : []
+  const waiting = [...scenarios]
+  const found: Check[] = []
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      found.push(...(await runCommand(SUITES[name].package, url, ['--scenario', next, ...version])))
+  }
+  await Promise.all([work(), work()])
+  return found
+}
+
+/** The scenarios that conforming to 2026-07-28 requires of a server, by the suite's own list. */
+export function scoredScenarios(): string[] {
+  const file = join(packageFolder('conformance-next'), 'requirements', '2026-07-28.yaml')
+  return parse(readFileSync(file, 'utf8')).server
+}
+
+async function runCommand(name: string, url: string, options: string[]): Promise<Check[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-suite-'))
+  const file = join(packageFolder(name), 'dist', 'index.js')
+  const child = spawn(NODE, [file, 'server', '--url', url, '-o', folder, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  try {
+    const checks = readdirSync(folder).flatMap((entry) => checksOf(folder, entry))
+    if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${said}`)
+    return checks
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function checksOf(folder: string, entry: string): Check[] {
+  const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(entry)?.[1] ?? entry
+  const file = join(folder, entry, 'checks.json')
+  // A scenario that threw leaves its folder empty.
+  if (!existsSync(file)) return [{ scenario, id: 'the scenario itself', status: 'FAILURE' }]
+  const checks: Omit<Check, 'scenario'>[] = JSON.parse(readFileSync(file, 'utf8'))
+  return checks.map((check) => ({ ...check, scenario }))
+}
+
+function packageFolder(name: string): string {
+  return join(ROOT, 'node_modules', name)
+}
