@@ -191,7 +191,9 @@ describe('the repository', () => {
     const all = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides'].flatMap(
       (group) => Object.entries(manifest[group] ?? {}),
     )
-    expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+    expect(
+      all.filter(([, version]) => !/^(npm:[@\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
+    ).toEqual([])
   })
 
   test('has a lock file that any registry can serve, for every platform', () => {
