@@ -89,6 +89,8 @@ export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576
 export const SESSION_EVENTS_MAX = 200
 export const SESSION_EVENTS_LENGTH_MAX = 16 * 1_048_576
 export const SESSION_REQUESTS_MAX = 1_000
+/** A client of 2024-11-05 that opened a stream and says nothing. */
+export const SSE_INITIALIZE_MS = 30_000
 /** Tasks of one session that a client may still ask about. */
 export const SESSION_TASKS_MAX = 1_000
 /** Questions of a server's that its client has not answered. */

@@ -2,6 +2,7 @@
 // everything a server may ask of it. What the server tells it by itself is kept.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {
@@ -28,6 +29,14 @@ export async function throughGate(gate: RunningGate, server: string): Promise<Re
     await made.client.close()
   }
   return { ...made, close }
+}
+
+/** Over HTTP+SSE, the transport of 2024-11-05. */
+export async function overSse(gate: RunningGate, server: string): Promise<RealClient> {
+  const transport = new SSEClientTransport(new URL(`${gate.url}/mcp/${server}`))
+  const made = makeClient()
+  await made.client.connect(transport)
+  return { ...made, close: () => made.client.close() }
 }
 
 export async function straight(command: string[]): Promise<RealClient> {

@@ -24,8 +24,9 @@ export class EventStream {
 
   /** False where the client no longer reads. An id is a promise that the client may come back with
    * it for what came after: none without that. */
-  write(data: string, id?: string): boolean {
-    return this.#write(encodeEvent(id === undefined ? { data } : { id, data }))
+  write(data: string, id?: string, event?: string): boolean {
+    const named = event === undefined ? {} : { event }
+    return this.#write(encodeEvent(id === undefined ? { ...named, data } : { ...named, id, data }))
   }
 
   /** Shows that the stream lives, to clients and proxies that give up after a silence. */

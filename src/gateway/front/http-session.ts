@@ -5,13 +5,13 @@ import type { ServerResponse } from 'node:http'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
-import { SESSION_REQUESTS_MAX } from '../limits.ts'
-import type { ClientLink, Link, Related } from '../link.ts'
+import type { Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { Exchange } from './exchange.ts'
+import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
 
-export class HttpSession implements ClientLink {
+export class HttpSession implements FrontSession {
   readonly id: string
   readonly server: string
   revision = ''
@@ -36,19 +36,12 @@ export class HttpSession implements ClientLink {
     return this.#exchanges.size
   }
 
-  /** Nobody waits for it, and nobody listens. */
   get isIdle(): boolean {
     return this.#exchanges.size === 0 && this.#stream === undefined
   }
 
-  /** A request id that is still open must not be used again; too many open ones are refused. */
   refuses(messages: readonly Message[]): string | undefined {
-    const ids = requestIds(messages)
-    if (new Set(ids).size < ids.length || ids.some((id) => this.#exchanges.has(id)))
-      return 'a request with this id is still open'
-    if (this.#exchanges.size + ids.length > SESSION_REQUESTS_MAX)
-      return `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
-    return undefined
+    return refusedIds(messages, this.#exchanges)
   }
 
   accept(messages: readonly Message[], batch: boolean, response: ServerResponse): void {
@@ -131,8 +124,4 @@ export class HttpSession implements ClientLink {
     if (this.revision === '' && open.includes(this.#opening as Id))
       this.close('the client went away before the session began')
   }
-}
-
-function requestIds(messages: readonly Message[]): Id[] {
-  return messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
 }

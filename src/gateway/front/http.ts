@@ -13,6 +13,7 @@ import type { ClientLink } from '../link.ts'
 import { readBody } from './read-body.ts'
 import { refusedOrigin } from './refused-origin.ts'
 import { Sessions } from './sessions.ts'
+import { SseSession } from './sse-session.ts'
 
 export interface HttpFrontOptions {
   readonly host: string
@@ -96,7 +97,8 @@ export class HttpFront {
     if (request.method === 'POST') return this.#post(server, request, response)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return void response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
-    const session = this.#sessions.use(server, header(request, 'mcp-session-id'))
+    const session = this.#sessions.use(server, sessionIdOf(request))
+    if (session === undefined && opensSse(request)) return this.#openSse(server, path, response)
     if (session === undefined) return sessionGone(response, request)
     if (request.method === 'GET') return session.listen(response, header(request, 'last-event-id'))
     session.close('the client ended the session')
@@ -111,7 +113,7 @@ export class HttpFront {
     }
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
-    const id = header(request, 'mcp-session-id')
+    const id = sessionIdOf(request)
     const existing = this.#sessions.use(server, id)
     if (existing === undefined && id !== undefined) return sessionGone(response, request)
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
@@ -130,6 +132,16 @@ export class HttpFront {
     session.accept(read.messages, read.batch, response)
   }
 
+  /** The transport of 2024-11-05. */
+  #openSse(server: string, path: string, response: ServerResponse): void {
+    const connect = (link: ClientLink): void => this.#options.open(server, link)
+    const opened = this.#sessions.add(
+      server,
+      (id, nowMs) => new SseSession({ id, server, nowMs, connect, response, path }),
+    )
+    if (opened === undefined) tooMany(response)
+  }
+
   #ready(response: ServerResponse): void {
     const { ok, why } = this.#options.ready()
     const word = ok ? 'ready' : 'not ready'
@@ -142,10 +154,21 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** Clients of 2024-11-05 name their session in the address. */
+function sessionIdOf(request: IncomingMessage): string | undefined {
+  const named = /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
+  return header(request, 'mcp-session-id') ?? named
+}
+
+function opensSse(request: IncomingMessage): boolean {
+  const wantsEvents = header(request, 'accept')?.includes('text/event-stream') === true
+  return request.method === 'GET' && wantsEvents && sessionIdOf(request) === undefined
+}
+
 function sessionGone(response: ServerResponse, request: IncomingMessage): void {
   const over = 'this session is over: send `initialize` again'
   const none = 'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
-  const named = header(request, 'mcp-session-id') !== undefined
+  const named = sessionIdOf(request) !== undefined
   refuse(response, named ? 404 : 400, RPC.invalidRequest, named ? over : none)
 }
 

@@ -13,7 +13,11 @@ export function refusedOrigin({ headers }: IncomingMessage, server: Server): str
   const [name = '', hostPort = '80'] = splitHost(headers.host ?? '')
   if (!LOCAL.has(name) || Number(hostPort) !== port) return 'the Host is not this gate'
   const { origin } = headers
-  if (origin === undefined) return undefined
+  // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
+  if (origin === undefined)
+    return headers['sec-fetch-site'] === 'cross-site'
+      ? 'the page is not of this machine'
+      : undefined
   const match = /^https?:\/\/(\[::1\]|[^/:]+)(?::\d{1,5})?$/.exec(origin.toLowerCase())
   return match !== null && LOCAL.has(match[1] as string)
     ? undefined

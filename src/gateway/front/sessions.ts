@@ -8,10 +8,11 @@ import {
   SESSION_IDLE_MS,
   SESSIONS_MAX,
 } from '../limits.ts'
+import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
 
 export class Sessions {
-  readonly #byId = new Map<string, HttpSession>()
+  readonly #byId = new Map<string, FrontSession>()
   readonly #isProcess: (server: string) => boolean
   readonly #nowMs: () => number
 
@@ -21,7 +22,7 @@ export class Sessions {
   }
 
   /** A session of another server is none. */
-  use(server: string, id: string | undefined): HttpSession | undefined {
+  use(server: string, id: string | undefined): FrontSession | undefined {
     const session = this.#byId.get(id ?? '')
     if (session === undefined || session.server !== server) return undefined
     session.lastUsedMs = this.#nowMs()
@@ -30,9 +31,20 @@ export class Sessions {
 
   /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
   open(server: string, connect: (session: HttpSession) => void): HttpSession | undefined {
+    return this.add(server, (id, nowMs) => {
+      const session = new HttpSession(id, server, nowMs)
+      connect(session)
+      return session
+    })
+  }
+
+  /** A session of any transport; undefined, and not made, where all are in use. */
+  add<Session extends FrontSession>(
+    server: string,
+    make: (id: string, nowMs: number) => Session,
+  ): Session | undefined {
     if (!this.#hasRoom(server)) return undefined
-    const session = new HttpSession(randomUUID(), server, this.#nowMs())
-    connect(session)
+    const session = make(randomUUID(), this.#nowMs())
     const { onClose } = session
     session.onClose = (why) => {
       this.#byId.delete(session.id)
@@ -72,6 +84,6 @@ export class Sessions {
 }
 
 /** Idle ones first, then those that only listen. */
-function rank({ isIdle, lastUsedMs }: HttpSession): number {
+function rank({ isIdle, lastUsedMs }: FrontSession): number {
   return isIdle ? lastUsedMs : lastUsedMs + Number.MAX_SAFE_INTEGER / 2
 }

@@ -1,0 +1,41 @@
+// What the HTTP front knows of a client's session, whichever transport the client speaks; and what
+// holds for the ids of its requests in all of them.
+
+import type { ServerResponse } from 'node:http'
+import type { Id, Message } from '../../wire/message.ts'
+import { SESSION_REQUESTS_MAX } from '../limits.ts'
+import type { ClientLink } from '../link.ts'
+
+export interface FrontSession extends ClientLink {
+  readonly id: string
+  readonly server: string
+  lastUsedMs: number
+  readonly openRequests: number
+  /** Nobody waits for it, and nobody listens. */
+  readonly isIdle: boolean
+  /** Why these messages are refused, or undefined. */
+  refuses(messages: readonly Message[]): string | undefined
+  /** The messages of one POST, and where its answer goes. */
+  accept(messages: readonly Message[], batch: boolean, response: ServerResponse): void
+  /** A GET that names the session. */
+  listen(response: ServerResponse, lastEventId: string | undefined): void
+  /** Every open stream shows that it lives. */
+  pulse(): void
+}
+
+export function requestIds(messages: readonly Message[]): Id[] {
+  return messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
+}
+
+/** A request id that is still open must not be used again; too many open ones are refused. */
+export function refusedIds(
+  messages: readonly Message[],
+  open: { has(id: Id): boolean; readonly size: number },
+): string | undefined {
+  const ids = requestIds(messages)
+  if (new Set(ids).size < ids.length || ids.some((id) => open.has(id)))
+    return 'a request with this id is still open'
+  if (open.size + ids.length > SESSION_REQUESTS_MAX)
+    return `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
+  return undefined
+}
