@@ -1,13 +1,10 @@
 // Published MCP servers behind the real gate, used by the real SDK client: what they do through the
 // gate is what they do without it, but for the policy.
 
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { elementsOf, membersOf } from '../src/wire/spans.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { type RealClient, straight, throughGate } from './gate/real-client.ts'
 import { endGates, published, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -22,7 +19,6 @@ const POLICY = `
 version: 1
 default: allow
 tools:
-  everything/get-env: hide
   filesystem/move_file: { action: deny, reason: files stay where they are }
 `
 
@@ -35,19 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await endGates()
   rmSync(folder, { recursive: true, force: true })
-})
-
-describe.each(['everything', 'filesystem', 'memory'] as const)('%s', (name) => {
-  test('lists the same tools, byte by byte, but for the policy', async () => {
-    const [direct, gated] = await Promise.all([
-      listDirectly(servers[name].command),
-      listGated(name),
-    ])
-    const hidden = direct.filter((text) => JSON.parse(text).name === 'get-env')
-    expect(hidden).toHaveLength(name === 'everything' ? 1 : 0)
-    expect(gated).toEqual(direct.filter((text) => !hidden.includes(text)))
-    expect(gated.length).toBeGreaterThan(8)
-  })
 })
 
 describe('filesystem and memory', () => {
@@ -229,35 +212,3 @@ describe('everything', () => {
     })
   })
 })
-
-async function listGated(server: string): Promise<string[]> {
-  const client = await PlainClient.open(gate, server)
-  const { text } = await client.ask('tools/list')
-  await client.end()
-  const [data = text] = /(?<=^data: ).*"tools":.*$/m.exec(text) ?? []
-  return definitionsOf(data)
-}
-
-/** As the server writes it, without any SDK on this side. */
-async function listDirectly([program = '', ...args]: string[]): Promise<string[]> {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] })
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const clientInfo = { name: 'plain', version: '1' }
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-  const say = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`)
-  say({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-  say({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
-  for (;;) {
-    const { value = '' } = await lines.next()
-    if (!value.includes('"tools":[')) continue
-    child.stdin.end()
-    child.kill()
-    return definitionsOf(value)
-  }
-}
-
-function definitionsOf(message: string): string[] {
-  const result = membersOf(message).get('result') ?? '{}'
-  return elementsOf(membersOf(result).get('tools') ?? '[]')
-}

@@ -102,8 +102,12 @@ export function fixture(name: string, ...args: string[]): { command: string[] } 
 
 /** A published server from the dev dependencies. */
 export function published(name: string, ...args: string[]): { command: string[] } {
-  const file = join(ROOT, 'node_modules/@modelcontextprotocol', `server-${name}`, 'dist/index.js')
-  return { command: [NODE, file, ...args] }
+  return installed(`@modelcontextprotocol/server-${name}/dist/index.js`, ...args)
+}
+
+/** A file of a package from the dev dependencies as a server's command. */
+export function installed(file: string, ...args: string[]): { command: string[] } {
+  return { command: [NODE, join(ROOT, 'node_modules', file), ...args] }
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, waitMs = 8_000) {
