@@ -1,7 +1,7 @@
 // The gate among servers that crash, hang, flood and talk nonsense, clients that go away, a disk
 // that cannot be written and people who stop it: nobody else notices, and nothing is left behind.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
@@ -175,8 +175,7 @@ describe('the gate itself', () => {
     const gate = await startOffice()
     const client = await PlainClient.open(gate, 'office')
     await client.call('write_note', { text: 'before' })
-    const file = readdirSync(gate.data).find((name) => name.endsWith('.db')) ?? ''
-    const other = new DatabaseSync(join(gate.data, file))
+    const other = new DatabaseSync(join(gate.data, 'ledger.db'))
     other.exec('BEGIN IMMEDIATE')
     const { answer } = await client.call('write_note', { text: 'during' })
     expect(answer.result.content[0].text).toMatch(/cannot be recorded, so it is not made/)
@@ -223,7 +222,7 @@ describe('the gate itself', () => {
       heard += chunk.toString()
     })
     const say = (message: object) => socket.write(`${JSON.stringify(message)}\n`)
-    socket.write('office\n')
+    say({ do: 'pipe', server: 'office' })
     const params = { protocolVersion: '2025-11-25', capabilities: {} }
     say({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
     await until(() => heard.includes('"id":1'))

@@ -3,8 +3,10 @@
 
 import { resolve } from 'node:path'
 import { type GateConfig, readConfig } from '../gateway/config.ts'
+import { LOCAL_POLICY } from '../gateway/config-grants.ts'
+import { type BoundPolicy, PolicySet } from '../gateway/policy-set.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
+import { digestOf } from '../ledger/record.ts'
 import { CliError } from './errors.ts'
 import type { Output } from './output.ts'
 import { loadHouse, loadPolicy, readText } from './read-input.ts'
@@ -32,17 +34,20 @@ export function loadConfig(
 
 const DENY_ALL = 'version: 1\ndefault: deny\n'
 
-export function loadPolicies(
-  config: GateConfig,
-  output: Output,
-  log: Log,
-): { policy: CompiledPolicy; text: string } {
-  const options = loadHouse(config.house, output)
-  if (config.policy === undefined) {
-    log('warn', 'the configuration names no policy: everything is denied')
-    return { policy: loadPolicy('no policy', options, output, DENY_ALL).policy, text: DENY_ALL }
+/** The local user's document and those that grants name, each with the house over it. */
+export function loadPolicies(config: GateConfig, output: Output, log: Log): PolicySet {
+  const house = loadHouse(config.house, output)
+  const denyAll = loadPolicy('no policy', house, output, DENY_ALL).policy
+  const none = { policy: denyAll, id: `none ${digestOf(DENY_ALL)}` }
+  const load = (file: string, name: string): BoundPolicy => {
+    const { policy, problems, text } = loadPolicy(file, { ...house, name }, output)
+    for (const problem of problems) output.problem(problem, text)
+    if (policy.shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
+    return { policy, id: `${name} ${digestOf(text)}` }
   }
-  const { policy, problems, text } = loadPolicy(config.policy, options, output)
-  for (const problem of problems) output.problem(problem, text)
-  return { policy, text }
+  if (config.policy === undefined)
+    log('warn', 'the configuration names no policy: everything the local user asks is denied')
+  const files = Object.entries(config.policies)
+  if (config.policy !== undefined) files.unshift([LOCAL_POLICY, config.policy])
+  return new PolicySet(new Map(files.map(([name, file]) => [name, load(file, name)])), none)
 }

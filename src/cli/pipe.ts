@@ -19,7 +19,8 @@ const LOG_TAIL_CHARS = 2_000
 /** Resolves with the exit code when either side ends. */
 export async function pipe(directory: string, config: string, server: string): Promise<0 | 1> {
   const socket = (await connectGate(directory)) ?? (await startGate(directory, config))
-  await greet(socket, { do: 'pipe', server })
+  const { SLUICE_TOKEN: token } = process.env
+  await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   return new Promise((resolve) => {
@@ -58,7 +59,9 @@ function spawnGate(directory: string, config: string, logFile: string): StartedG
   const log = openSync(logFile, 'a', 0o600)
   const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
   const args = [bin, 'up', '--config', config, '--data', directory, '--piped']
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log] })
+  // The gate is not the one the token is for.
+  const { SLUICE_TOKEN: _, ...env } = process.env
+  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log], env })
   closeSync(log)
   const gate: StartedGate = {}
   child.once('exit', (code) => {

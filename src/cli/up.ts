@@ -43,12 +43,11 @@ export function addUp(parent: Command, answer: Answer): void {
 async function up(options: Options): Promise<void> {
   const output = new Output({})
   const config = loadConfig(options, output)
-  const { policy, text } = loadPolicies(config, output, log)
-  if (policy.shadow) log('warn', 'the policy is in shadow mode: nothing is enforced')
+  const policies = loadPolicies(config, output, log)
   const piped = options.piped === true
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
-  const gate = await runGate(config, policy, text, { piped, log }).catch((error: Error) => {
+  const gate = await runGate(config, policies, { piped, log }).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined
     const help = 'another --port or --data may be free; `sluice up --help` shows more'

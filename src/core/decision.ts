@@ -53,6 +53,8 @@ export interface Decision {
   /** To be consumed in one step before the call goes on; empty unless it may go on. */
   readonly limits: readonly Take[]
   readonly retryAfterMs: number
+  /** What the limit that was met has left, as a decimal. */
+  readonly remaining?: string
   readonly approvals: readonly ApprovalAsk[]
   readonly shadow: readonly ShadowVerdict[]
 }

@@ -5,6 +5,7 @@
 import type { Call, Facts } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
 import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.ts'
+import { formatDecimal } from '../core/decimal.ts'
 import type { Decision, ShadowVerdict } from '../core/decision.ts'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
@@ -137,7 +138,12 @@ function outrun(decision: Decision, { refused, room }: Consumed & { ok: false })
   const { kind } = decision.limits[refused] as Take
   const code = kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const reason = 'the limit was reached by another call at the same moment'
-  return { ...denied(decision, code, reason), retryAfterMs: room.retryAfterMs }
+  const { retryAfterMs } = room
+  return {
+    ...denied(decision, code, reason),
+    retryAfterMs,
+    remaining: formatDecimal(room.remaining),
+  }
 }
 
 function denied(decision: Decision, code: Decision['code'], reason: string): Decision {

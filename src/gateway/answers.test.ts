@@ -26,8 +26,8 @@ const DENY: Decision = {
   shadow: [],
 }
 
-function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool) {
-  const verdict = { decision: { ...DENY, ...decision }, callId: 'c' }
+function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool, explain = false) {
+  const verdict = { decision: { ...DENY, ...decision }, callId: 'c', explain }
   const { method, name, value = {} } = call
   const params = { value, text: new Map() }
   const request = { kind: 'request', id: 1, method, params, source: '' } as const
@@ -44,6 +44,15 @@ describe('a refusal', () => {
         sluice: { decision: 'deny', code: 'DENIED', reason: 'no', callId: 'c' },
       },
     })
+  })
+
+  test('names the rule and what is left only to whom it is to be explained', () => {
+    const limited = { code: 'RATE_LIMITED', remaining: '0' } as const
+    const plain = told(limited).result._meta['sluice/decision']
+    expect(plain).not.toHaveProperty('rule')
+    expect(plain).not.toHaveProperty('remaining')
+    const explained = told(limited, TOOL, undefined, true).result._meta['sluice/decision']
+    expect(explained).toMatchObject({ rule: '/tools/x', remaining: '0' })
   })
 
   test('has no structured content where the tool says what that looks like', () => {

@@ -12,17 +12,28 @@ import { membersOf } from '../wire/spans.ts'
 import { writeError, writeMembers, writeResult } from '../wire/write-message.ts'
 import { type Frozen, frozenReason } from './operate/freezes.ts'
 
+export interface Refusal {
+  readonly decision: Decision
+  readonly callId: string
+  /** This caller is told the rule and what is left; others could map the policy by it. */
+  readonly explain: boolean
+}
+
 export function refusalAnswer(
   { id, method, params }: Request,
   name: string,
-  { decision, callId }: { readonly decision: Decision; readonly callId: string },
+  { decision, callId, explain }: Refusal,
   tool: KnownTool | undefined,
 ): string {
-  const { action, code, reason, retryAfterMs } = decision
+  const { action, code, reason, retryAfterMs, rule, remaining } = decision
   if (action === 'hide') return unknownAnswer(id, method, name)
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
-  const told = { decision: action, code, reason, ...wait, callId }
+  const left = remaining === undefined ? {} : { remaining }
+  const told = {
+    ...{ decision: action, code, reason, ...wait, callId },
+    ...(explain ? { rule, ...left } : {}),
+  }
   const text = refusalText(decision)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)

@@ -2,12 +2,10 @@
 // that a front opens. Fronts and commands know the gate by this class alone.
 
 import { randomUUID } from 'node:crypto'
-import type { Principal } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'
-import { LOCAL_SLOTS } from '../identity/limits.ts'
+import type { Caller } from '../identity/caller.ts'
 import type { Slots } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
 import type { Spine } from './admit.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { KnownTools } from './known-tools.ts'
@@ -15,6 +13,7 @@ import { labelsOf } from './labels-of.ts'
 import type { ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
+import type { PolicySet } from './policy-set.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
@@ -26,9 +25,7 @@ import type { Watcher } from './upstream/watcher.ts'
 
 export interface GateParts {
   readonly config: GateConfig
-  readonly policy: CompiledPolicy
-  /** Name and digest of the policy, for the record. */
-  readonly policyId: string
+  readonly policies: () => PolicySet
   readonly counters: Counters & Usage
   readonly slots: Slots
   readonly ledger: Ledger
@@ -42,19 +39,16 @@ export interface GateParts {
 
 export class Gate {
   readonly #parts: GateParts
-  readonly #spine: Spine
-  readonly #record: LedgerRecord
+  readonly #spine: Omit<Spine, 'policy' | 'record'>
   readonly #known = new KnownTools()
   readonly #relays = new Set<Relay>()
+  readonly #callers = new Map<Relay, () => Caller>()
 
   constructor(parts: GateParts) {
     this.#parts = parts
-    this.#record = new LedgerRecord(parts.ledger, () => parts.policyId, parts.log)
     this.#spine = {
-      policy: () => parts.policy,
       frozen: (who) => parts.freezes.of(who),
       counters: parts.counters,
-      record: this.#record,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
     }
@@ -66,41 +60,57 @@ export class Gate {
     return Object.hasOwn(servers, name) ? servers[name]?.kind : undefined
   }
 
-  /** Puts the gate between a client's session and a server. */
-  open(name: string, client: ClientLink, principal: Principal): void {
+  /** Puts the gate between a client's session and a server. `who` is asked for every call: a session
+   * goes on with a newer token of the same principal. */
+  open(name: string, client: ClientLink, who: () => Caller): void {
     const { config, freezes, ownPaths, slots } = this.#parts
+    const { principal, slots: count } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, ...fields })
-    const { policy, now } = this.#spine
+    const bound = () => this.#parts.policies().of(who().policy)
+    const policy = () => bound().policy
+    const record = new LedgerRecord(this.#parts.ledger, () => bound().id, this.#parts.log)
+    const { now } = this.#spine
     const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) return refuseFrozen(client, already)
     const server = this.#connect(name, serverConfig, log)
-    const slot = slots.open(principal.id, LOCAL_SLOTS, Date.now())
+    const slot = slots.open(principal.id, count, Date.now())
     const relay = new Relay(client, server, {
-      spine: this.#spine,
+      spine: { ...this.#spine, policy, record },
       server: name,
       facts: () => ({
         transport: serverConfig.kind,
-        principal,
+        principal: who().principal,
         agent: null,
         session: slot.facts(Date.now()),
         ownPaths,
       }),
+      explain: () => who().explain,
       frozen,
       lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
       onAnswer: (method, called) =>
         slot.see(labelsOf(policy(), { server: name, method, name: called })),
-      record: ({ intent }, startedMs, outcome) => this.#record.outcome(intent, startedMs, outcome),
+      record: ({ intent }, startedMs, outcome) => record.outcome(intent, startedMs, outcome),
       onEnd: () => slot.release(),
       log: (text) => log('warn', text),
     })
     this.#relays.add(relay)
-    void server.ended.then(() => this.#relays.delete(relay))
+    this.#callers.set(relay, who)
+    void server.ended.then(() => {
+      this.#relays.delete(relay)
+      this.#callers.delete(relay)
+    })
+  }
+
+  /** Ends the sessions of callers that no longer hold: revoked, expired, or not local any more. */
+  endUnheld(): void {
+    for (const [relay, who] of [...this.#callers])
+      if (!who().holds()) relay.close('whoever opened this session may no longer call')
   }
 
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */

@@ -23,6 +23,8 @@ export interface JudgeContext {
   readonly facts: () => Omit<Facts, 'tool'>
   /** What of this conversation is frozen. */
   readonly frozen: () => Frozen | undefined
+  /** Whether this caller is told the rule and what is left. */
+  readonly explain: () => boolean
   readonly lists: SeenLists
   readonly tasks: OwnTasks
   /** A call of the client's was judged; and one was admitted. */
@@ -93,7 +95,7 @@ export class RequestJudge {
 
   async #clientCall(request: Request, crossing: Crossing): Promise<void> {
     const { id, method, params } = request
-    const { frozen, lists, onAsked, onCall, server, spine } = this.#context
+    const { explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
     const call = callOf(server, request)
     const asksForTool = method === TOOL_CALL && frozen() === undefined
     const tool = asksForTool ? await lists.find(call.name) : undefined
@@ -103,7 +105,10 @@ export class RequestJudge {
     const argsText = params?.text.get('arguments')
     const verdict = await admit(spine, { call, facts, argsText, objection })
     if (verdict.admission === undefined)
-      return crossing.refuse(id, refusalAnswer(request, call.name, verdict, tool))
+      return crossing.refuse(
+        id,
+        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, tool),
+      )
     onCall()
     crossing.carry(request, call.name, verdict.admission)
   }

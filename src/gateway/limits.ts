@@ -117,6 +117,11 @@ export const FREEZES_MAX = 1_000
 export const FREEZE_ID_LENGTH_MAX = 256
 export const FREEZE_WHY_LENGTH_MAX = 500
 
+/** An access token; those of authorisation servers carry claims. */
+export const TOKEN_LENGTH_MAX = 16_384
+/** How often the grants are looked at while nobody asks, to end the sessions of a revoked one. */
+export const GRANTS_LOOK_MS = 1_000
+
 // The socket.
 
 /** The first line of a connection, which says what it is for, and how long it may take. */

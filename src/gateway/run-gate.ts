@@ -2,27 +2,31 @@
 // order, so that nothing is served before it can be recorded; and backwards when it ends, so that
 // what is open can finish.
 
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { LOCAL_USER } from '../identity/names.ts'
+import { Door } from '../identity/door.ts'
+import { Grants } from '../identity/grants.ts'
 import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
-import { digestOf } from '../ledger/record.ts'
 import { restoreLimits } from '../ledger/restore-limits.ts'
-import { type CompiledPolicy, longestWindowMs } from '../policy/policy.ts'
+import { longestWindowMs } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
+import { LOCAL_POLICY } from './config-grants.ts'
 import { DataLock } from './data-lock.ts'
+import { Authenticate } from './front/authenticate.ts'
 import { HttpFront } from './front/http.ts'
 import { SocketFront } from './front/socket.ts'
 import { socketPath } from './front/socket-path.ts'
 import { Gate } from './gate.ts'
 import { IdleEnd } from './idle-end.ts'
 import { labelsOf } from './labels-of.ts'
-import { DRAIN_MS } from './limits.ts'
+import { DRAIN_MS, GRANTS_LOOK_MS } from './limits.ts'
 import { controlOf } from './operate/commands.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
+import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
@@ -42,8 +46,7 @@ export interface RunningGate {
 
 export async function runGate(
   config: GateConfig,
-  policy: CompiledPolicy,
-  policyText: string,
+  policies: PolicySet,
   { piped, log }: { readonly piped: boolean; readonly log: Log },
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
@@ -60,8 +63,8 @@ export async function runGate(
     undo.push(() => store.close())
     const freezes = new Freezes(store)
     for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
-    const restored = restore(config.data, policy)
-    const policyId = `${policy.name} ${digestOf(policyText)}`
+    const restored = restore(config.data, policies)
+    const policyId = policies.local.id
     const event = (name: string) =>
       void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
     event('start')
@@ -72,21 +75,26 @@ export async function runGate(
     undo.push(() => watcher.close())
     const pools = new HttpPools()
     undo.push(() => pools.close())
-    const paths = [config.file, config.data, config.policy, config.house]
+    const named = [config.policy, config.house, ...Object.values(config.policies)]
+    const paths = [config.file, config.data, ...named]
     const ownPaths = paths.filter((path) => path !== undefined)
     const kept = { ...restored, ledger, freezes }
-    const gate = new Gate({ config, policy, policyId, ...kept, watcher, pools, ownPaths, log })
+    const gate = new Gate({
+      ...{ config, policies: () => policies, ...kept, watcher, pools, ownPaths, log },
+    })
     undo.push(() => gate.close('the gate is stopping'))
+    const door = openDoor(config, policies, gate, log, undo)
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
-    const ready = () => readiness(ledger, policy, freezes)
+    const ready = () => readiness(ledger, policies, freezes)
     let url = piped ? path : ''
     const reached = { policyId: () => policyId, ready, url: () => url }
     const control = controlOf({ config, gate, ledger, freezes, ...reached })
     const socket = new SocketFront({
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
-      open: (name, link) => gate.open(name, link, LOCAL_USER),
+      open: (name, link, who) => gate.open(name, link, who),
+      identify: (token) => door.admit({ token, isLocal: true, audiences: () => [] }),
       command: (word, request) => control.run(word, request),
       onClients: (count) => idle.clients(count),
     })
@@ -96,11 +104,14 @@ export async function runGate(
       undo.push(() => gate.drain(DRAIN_MS))
       return { url, idle: idle.end, stop }
     }
+    const baseOf = (request: IncomingMessage) => `http://${request.headers.host}`
+    const authenticate = new Authenticate({ door, baseOf, issuers: [], audiences: [], scopes: [] })
     const front = new HttpFront({
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
-      open: (name, link) => gate.open(name, link, LOCAL_USER),
+      open: (name, link, who) => gate.open(name, link, who),
+      authenticate,
       ready,
       nowMs: () => performance.now(),
     })
@@ -117,6 +128,50 @@ export async function runGate(
   }
 }
 
+/** Who may call; sessions of those who no longer may are ended, also while nobody asks. */
+function openDoor(
+  config: GateConfig,
+  policies: PolicySet,
+  gate: Gate,
+  log: Log,
+  undo: (() => void)[],
+): Door {
+  const grants = Grants.open(config.data, config.grants)
+  undo.push(() => grants.close())
+  const door = new Door({
+    grants,
+    mayBeLocal: true,
+    localPolicy: LOCAL_POLICY,
+    nowMs: () => Date.now(),
+  })
+  const warn = (): void => {
+    for (const { name, policy, revokedMs } of grants.list())
+      if (revokedMs === null && !policies.has(policy))
+        log('warn', `the grant \`${name}\` names no policy of the configuration: all is denied`, {
+          policy,
+        })
+  }
+  warn()
+  door.onChange = () => {
+    log('info', 'the grants have changed')
+    warn()
+    gate.endUnheld()
+  }
+  const timer = setInterval(() => {
+    try {
+      door.look()
+      grants.keepUse()
+      gate.endUnheld()
+    } catch (error) {
+      log('error', 'the grants cannot be read, so nobody is let in', {
+        why: (error as Error).message,
+      })
+    }
+  }, GRANTS_LOOK_MS).unref()
+  undo.push(() => clearInterval(timer))
+  return door
+}
+
 function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
   return Ledger.open({
     directory: data,
@@ -131,30 +186,40 @@ function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
 
 function readiness(
   ledger: Ledger,
-  policy: CompiledPolicy,
+  policies: PolicySet,
   freezes: Freezes,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
-    policy.shadow ? 'the policy is in shadow mode, nothing is enforced' : undefined,
+    shadowOf(policies),
     freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
   ].filter((part) => part !== undefined)
   return { ok: ledger.state === 'writing', why: why.join('; ') }
 }
 
+function shadowOf(policies: PolicySet): string | undefined {
+  const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
+  if (names.length === 0) return undefined
+  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+}
+
 /** What was taken and seen before the restart stays so. */
 function restore(
   directory: string,
-  policy: CompiledPolicy,
+  policies: PolicySet,
 ): { counters: MemoryCounters; slots: Slots } {
   const counters = new MemoryCounters()
   const slots = new Slots()
   const database = openLedgerReadOnly(directory)
   try {
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestWindowMs(policy)))
+    const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
+    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestMs))
       counters.restore(takes, ageMs, now)
-    restoreSlots(slots, database, now.wallMs, (call) => labelsOf(policy, call))
+    // Whoever called may be bound by another document now: what any of them labels is seen.
+    restoreSlots(slots, database, now.wallMs, (call) =>
+      policies.all.flatMap((policy) => labelsOf(policy, call)),
+    )
   } finally {
     database.close()
   }

@@ -64,7 +64,8 @@ function exhausted(ready: Ready<Rule | Guardrail>, limit: Limit, room: Room): Se
   // A reason speaks of the limit only where there is nothing else it could speak of.
   const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
   const told = ofLimit || `the limit of ${limit.text} is reached${left}`
-  return ended('deny', code, ready.pointer, told, room.retryAfterMs)
+  const remaining = formatDecimal(room.remaining)
+  return { ...ended('deny', code, ready.pointer, told, room.retryAfterMs), remaining }
 }
 
 function ended(

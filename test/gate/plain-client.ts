@@ -21,14 +21,17 @@ export interface Reply {
 export class PlainClient {
   readonly url: string
   session: string | undefined
+  /** Sent with every request. */
+  token: string | undefined
   #lastId = 0
 
   constructor(gate: RunningGate, server: string) {
     this.url = `${gate.url}/mcp/${server}`
   }
 
-  static async open(gate: RunningGate, server: string, revision = '2025-11-25') {
+  static async open(gate: RunningGate, server: string, revision = '2025-11-25', token?: string) {
     const client = new PlainClient(gate, server)
+    client.token = token
     const reply = await client.initialize(revision)
     if (reply.status !== 200 || reply.answer.error) throw new Error(reply.text)
     return client
@@ -66,6 +69,7 @@ export class PlainClient {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       'mcp-session-id': this.session,
+      authorization: this.token && `Bearer ${this.token}`,
       ...headers,
     }
     const given = Object.entries(all).filter((pair): pair is [string, string] => !!pair[1])

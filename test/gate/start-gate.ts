@@ -14,6 +14,9 @@ export type ServerSpec =
 export interface GateSpec {
   servers: Record<string, ServerSpec>
   policy?: string
+  /** Further keys of the configuration, and files beside it. */
+  config?: Record<string, unknown>
+  files?: Record<string, string>
   /** A folder of an earlier gate, to go on with its data. */
   folder?: string
   arguments?: string[]
@@ -62,7 +65,9 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
   writeFileSync(join(folder, 'policy.yaml'), spec.policy ?? ALLOW_ALL)
   // JSON is YAML.
   const config = { version: 1, servers: spec.servers, policy: './policy.yaml', data: './data' }
-  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
+  for (const [name, text] of Object.entries(spec.files ?? {}))
+    writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
   const child = spawn(
     NODE,

@@ -2,6 +2,7 @@
 // holds for the ids of its requests in all of them.
 
 import type { ServerResponse } from 'node:http'
+import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { SESSION_REQUESTS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
@@ -9,6 +10,8 @@ import type { ClientLink } from '../link.ts'
 export interface FrontSession extends ClientLink {
   readonly id: string
   readonly server: string
+  /** As the newest request says: a client comes back with a newer token. */
+  caller: Caller
   lastUsedMs: number
   readonly openRequests: number
   /** Nobody waits for it, and nobody listens. */

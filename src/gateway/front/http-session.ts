@@ -2,6 +2,7 @@
 // POST they belong to, or on the client's GET stream. What cannot be delivered yet waits, bounded.
 
 import type { ServerResponse } from 'node:http'
+import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
@@ -14,6 +15,7 @@ import { KeptEvents } from './kept-events.ts'
 export class HttpSession implements FrontSession {
   readonly id: string
   readonly server: string
+  caller: Caller
   revision = ''
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
@@ -26,9 +28,10 @@ export class HttpSession implements FrontSession {
   #closing = false
   #closed = false
 
-  constructor(id: string, server: string, nowMs: number) {
+  constructor(id: string, server: string, caller: Caller, nowMs: number) {
     this.id = id
     this.server = server
+    this.caller = caller
     this.lastUsedMs = nowMs
   }
 

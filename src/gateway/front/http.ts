@@ -3,6 +3,7 @@
 // session. Bound to loopback.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Caller } from '../../identity/caller.ts'
 import type { Id } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
@@ -10,6 +11,7 @@ import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config.ts'
 import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import type { Authenticate } from './authenticate.ts'
 import { readBody } from './read-body.ts'
 import { refusedOrigin } from './refused-origin.ts'
 import { Sessions } from './sessions.ts'
@@ -21,7 +23,8 @@ export interface HttpFrontOptions {
   /** Undefined where there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (server: string, link: ClientLink) => void
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  readonly authenticate: Authenticate
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
@@ -88,24 +91,34 @@ export class HttpFront {
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
+    const { authenticate } = this.#options
+    if (authenticate.metadata(path, request, response)) return
     const server = /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined || this.#options.kindOf(server) === undefined) {
       const text = `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`
       return refuse(response, 404, RPC.invalidRequest, text)
     }
     if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
-    if (request.method === 'POST') return this.#post(server, request, response)
+    const caller = await authenticate.caller(request, response, path)
+    if (caller === undefined) return
+    if (request.method === 'POST') return this.#post(server, caller, request, response)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return void response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
-    const session = this.#sessions.use(server, sessionIdOf(request))
-    if (session === undefined && opensSse(request)) return this.#openSse(server, path, response)
+    const session = this.#sessions.use(server, sessionIdOf(request), caller)
+    if (session === undefined && opensSse(request))
+      return this.#openSse(server, caller, path, response)
     if (session === undefined) return sessionGone(response, request)
     if (request.method === 'GET') return session.listen(response, header(request, 'last-event-id'))
     session.close('the client ended the session')
     response.writeHead(200).end()
   }
 
-  async #post(server: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #post(
+    server: string,
+    caller: Caller,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const version = header(request, 'mcp-protocol-version')
     if (version !== undefined && !REVISIONS.includes(version)) {
       const text = `protocol version \`${version.slice(0, 40)}\` is not spoken here`
@@ -114,7 +127,7 @@ export class HttpFront {
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
-    const existing = this.#sessions.use(server, id)
+    const existing = this.#sessions.use(server, id, caller)
     if (existing === undefined && id !== undefined) return sessionGone(response, request)
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     if (!read.ok) {
@@ -125,7 +138,10 @@ export class HttpFront {
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (existing === undefined && !opens) return sessionGone(response, request)
     const session =
-      existing ?? this.#sessions.open(server, (made) => this.#options.open(server, made))
+      existing ??
+      this.#sessions.open(server, caller, (made) =>
+        this.#options.open(server, made, () => made.caller),
+      )
     if (session === undefined) return tooMany(response)
     const refused = session.refuses(read.messages)
     if (refused !== undefined) return refuse(response, 400, RPC.invalidRequest, refused)
@@ -133,11 +149,11 @@ export class HttpFront {
   }
 
   /** The transport of 2024-11-05. */
-  #openSse(server: string, path: string, response: ServerResponse): void {
-    const connect = (link: ClientLink): void => this.#options.open(server, link)
+  #openSse(server: string, caller: Caller, path: string, response: ServerResponse): void {
+    const connect = (made: SseSession): void => this.#options.open(server, made, () => made.caller)
     const opened = this.#sessions.add(
       server,
-      (id, nowMs) => new SseSession({ id, server, nowMs, connect, response, path }),
+      (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, response, path }),
     )
     if (opened === undefined) tooMany(response)
   }

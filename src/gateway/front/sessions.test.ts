@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../wire/message.ts'
 import { PROCESS_SESSION_IDLE_MS, PROCESS_SESSIONS_MAX, SESSION_IDLE_MS } from '../limits.ts'
+import { callerOf } from './caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
 import { Sessions } from './sessions.ts'
 
@@ -28,7 +29,9 @@ afterEach(() => {
   server.close()
 })
 
-const open = (name: string): HttpSession | undefined => sessions.open(name, () => {})
+const ANN = callerOf('ann')
+const open = (name: string, caller = ANN): HttpSession | undefined =>
+  sessions.open(name, caller, () => {})
 
 /** A client's request, and the response the gate has for it. */
 async function request(): Promise<{ client: Promise<Response>; response: ServerResponse }> {
@@ -50,10 +53,10 @@ describe('idle sessions', () => {
     const session = open(name)
     nowMs = idleMs - 1
     sessions.sweep()
-    expect(sessions.use(name, session?.id)).toBe(session)
+    expect(sessions.use(name, session?.id, ANN)).toBe(session)
     nowMs += idleMs
     sessions.sweep()
-    expect(sessions.use(name, session?.id)).toBeUndefined()
+    expect(sessions.use(name, session?.id, ANN)).toBeUndefined()
   })
 
   test('but not while somebody listens', async () => {
@@ -62,7 +65,7 @@ describe('idle sessions', () => {
     session?.listen(response, undefined)
     nowMs = PROCESS_SESSION_IDLE_MS * 2
     sessions.sweep()
-    expect(sessions.use('process', session?.id)).toBe(session)
+    expect(sessions.use('process', session?.id, ANN)).toBe(session)
     session?.close('done')
     expect(await (await client).text()).toBe(': still here\n\n')
   })
@@ -72,14 +75,37 @@ describe('idle sessions', () => {
       nowMs += 1
       return open('process')
     })
-    sessions.use('process', all[0]?.id)
+    sessions.use('process', all[0]?.id, ANN)
     expect(open('process')).toBeDefined()
     const [first, second, third] = all
-    expect([first, second, third].map((each) => sessions.use('process', each?.id))).toEqual([
+    expect([first, second, third].map((each) => sessions.use('process', each?.id, ANN))).toEqual([
       first,
       undefined,
       third,
     ])
+  })
+})
+
+describe('a session', () => {
+  test("is another principal's only by name: to them there is none", () => {
+    const session = open('http')
+    expect(sessions.use('http', session?.id, callerOf('bob'))).toBeUndefined()
+    expect(sessions.use('http', session?.id, ANN)).toBe(session)
+  })
+
+  test('goes on with a newer token of the same principal', () => {
+    const session = open('http')
+    const newer = callerOf('ann')
+    sessions.use('http', session?.id, newer)
+    expect(session?.caller).toBe(newer)
+  })
+
+  test('makes room first where one principal has the most of them', () => {
+    const [bobs] = [open('process', callerOf('bob'))]
+    nowMs = 1
+    for (let count = 1; count < PROCESS_SESSIONS_MAX; count++) open('process')
+    expect(open('process')).toBeDefined()
+    expect(sessions.use('process', bobs?.id, callerOf('bob'))).toBe(bobs)
   })
 })
 
@@ -119,6 +145,6 @@ describe('an open answer', () => {
     response.destroy()
     await expect(client).rejects.toThrow()
     expect(told.at(-1)).toMatchObject({ method: 'notifications/cancelled' })
-    expect(sessions.use('http', session.id)).toBeUndefined()
+    expect(sessions.use('http', session.id, ANN)).toBeUndefined()
   })
 })

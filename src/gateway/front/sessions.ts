@@ -2,6 +2,7 @@
 // server is a process of its own costs more, so there are fewer, and the longest unused makes room.
 
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../identity/caller.ts'
 import {
   PROCESS_SESSION_IDLE_MS,
   PROCESS_SESSIONS_MAX,
@@ -21,18 +22,24 @@ export class Sessions {
     this.#nowMs = nowMs
   }
 
-  /** A session of another server is none. */
-  use(server: string, id: string | undefined): FrontSession | undefined {
+  /** A session of another server or of another principal is none. */
+  use(server: string, id: string | undefined, caller: Caller): FrontSession | undefined {
     const session = this.#byId.get(id ?? '')
     if (session === undefined || session.server !== server) return undefined
+    if (session.caller.principal.id !== caller.principal.id) return undefined
+    session.caller = caller
     session.lastUsedMs = this.#nowMs()
     return session
   }
 
   /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
-  open(server: string, connect: (session: HttpSession) => void): HttpSession | undefined {
+  open(
+    server: string,
+    caller: Caller,
+    connect: (session: HttpSession) => void,
+  ): HttpSession | undefined {
     return this.add(server, (id, nowMs) => {
-      const session = new HttpSession(id, server, nowMs)
+      const session = new HttpSession(id, server, caller, nowMs)
       connect(session)
       return session
     })
@@ -75,9 +82,14 @@ export class Sessions {
       : all
     const max = this.#isProcess(server) ? PROCESS_SESSIONS_MAX : SESSIONS_MAX
     if (alike.length < max) return true
+    // Whoever has the most gives one up, or one principal could push all others out.
+    const counts = new Map<string, number>()
+    for (const { caller } of alike)
+      counts.set(caller.principal.id, (counts.get(caller.principal.id) ?? 0) + 1)
+    const has = ({ caller }: FrontSession): number => counts.get(caller.principal.id) ?? 0
     const [oldest] = alike
       .filter(({ openRequests }) => openRequests === 0)
-      .sort((one, other) => rank(one) - rank(other))
+      .sort((one, other) => has(other) - has(one) || rank(one) - rank(other))
     oldest?.close('the session made room for a newer one')
     return oldest !== undefined
   }

@@ -1,11 +1,12 @@
 // The gate's socket in its data directory, for commands of the same user. The first line of a
-// connection says what it is for: `{"do":"pipe","server":…}` is a client's session from then on, any
-// other word a command, answered with one line. The file mode is the lock: only the owner of the
+// connection says what it is for: `{"do":"pipe","server":…,"token":…}` is a client's session from then
+// on, any other word a command, answered with one line. The file mode is the lock: only the owner of the
 // directory can connect.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '../../core/json.ts'
+import type { Caller } from '../../identity/caller.ts'
 import type { ClientLink } from '../link.ts'
 import { Refused } from '../operate/refused.ts'
 import { type Hello, readHello } from './hello.ts'
@@ -14,7 +15,9 @@ import { LineLink } from './line-link.ts'
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
-  readonly open: (server: string, link: ClientLink) => void
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  /** Throws where this token, or none, lets nobody in. */
+  readonly identify: (token: string | undefined) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
   /** Told how many clients there are whenever that changes. */
@@ -52,7 +55,7 @@ export class SocketFront {
     socket.on('error', () => socket.destroy())
     try {
       const hello = await readHello(socket)
-      if (hello.word === 'pipe') return this.#pipe(socket, hello)
+      if (hello.word === 'pipe') return await this.#pipe(socket, hello)
       socket.resume()
       say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
     } catch (error) {
@@ -61,18 +64,20 @@ export class SocketFront {
     socket.end()
   }
 
-  #pipe(socket: Socket, { request, rest }: Hello): void {
-    const { server } = request
+  async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {
+    const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
       throw new Refused(
         `no server is called \`${String(server).slice(0, 100)}\``,
         'name a server of the configuration',
       )
+    const caller = await this.#options.identify(typeof token === 'string' ? token : undefined)
+    if (socket.destroyed) return
     say(socket, { ok: true })
     const link = new LineLink(socket)
     this.#links.add(link)
     this.#options.onClients(this.#links.size)
-    this.#options.open(server, link)
+    this.#options.open(server, link, () => caller)
     const { onClose } = link
     link.onClose = (why) => {
       this.#links.delete(link)

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Message } from '../../wire/message.ts'
 import { SSE_INITIALIZE_MS } from '../limits.ts'
+import { callerOf } from './caller.test-support.ts'
 import { SseSession } from './sse-session.ts'
 
 const INITIALIZE: Message = {
@@ -33,7 +34,8 @@ afterEach(() => {
 async function open(connect: (session: SseSession) => void = () => {}) {
   const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const response = await arrived
-  const opening = { id: 'an-id', server: 'a', nowMs: 0, connect, response, path: '/mcp/a' }
+  const caller = callerOf('ann')
+  const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, response, path: '/mcp/a' }
   const session = new SseSession(opening)
   const ended: string[] = []
   session.onClose = (why) => ended.push(why)

@@ -4,6 +4,7 @@
 // opens a stream starts no process.
 
 import type { ServerResponse } from 'node:http'
+import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
@@ -15,6 +16,7 @@ import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 export interface SseOpening {
   readonly id: string
   readonly server: string
+  readonly caller: Caller
   readonly nowMs: number
   /** Puts the gate behind the session; it is ready for messages when that returns. */
   readonly connect: (session: SseSession) => void
@@ -26,6 +28,7 @@ export interface SseOpening {
 export class SseSession implements FrontSession {
   readonly id: string
   readonly server: string
+  caller: Caller
   revision = ''
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
@@ -38,9 +41,10 @@ export class SseSession implements FrontSession {
   #closing = false
   #closed = false
 
-  constructor({ id, server, nowMs, connect, response, path }: SseOpening) {
+  constructor({ id, server, caller, nowMs, connect, response, path }: SseOpening) {
     this.id = id
     this.server = server
+    this.caller = caller
     this.lastUsedMs = nowMs
     this.#connect = connect
     this.#stream = new EventStream(response, {}, () => this.close('the client went away'))

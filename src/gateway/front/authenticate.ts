@@ -1,0 +1,109 @@
+// Who sends a request over HTTP: the bearer token of its Authorization header, or nothing and a
+// connection from this machine. Whoever is not let in is told how (RFC 6750, RFC 9728): a 401 that
+// names where the metadata of this resource is.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Caller, NotLetIn } from '../../identity/caller.ts'
+import type { Door } from '../../identity/door.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
+import { writeError } from '../../wire/write-message.ts'
+import { TOKEN_LENGTH_MAX } from '../limits.ts'
+
+export interface AuthenticateOptions {
+  readonly door: Door
+  /** Where clients reach the gate, without a slash at its end. */
+  readonly baseOf: (request: IncomingMessage) => string
+  /** Of the configuration: who gives tokens for this gate, and what else a token may be for. */
+  readonly issuers: readonly string[]
+  readonly audiences: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+const METADATA = '/.well-known/oauth-protected-resource'
+
+export class Authenticate {
+  readonly #options: AuthenticateOptions
+
+  constructor(options: AuthenticateOptions) {
+    this.#options = options
+  }
+
+  /** The caller; undefined where the request has been answered with why it is not let in. */
+  async caller(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<Caller | undefined> {
+    try {
+      const token = bearerOf(request)
+      const isLocal = isLoopback(request.socket.remoteAddress)
+      const audiences = () => this.#audiences(request, path)
+      return await this.#options.door.admit({ token, isLocal, audiences })
+    } catch (error) {
+      if (!(error instanceof NotLetIn)) throw error
+      this.#refuse(error, request, response, path)
+      return undefined
+    }
+  }
+
+  /** Answers where the path is that of the metadata (RFC 9728) of `/mcp` or `/mcp/<server>`. */
+  metadata(path: string, request: IncomingMessage, response: ServerResponse): boolean {
+    if (path !== METADATA && !path.startsWith(`${METADATA}/`)) return false
+    const of = path.slice(METADATA.length)
+    if (of !== '' && !/^\/mcp(\/[a-z0-9-]{1,24})?$/.test(of)) return false
+    const { issuers, scopes } = this.#options
+    const said = {
+      resource: this.#options.baseOf(request) + (of === '' ? '/mcp' : of),
+      ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
+      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+      bearer_methods_supported: ['header'],
+      resource_name: 'Sluice',
+    }
+    const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+    response.writeHead(200, headers).end(JSON.stringify(said))
+    return true
+  }
+
+  /** A token for all servers is one for each of them, and not the other way round. */
+  #audiences(request: IncomingMessage, path: string): string[] {
+    const base = this.#options.baseOf(request)
+    return [`${base}${path}`, `${base}/mcp`, ...this.#options.audiences]
+  }
+
+  #refuse(why: NotLetIn, request: IncomingMessage, response: ServerResponse, path: string): void {
+    const { error, isFault, message, help } = why
+    const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
+    const type = { 'content-type': 'application/json' }
+    if (isFault) return void response.writeHead(503, type).end(body)
+    const metadata = `${this.#options.baseOf(request)}${METADATA}${path}`
+    const parts = [
+      `resource_metadata="${metadata}"`,
+      ...(error === undefined
+        ? []
+        : [`error="${error}"`, `error_description="${quoted(message)}"`]),
+      ...(error === 'insufficient_scope' ? [`scope="${this.#options.scopes.join(' ')}"`] : []),
+    ]
+    const status = error === 'insufficient_scope' ? 403 : 401
+    const headers = { ...type, 'www-authenticate': `Bearer ${parts.join(', ')}` }
+    response.writeHead(status, headers).end(body)
+  }
+}
+
+/** Undefined only where there is no such header at all: a wrong one lets nobody in as the local
+ * user. */
+function bearerOf({ headers: { authorization } }: IncomingMessage): string | undefined {
+  if (authorization === undefined) return undefined
+  const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]
+  if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token
+  throw new NotLetIn('the Authorization header is no bearer token', 'send `Bearer TOKEN`', {
+    error: 'invalid_token',
+  })
+}
+
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/.test(address)
+}
+
+function quoted(text: string): string {
+  return text.replace(/[^\x20-\x7e]|["\\]/g, '?')
+}

@@ -1,0 +1,112 @@
+// Who is let in. A token is a grant's, or one that an authorisation server signed; without a token
+// only the local user comes in, and only while there is no other way in at all. Called by the fronts
+// for every request, so it looks whether grants have changed and tells whoever ends sessions.
+
+import type { Caller } from './caller.ts'
+import { NotLetIn } from './caller.ts'
+import type { Grant } from './grant.ts'
+import type { Grants } from './grants.ts'
+import { LOCAL_SLOTS } from './limits.ts'
+import { LOCAL_USER } from './names.ts'
+
+/** What the tokens of authorisation servers are checked by. */
+export interface TokenCheck {
+  /** Throws NotLetIn. `audiences` are what the token may be for. */
+  check(token: string, audiences: readonly string[]): Promise<Caller>
+}
+
+export interface Knock {
+  readonly token: string | undefined
+  /** It comes from this machine, over loopback or the socket. */
+  readonly isLocal: boolean
+  /** What a token may be for: the addresses of what is asked for. */
+  readonly audiences: () => readonly string[]
+}
+
+export interface DoorOptions {
+  readonly grants: Grants
+  /** Where the configuration names authorisation servers. */
+  readonly tokens?: TokenCheck | undefined
+  /** False where the gate is reached from elsewhere: then nobody is local. */
+  readonly mayBeLocal: boolean
+  /** The document of the local user. */
+  readonly localPolicy: string
+  readonly nowMs: () => number
+}
+
+const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
+
+export class Door {
+  /** Grants have changed: sessions whose caller no longer holds are to be ended. */
+  onChange: () => void = () => {}
+  readonly #options: DoorOptions
+  readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
+  readonly #local: Caller
+
+  constructor(options: DoorOptions) {
+    this.#options = options
+    this.#local = {
+      principal: LOCAL_USER,
+      policy: options.localPolicy,
+      slots: LOCAL_SLOTS,
+      explain: false,
+      holds: () => this.#isOpenToLocal,
+    }
+  }
+
+  /** Throws NotLetIn. */
+  admit({ token, isLocal, audiences }: Knock): Caller | Promise<Caller> {
+    this.look()
+    if (token === undefined) return this.#withoutToken(isLocal)
+    const grant = this.#options.grants.find(token)
+    if (grant !== undefined) return this.#ofGrant(grant)
+    const { tokens } = this.#options
+    if (tokens !== undefined && !token.startsWith('sluice_'))
+      return tokens.check(token, audiences())
+    throw new NotLetIn('the token is not known here, or was revoked', GRANT_HELP, {
+      error: 'invalid_token',
+    })
+  }
+
+  /** Whether another process has changed the grants; throws NotLetIn where that cannot be known. */
+  look(): void {
+    try {
+      if (this.#options.grants.refresh()) this.onChange()
+    } catch (error) {
+      const help = 'the gate cannot tell who may call; see its log'
+      throw new NotLetIn((error as Error).message, help, { isFault: true })
+    }
+  }
+
+  get #isOpenToLocal(): boolean {
+    const { grants, tokens, mayBeLocal } = this.#options
+    return mayBeLocal && tokens === undefined && !grants.exist
+  }
+
+  #withoutToken(isLocal: boolean): Caller {
+    if (isLocal && this.#isOpenToLocal) return this.#local
+    const { mayBeLocal, tokens } = this.#options
+    const why =
+      isLocal && mayBeLocal && tokens === undefined
+        ? 'there are grants, so everybody needs a token'
+        : 'a token is needed here'
+    throw new NotLetIn(why, GRANT_HELP)
+  }
+
+  #ofGrant(grant: Grant): Caller {
+    const { grants, nowMs } = this.#options
+    grants.used(grant, nowMs())
+    const known = this.#callers.get(grant.id)
+    if (known?.grant === grant) return known.caller
+    const { name: id, groups, policy, slots, explain } = grant
+    const caller: Caller = {
+      principal: { id, kind: 'grant', groups, claims: {} },
+      policy,
+      slots,
+      explain,
+      holds: () => grants.holds(grant),
+    }
+    this.#callers.set(grant.id, { grant, caller })
+    return caller
+  }
+}
