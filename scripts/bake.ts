@@ -1,0 +1,11 @@
+// Bakes the images that guests run in and puts them where the published package looks for them:
+// dist/guest/<name>.image. Part of `npm run build`; a clone bakes on first use and needs none of it.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadImage } from '../src/sandbox/load-image.ts'
+import { ROOT } from './run-step.ts'
+
+const folder = join(ROOT, 'dist', 'guest')
+mkdirSync(folder, { recursive: true })
+writeFileSync(join(folder, 'main.image'), await loadImage('main'))

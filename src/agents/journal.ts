@@ -1,0 +1,314 @@
+// The database of the agents: rows in, rows out, and the one transaction in which a step is
+// committed. Knows SQL and the rows, not what they mean. Owned by the step thread.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Limits, Price, Summary } from '../guest/words.ts'
+import { openDatabase } from '../store/sqlite/open.ts'
+import { AgentError } from './errors.ts'
+import type { AgentRow, CheckpointRow, EventRow, FamilyRow, HostStop } from './rows.ts'
+import { MIGRATIONS } from './schema.ts'
+
+type Row = Record<string, unknown>
+type Value = string | number | null | Uint8Array
+
+export interface NewAgent {
+  readonly id: string
+  readonly owner: string
+  /** Absent: a family of its own. */
+  readonly family?: number
+  readonly depth: number
+  readonly image: string
+  readonly createdAt: number
+  readonly asked: unknown
+  readonly model: string
+  readonly template: string | null
+  readonly limits: Limits
+  readonly price: Price | null
+}
+
+const MEMORY_BYTES_MAX = 128 * 1_048_576
+
+export class Journal {
+  readonly database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(directory: string) {
+    this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  /** All of it or nothing. */
+  transact<Result>(work: () => Result): Result {
+    if (this.database.isTransaction) return work()
+    this.database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.database.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  run(sql: string, ...values: Value[]): number {
+    return Number(this.#prepare(sql).run(...values).lastInsertRowid)
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#prepare(sql).get(...values) as Row | undefined
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#prepare(sql).all(...values) as Row[]
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.database.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  insertAgent(agent: NewAgent, summary: Summary): number {
+    const family =
+      agent.family ??
+      this.run(
+        'INSERT INTO families (limits, price) VALUES (?, ?)',
+        JSON.stringify(agent.limits),
+        JSON.stringify(agent.price),
+      )
+    return this.run(
+      `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked, model, template,
+        state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+      agent.id,
+      agent.owner,
+      family,
+      agent.depth,
+      agent.image,
+      agent.createdAt,
+      JSON.stringify(agent.asked),
+      agent.model,
+      agent.template,
+      summary.state,
+      JSON.stringify(summary),
+      summary.wakeAt,
+    )
+  }
+
+  agent(id: string): AgentRow | undefined {
+    const row = this.get('SELECT * FROM agents WHERE id = ?', id)
+    return row && toAgent(row)
+  }
+
+  agents(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
+    return this.all(
+      `SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
+       ORDER BY agent LIMIT ?`,
+      owner,
+      after,
+      state,
+      state,
+      limit,
+    ).map(toAgent)
+  }
+
+  countAgents(owner: string): number {
+    return Number(this.get('SELECT count(*) AS n FROM agents WHERE owner = ?', owner)?.n)
+  }
+
+  family(family: number): FamilyRow {
+    const row = this.get('SELECT * FROM families WHERE family = ?', family) ?? {}
+    return {
+      turns: Number(row.turns),
+      tokens: Number(row.tokens),
+      costMicros: Number(row.cost_micros),
+      calls: Number(row.calls),
+      limits: parse(row.limits) as Limits,
+      price: parse(row.price) as Price | null,
+    }
+  }
+
+  familyMembers(family: number): number {
+    return Number(this.get('SELECT count(*) AS n FROM agents WHERE family = ?', family)?.n)
+  }
+
+  setFamily(family: number, { turns, tokens, costMicros, calls, limits }: FamilyRow): void {
+    this.run(
+      'UPDATE families SET turns = ?, tokens = ?, cost_micros = ?, calls = ?, limits = ? WHERE family = ?',
+      turns,
+      tokens,
+      costMicros,
+      calls,
+      JSON.stringify(limits),
+      family,
+    )
+  }
+
+  /** The commit of a step. */
+  append(key: number, event: EventRow, nonce: string | null): void {
+    this.run(
+      'INSERT INTO events (agent, seq, at, kind, turn, event, bytes, answer, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      key,
+      event.seq,
+      event.at,
+      event.kind,
+      event.turn,
+      event.event,
+      event.bytes,
+      event.answer,
+      nonce,
+    )
+  }
+
+  setStanding(key: number, seq: number, summary: Summary, hostStop: HostStop | null): void {
+    this.run(
+      'UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ? WHERE agent = ?',
+      seq,
+      hostStop === null ? summary.state : 'stopped',
+      JSON.stringify(summary),
+      hostStop === null ? summary.wakeAt : null,
+      hostStop && JSON.stringify(hostStop),
+      key,
+    )
+  }
+
+  events(key: number, after: number, until: number, limit = -1): EventRow[] {
+    return this.all(
+      'SELECT * FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
+      key,
+      after,
+      until,
+      limit,
+    ).map((row) => row as unknown as EventRow)
+  }
+
+  /** The event that was committed under this name, if one was. */
+  seqOf(key: number, nonce: string): number | undefined {
+    const row = this.get(
+      'SELECT seq FROM events WHERE agent = ? AND nonce = ? ORDER BY seq DESC LIMIT 1',
+      key,
+      nonce,
+    )
+    return row === undefined ? undefined : Number(row.seq)
+  }
+
+  /** The last event at which the agent had this many turns behind it. */
+  seqOfTurn(key: number, turn: number): number | undefined {
+    const row = this.get(
+      'SELECT max(seq) AS seq FROM events WHERE agent = ? AND turn = ?',
+      key,
+      turn,
+    )
+    return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
+  }
+
+  putMemory(bytes: Buffer): number {
+    return this.run('INSERT INTO memories (bytes) VALUES (?)', zstdCompressSync(bytes))
+  }
+
+  putCheckpoint(key: number, seq: number, image: string, memory: number): void {
+    this.run(
+      'INSERT OR REPLACE INTO checkpoints (agent, seq, image, memory) VALUES (?, ?, ?, ?)',
+      key,
+      seq,
+      image,
+      memory,
+    )
+  }
+
+  checkpoint(key: number, until: number): CheckpointRow | undefined {
+    const row = this.get(
+      `SELECT c.seq, c.image, m.bytes FROM checkpoints c JOIN memories m ON m.memory = c.memory
+       WHERE c.agent = ? AND c.seq <= ? ORDER BY c.seq DESC LIMIT 1`,
+      key,
+      until,
+    )
+    if (row === undefined) return undefined
+    return {
+      seq: Number(row.seq),
+      image: String(row.image),
+      memory: unpack(row.bytes as Uint8Array),
+    }
+  }
+
+  checkpointSeq(key: number): number {
+    return Number(
+      this.get('SELECT max(seq) AS seq FROM checkpoints WHERE agent = ?', key)?.seq ?? 0,
+    )
+  }
+
+  /** The row of a memory that a checkpoint has, so that a fork can share it. */
+  memoryOf(key: number, seq: number): number | undefined {
+    const row = this.get('SELECT memory FROM checkpoints WHERE agent = ? AND seq = ?', key, seq)
+    return row === undefined ? undefined : Number(row.memory)
+  }
+
+  putImage(hash: string, bytes: Uint8Array): void {
+    if (this.get('SELECT 1 FROM images WHERE hash = ?', hash) !== undefined) return
+    this.run('INSERT INTO images (hash, bytes) VALUES (?, ?)', hash, zstdCompressSync(bytes))
+  }
+
+  image(hash: string): Buffer {
+    const row = this.get('SELECT bytes FROM images WHERE hash = ?', hash)
+    if (row === undefined)
+      throw new AgentError('AGENT_DAMAGED', `the image \`${hash}\` of the agent is not there`)
+    return unpack(row.bytes as Uint8Array)
+  }
+
+  /** Everything of an agent; its memories where nobody else has them. */
+  remove(key: number, family: number): void {
+    for (const table of ['events', 'runs', 'effects', 'program_events', 'agents'])
+      this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
+    const memories = this.all('SELECT memory FROM checkpoints WHERE agent = ?', key)
+    this.run('DELETE FROM checkpoints WHERE agent = ?', key)
+    for (const { memory } of memories)
+      this.run(
+        'DELETE FROM memories WHERE memory = ? AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE memory = ?)',
+        Number(memory),
+        Number(memory),
+      )
+    if (this.familyMembers(family) === 0) this.run('DELETE FROM families WHERE family = ?', family)
+  }
+}
+
+export function toAgent(row: Row): AgentRow {
+  return {
+    key: Number(row.agent),
+    id: String(row.id),
+    owner: String(row.owner),
+    family: Number(row.family),
+    depth: Number(row.depth),
+    image: String(row.image),
+    createdAt: Number(row.created_at),
+    seq: Number(row.seq),
+    asked: parse(row.asked) as Record<string, unknown>,
+    model: String(row.model),
+    template: row.template === null ? null : String(row.template),
+    state: row.state as AgentRow['state'],
+    summary: parse(row.summary) as Summary,
+    hostStop: row.host_stop === null ? null : (parse(row.host_stop) as HostStop),
+  }
+}
+
+function parse(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch (error) {
+    throw new AgentError('AGENT_DAMAGED', 'a row of agents.db is damaged', error)
+  }
+}
+
+function unpack(bytes: Uint8Array): Buffer {
+  try {
+    return zstdDecompressSync(bytes, { maxOutputLength: MEMORY_BYTES_MAX })
+  } catch (error) {
+    throw new AgentError('AGENT_DAMAGED', 'a stored memory is damaged', error)
+  }
+}

@@ -1,0 +1,56 @@
+// Every bound of the agents, by name and unit. What meets one is refused with an error that carries
+// the limit; nothing is cut silently.
+
+/** Instances kept ready in the step thread, and the memory they may take together. */
+export const RESIDENTS_MAX = 32
+export const RESIDENT_BYTES_MAX = 256 * 1_048_576
+/** A checkpoint after this many events or bytes of events. */
+export const CHECKPOINT_EVENTS = 64
+export const CHECKPOINT_EVENT_BYTES = 262_144
+/** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */
+export const REPLAY_EVENTS_MAX = 4
+/** Answers of guests kept for the next who asks. */
+export const ANSWERS_KEPT_MAX = 2_000
+export const ANSWERS_KEPT_BYTES_MAX = 16 * 1_048_576
+export const ANSWER_KEPT_BYTES_MAX = 65_536
+/** Agents of one owner, and one family's depth and size. */
+export const AGENTS_PER_OWNER_MAX = 200_000
+export const DEPTH_MAX = 4
+export const FORKS_MAX = 1_000
+export const CHILDREN_MAX = 1_000
+export const LIST_PAGE_MAX = 100
+export const HISTORY_PAGE_MAX = 200
+/** What a page of the conversation holds when it is read out. */
+export const MESSAGES_PAGE_LENGTH = 1_000_000
+/** Files of an agent, unless it was created with less. */
+export const FILE_BYTES_MAX = 1_048_576
+export const FILES_BYTES_MAX = 8 * 1_048_576
+export const FILES_MAX = 1_000
+export const MAX_TURNS_DEFAULT = 50
+export const MAX_TURNS_MAX = 100_000
+export const CONTEXT_TOKENS_DEFAULT = 120_000
+export const NO_PROGRESS_DEFAULT = 3
+export const INSTRUCTIONS_LENGTH_MAX = 100_000
+export const PROMPT_LENGTH_MAX = 1_000_000
+export const TOOLS_GRANTED_MAX = 256
+/** How long a prompt is waited for: clients give up at 60 s. */
+export const WAIT_MS_DEFAULT = 45_000
+export const WAIT_MS_MAX = 600_000
+/** Attempts of a model call, and the pauses between them: from the first, doubling, to the second. */
+export const MODEL_ATTEMPTS = 4
+export const MODEL_RETRY_MS_MIN = 500
+export const MODEL_RETRY_MS_MAX = 20_000
+export const MODEL_TIMEOUT_MS = 300_000
+export const MODEL_OUTPUT_LENGTH_MAX = 1_000_000
+/** Turns of a script, and its size. */
+export const SCRIPT_BYTES_MAX = 4 * 1_048_576
+/** A program that an agent wrote: its time, its counted steps, its calls, what it prints. */
+export const PROGRAM_TIMEOUT_MS = 5_000
+export const PROGRAM_POLLS_MAX = 50_000
+export const PROGRAM_TOOL_CALLS_MAX = 100
+export const PROGRAM_CODE_LENGTH_MAX = 200_000
+export const CODE_THREADS = 2
+/** An export that is brought in, as text or as a bundle. */
+export const IMPORT_BYTES_MAX = 64 * 1_048_576
+export const TEMPLATES_MAX = 1_000
+export const TEMPLATE_BYTES_MAX = 262_144

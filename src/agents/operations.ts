@@ -1,0 +1,250 @@
+// What can be asked of the step thread, by name. Each operation is whole in itself: found by owner
+// and id, run, committed, answered with plain data. Called by step-thread.ts, and by tests as it is.
+
+import type { Event, Question } from '../guest/words.ts'
+import { type ImportOptions, importAgent } from './bring-import.ts'
+import { AgentError } from './errors.ts'
+import { forkAgent, moveAgent } from './fork-and-move.ts'
+import type { NewAgent } from './journal.ts'
+import { toAgent } from './journal.ts'
+import { HISTORY_PAGE_MAX, LIST_PAGE_MAX } from './limits.ts'
+import type { AgentRow, EffectRow, HostStop, RunRow } from './rows.ts'
+import type { Applied, Stepper } from './stepper.ts'
+import { type ExportOptions, takeExport } from './take-export.ts'
+
+export interface Standing {
+  readonly agent: AgentRow
+  readonly held: HostStop | null
+}
+
+export interface HistoryEntry {
+  readonly seq: number
+  readonly at: number
+  readonly kind: string
+  readonly turn: number
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+export class Operations {
+  readonly #stepper: Stepper
+
+  constructor(stepper: Stepper) {
+    this.#stepper = stepper
+  }
+
+  create(fresh: NewAgent, event: Event, bytes?: Uint8Array): Applied {
+    return this.#stepper.create(fresh, event, bytes)
+  }
+
+  /** Brings an idle agent of an older core to this one first, where a run begins. */
+  apply(
+    owner: string | null,
+    id: string,
+    event: Event,
+    bytes?: Uint8Array,
+    nonce?: string,
+    request?: string,
+  ): Applied {
+    let agent = this.#stepper.find(owner, id)
+    if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
+      agent = moveAgent(this.#stepper, agent, event.at)
+    return this.#stepper.apply(agent, event, bytes, nonce, request ?? null)
+  }
+
+  move(owner: string, id: string, nowMs: number): AgentRow {
+    const agent = this.#stepper.find(owner, id)
+    if (agent.image === this.#stepper.image.hash) return agent
+    if (agent.summary.runId !== null)
+      throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
+    return moveAgent(this.#stepper, agent, nowMs)
+  }
+
+  ask(owner: string | null, id: string, question: Question, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, ...this.#stepper.ask(agent, question, nowMs) }
+  }
+
+  standing(owner: string | null, id: string, nowMs: number): Standing {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, held: this.#stepper.heldBy(agent, nowMs) }
+  }
+
+  list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
+    return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
+  }
+
+  fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
+    return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
+  }
+
+  remove(owner: string, id: string): void {
+    this.#stepper.remove(this.#stepper.find(owner, id))
+  }
+
+  export(owner: string, id: string, options: ExportOptions, withMemory: boolean) {
+    const agent = this.#stepper.find(owner, id)
+    const exported = takeExport(this.#stepper, agent, options)
+    return { exported, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
+  }
+
+  import(given: string | Uint8Array, options: ImportOptions) {
+    return importAgent(this.#stepper, given, options)
+  }
+
+  history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
+    const agent = this.#stepper.find(owner, id)
+    const { journal } = this.#stepper
+    return journal
+      .events(agent.key, from - 1, to ?? agent.seq, HISTORY_PAGE_MAX)
+      .map(({ seq, at, kind, turn, event }) => ({ seq, at, kind, turn, event: JSON.parse(event) }))
+  }
+
+  /** Effects that have no result, as after a crash. */
+  openEffects(): EffectRow[] {
+    return this.#stepper.journal
+      .all(
+        'SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket FROM effects e JOIN agents a ON a.agent = e.agent ORDER BY e.agent, e.effect',
+      )
+      .map((row) => ({
+        agent: String(row.id),
+        id: String(row.effect),
+        kind: row.kind as EffectRow['kind'],
+        body: String(row.body),
+        startedAt: row.started_at === null ? null : Number(row.started_at),
+        ticket: row.ticket === null ? null : String(row.ticket),
+      }))
+  }
+
+  /** Noted before anything leaves: what was begun is never begun a second time. */
+  beginEffect(id: string, effect: string, atMs: number): boolean {
+    return this.#mark(
+      'UPDATE effects SET started_at = ? WHERE agent = ? AND effect = ?',
+      atMs,
+      id,
+      effect,
+    )
+  }
+
+  holdEffect(id: string, effect: string, ticket: string): boolean {
+    return this.#mark(
+      'UPDATE effects SET ticket = ? WHERE agent = ? AND effect = ?',
+      ticket,
+      id,
+      effect,
+    )
+  }
+
+  #mark(sql: string, value: string | number, id: string, effect: string): boolean {
+    const { journal } = this.#stepper
+    const { key } = this.#stepper.find(null, id)
+    const found = journal.get('SELECT 1 FROM effects WHERE agent = ? AND effect = ?', key, effect)
+    journal.run(sql, value, key, effect)
+    return found !== undefined
+  }
+
+  run(owner: string | null, id: string, runId: string | null): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    // Run ids sort by their time.
+    const sql =
+      'SELECT * FROM runs WHERE agent = ? AND (? IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
+    const row = this.#stepper.journal.get(sql, key, runId, runId)
+    return row && toRun(row)
+  }
+
+  runOf(owner: string, id: string, request: string): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    const sql = 'SELECT * FROM runs WHERE agent = ? AND request = ?'
+    const row = this.#stepper.journal.get(sql, key, request)
+    return row && toRun(row)
+  }
+
+  appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
+    const { key } = this.#stepper.find(null, id)
+    this.#stepper.journal.run(
+      'INSERT INTO program_events (agent, effect, seq, event) VALUES (?, ?, ?, ?)',
+      key,
+      effect,
+      seq,
+      event,
+    )
+  }
+
+  programEvents(id: string, effect: string): string[] {
+    const { key } = this.#stepper.find(null, id)
+    const sql = 'SELECT event FROM program_events WHERE agent = ? AND effect = ? ORDER BY seq'
+    return this.#stepper.journal.all(sql, key, effect).map(({ event }) => String(event))
+  }
+
+  /** Every file with its bytes, as a program gets them. */
+  allFiles(id: string, nowMs: number) {
+    const agent = this.#stepper.find(null, id)
+    return this.#stepper.residents.asking(agent, nowMs, (call) => {
+      const facts = JSON.parse(call('{"ask":"files"}').text).ok as {
+        path: string
+        isText: boolean
+      }[]
+      return facts.map(({ path, isText }) => {
+        const { bytes } = call(JSON.stringify({ ask: 'read', path }))
+        return { path, isText, content: bytes ?? new Uint8Array() }
+      })
+    })
+  }
+
+  /** Agents whose limit of time falls until then, soonest first. */
+  due(untilMs: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents WHERE wake_at <= ? ORDER BY wake_at LIMIT 100'
+    return this.#stepper.journal.all(sql, untilMs).map(toAgent)
+  }
+
+  nextWake(): number | null {
+    const row = this.#stepper.journal.get(
+      'SELECT min(wake_at) AS at FROM agents WHERE wake_at IS NOT NULL',
+    )
+    return row?.at === null || row?.at === undefined ? null : Number(row.at)
+  }
+
+  templates(): string[] {
+    return this.#stepper.journal
+      .all('SELECT template FROM templates ORDER BY id')
+      .map(({ template }) => String(template))
+  }
+
+  putTemplate(id: string, template: string): void {
+    this.#stepper.journal.run(
+      'INSERT OR REPLACE INTO templates (id, template) VALUES (?, ?)',
+      id,
+      template,
+    )
+  }
+
+  removeTemplate(id: string): boolean {
+    const found = this.#stepper.journal.get('SELECT 1 FROM templates WHERE id = ?', id)
+    this.#stepper.journal.run('DELETE FROM templates WHERE id = ?', id)
+    return found !== undefined
+  }
+
+  setting(name: string): string | null {
+    const row = this.#stepper.journal.get('SELECT value FROM settings WHERE name = ?', name)
+    return row === undefined ? null : String(row.value)
+  }
+
+  setSetting(name: string, value: string): void {
+    this.#stepper.journal.run(
+      'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)',
+      name,
+      value,
+    )
+  }
+
+  close(): void {
+    this.#stepper.close()
+  }
+}
+
+function toRun(row: Record<string, unknown>): RunRow {
+  return {
+    runId: String(row.run),
+    startedAt: Number(row.started_at),
+    result: row.result === null ? null : JSON.parse(String(row.result)),
+  }
+}

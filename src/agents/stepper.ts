@@ -1,0 +1,284 @@
+// What the step thread does: every change of an agent is an event that is run in its memory and
+// committed to the journal with the summary, the counts, the runs and the open effects, in one
+// transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
+
+import type { Event, Question, Said, Step } from '../guest/words.ts'
+import type { Image } from '../sandbox/image.ts'
+import type { Instance } from '../sandbox/instance.ts'
+import { AnswerCache } from './answer-cache.ts'
+import { countEvent, judgeFamily } from './enforce.ts'
+import { AgentError, toAgentError } from './errors.ts'
+import { Journal, type NewAgent } from './journal.ts'
+import { AGENTS_PER_OWNER_MAX } from './limits.ts'
+import { hashAnswer, Residents } from './residents.ts'
+import type { AgentRow, HostStop } from './rows.ts'
+
+export interface Applied {
+  readonly agent: AgentRow
+  readonly step: Step
+}
+
+export interface Answered {
+  readonly value: unknown
+  readonly content: Uint8Array | undefined
+}
+
+export class Stepper {
+  readonly journal: Journal
+  readonly residents: Residents
+  readonly image: Image
+  readonly #answers = new AnswerCache()
+
+  constructor(directory: string, image: Image) {
+    this.journal = new Journal(directory)
+    this.journal.putImage(image.hash, image.bytes)
+    this.image = image
+    this.residents = new Residents(this.journal, image)
+  }
+
+  close(): void {
+    this.residents.rest()
+    this.journal.close()
+  }
+
+  /** `owner` null is the house itself. Somebody else's agent is as unknown as one that never was. */
+  find(owner: string | null, id: string): AgentRow {
+    const agent = this.journal.agent(id)
+    if (agent === undefined || (owner !== null && agent.owner !== owner))
+      throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
+    return agent
+  }
+
+  /** Why the host holds the agent back: an earlier verdict, or what its family has used by now. */
+  heldBy(agent: AgentRow, nowMs: number): HostStop | null {
+    if (agent.hostStop !== null) return agent.hostStop
+    const started = startOfRun(this.journal, agent.key, agent.summary.runId)
+    return judgeFamily(this.journal.family(agent.family), agent.summary, started, nowMs) ?? null
+  }
+
+  create(fresh: NewAgent, event: Event, bytes: Uint8Array | undefined): Applied {
+    if (this.journal.countAgents(fresh.owner) >= AGENTS_PER_OWNER_MAX)
+      throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
+    const text = JSON.stringify(event)
+    const { instance, answer } = this.residents.begin(fresh.image, text, bytes, event.at)
+    const step = this.#read(answer.text, instance)
+    const key = this.journal.transact(() => {
+      const key = this.journal.insertAgent(fresh, step.summary)
+      const turn = step.summary.turnCount
+      const row = { seq: 1, at: event.at, kind: event.kind, turn, event: text }
+      const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
+      this.journal.append(key, kept, null)
+      this.journal.setStanding(key, 1, step.summary, null)
+      return key
+    })
+    this.residents.adopt({ key, image: fresh.image, seq: 1 }, instance)
+    return { agent: this.find(null, fresh.id), step }
+  }
+
+  /**
+   * Runs an event and commits it. `nonce` names the request: one that was committed and whose answer
+   * was lost with a thread is answered from the journal, not run again.
+   */
+  apply(
+    agent: AgentRow,
+    event: Event,
+    bytes?: Uint8Array,
+    nonce?: string,
+    request: string | null = null,
+  ): Applied {
+    const before = nonce === undefined ? undefined : this.journal.seqOf(agent.key, nonce)
+    if (before !== undefined) return this.#again(agent, before)
+    const held = this.heldBy(agent, event.at)
+    if (held !== null && (agent.hostStop === null ? BEGINNING : HELD_BACK).has(event.kind))
+      throw new AgentError('AGENT_STOPPED', `the agent is stopped (${held.detail})`)
+    const text = JSON.stringify(event)
+    const said = this.residents.step(agent, text, bytes, event.at)
+    const step = this.#read(said.text, undefined, agent.key)
+    const seq = agent.seq + 1
+    const hostStop = this.#commit(agent, event, step, seq, request, () => {
+      const turn = step.summary.turnCount
+      const row = { seq, at: event.at, kind: event.kind, turn, event: text }
+      const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(said.text) }
+      this.journal.append(agent.key, kept, nonce ?? null)
+    })
+    this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.summary.runId === null)
+    const after = this.find(null, agent.id)
+    if (hostStop !== null && agent.hostStop === null && step.summary.stop === null)
+      return this.#enforce(after, step, hostStop)
+    return { agent: after, step: hostStop === null ? step : { ...step, effects: [] } }
+  }
+
+  ask(agent: AgentRow, question: Question, nowMs: number): Answered {
+    const text = JSON.stringify(question)
+    const known = this.#answers.get(agent.key, agent.seq, text)
+    if (known !== undefined) return known
+    const said = this.residents.asking(agent, nowMs, (ask) => ask(text))
+    const value = unwrap<unknown>(said.text)
+    const answered = { value, content: said.bytes }
+    this.#answers.put(agent.key, agent.seq, text, answered, said.text.length)
+    return answered
+  }
+
+  remove(agent: AgentRow): void {
+    this.residents.forget(agent.key)
+    this.journal.transact(() => this.journal.remove(agent.key, agent.family))
+  }
+
+  /** All that follows from a step, in the transaction of its event. */
+  #commit(
+    agent: AgentRow,
+    event: Event,
+    step: Step,
+    seq: number,
+    request: string | null,
+    append: () => void,
+  ): HostStop | null {
+    const { journal } = this
+    return journal.transact(() => {
+      append()
+      const isTurn = !isCompaction(journal, agent.key, event)
+      const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
+      let family = countEvent(journal.family(agent.family), event, isTurn, calls)
+      if (event.kind === 'resume')
+        family = { ...family, limits: { ...family.limits, ...event.limits } }
+      if (event.kind === 'reset' && journal.familyMembers(agent.family) === 1)
+        family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
+      journal.setFamily(agent.family, family)
+      this.#noteEffects(agent.key, event, step)
+      this.#noteRuns(agent.key, event, step, request)
+      const started = startOfRun(journal, agent.key, step.summary.runId)
+      const lifted = event.kind === 'resume' || event.kind === 'reset'
+      const judged = judgeFamily(family, step.summary, started, event.at) ?? null
+      const hostStop = lifted ? judged : (agent.hostStop ?? judged)
+      journal.setStanding(agent.key, seq, step.summary, hostStop)
+      return hostStop
+    })
+  }
+
+  #noteEffects(key: number, event: Event, step: Step): void {
+    const { journal } = this
+    const done = 'effectId' in event && event.kind !== 'waiting' ? [event.effectId] : []
+    for (const effect of [...done, ...step.dropped]) {
+      journal.run('DELETE FROM effects WHERE agent = ? AND effect = ?', key, effect)
+      journal.run('DELETE FROM program_events WHERE agent = ? AND effect = ?', key, effect)
+    }
+    for (const effect of step.effects)
+      journal.run(
+        'INSERT INTO effects (agent, effect, kind, body) VALUES (?, ?, ?, ?)',
+        key,
+        effect.id,
+        effect.kind,
+        // The conversation is the guest's; only what is needed to begin again is kept.
+        JSON.stringify(effect.kind === 'model' ? { ...effect, messages: [] } : effect),
+      )
+  }
+
+  #noteRuns(key: number, event: Event, step: Step, request: string | null): void {
+    const { runId } = step.summary
+    if (event.kind === 'prompt')
+      this.journal.run(
+        'INSERT INTO runs (agent, run, request, started_at) VALUES (?, ?, ?, ?)',
+        key,
+        event.runId,
+        request,
+        runId === event.runId ? event.at : 0,
+      )
+    for (const end of step.ended)
+      this.journal.run(
+        'UPDATE runs SET result = ? WHERE agent = ? AND run = ?',
+        JSON.stringify(end),
+        key,
+        end.runId,
+      )
+    if (runId !== null && event.kind !== 'prompt')
+      this.journal.run(
+        'UPDATE runs SET started_at = ? WHERE agent = ? AND run = ? AND started_at = 0',
+        event.at,
+        key,
+        runId,
+      )
+  }
+
+  /** The guest should have stopped and did not: it is told so, and gets no effect carried out. */
+  #enforce(agent: AgentRow, step: Step, hostStop: HostStop): Applied {
+    const event: Event = {
+      kind: 'stop',
+      at: hostStop.at,
+      reason: 'host_limit',
+      detail: hostStop.detail,
+    }
+    const text = JSON.stringify(event)
+    const said = this.residents.step(agent, text, undefined, event.at)
+    const stopped = this.#read(said.text, undefined, agent.key)
+    const seq = agent.seq + 1
+    this.#commit(agent, event, stopped, seq, null, () => {
+      const turn = stopped.summary.turnCount
+      const row = { seq, at: event.at, kind: event.kind, turn, event: text }
+      this.journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
+    })
+    this.residents.kept(agent, text.length, true)
+    const ended = [...step.ended, ...stopped.ended]
+    return {
+      agent: this.find(null, agent.id),
+      step: { ...stopped, effects: [], output: step.output, ended },
+    }
+  }
+
+  /** The answer to an event that is in the journal already, from the memory before it. */
+  #again(agent: AgentRow, seq: number): Applied {
+    const instance = this.residents.at(agent, seq - 1)
+    const row = this.journal.events(agent.key, seq - 1, seq)[0]
+    if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
+    const call = { operation: 'step', text: row.event, nowMs: row.at }
+    const limits = { polls: Number.MAX_SAFE_INTEGER, timeoutMs: 1_000 }
+    const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, limits)
+    return { agent, step: unwrap<Step>(said.text) }
+  }
+
+  /** A refusal may have changed the memory it was made in: it goes. */
+  #read(text: string, instance?: Instance, key?: number): Step {
+    try {
+      return unwrap<Step>(text)
+    } catch (error) {
+      if (instance !== undefined) this.residents.giveBack(instance)
+      if (key !== undefined) this.residents.forget(key)
+      throw error
+    }
+  }
+}
+
+/** What a host's stop holds back; results of a run that goes on are taken, and then it is stopped. */
+const BEGINNING: ReadonlySet<Event['kind']> = new Set(['prompt', 'direct'])
+const HELD_BACK: ReadonlySet<Event['kind']> = new Set([
+  'prompt',
+  'direct',
+  'model',
+  'model_failed',
+  'tool',
+  'code',
+  'waiting',
+  'tick',
+])
+
+export function unwrap<Value>(text: string): Value {
+  let said: Said<Value>
+  try {
+    said = JSON.parse(text) as Said<Value>
+  } catch (error) {
+    throw new AgentError('AGENT_FAULT', 'the guest answered with something that is not JSON', error)
+  }
+  if ('refused' in said) throw toAgentError(said.refused)
+  return said.ok
+}
+
+function isCompaction(journal: Journal, key: number, event: Event): boolean {
+  if (event.kind !== 'model') return false
+  const sql = 'SELECT kind FROM effects WHERE agent = ? AND effect = ?'
+  return journal.get(sql, key, event.effectId)?.kind === 'compact'
+}
+
+function startOfRun(journal: Journal, key: number, runId: string | null): number | null {
+  if (runId === null) return null
+  const row = journal.get('SELECT started_at FROM runs WHERE agent = ? AND run = ?', key, runId)
+  return row === undefined || Number(row.started_at) === 0 ? null : Number(row.started_at)
+}

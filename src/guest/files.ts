@@ -1,0 +1,211 @@
+// The files of an agent: text as text, anything else as bytes, under normalised paths. Every write
+// goes through `put`, which holds all limits, so that no operation gets around them.
+
+import { compileGlob } from './glob.ts'
+import { normalisePath } from './paths.ts'
+import { compilePattern } from './pattern.ts'
+import { Refusal } from './refusal.ts'
+import { utf8Bytes, wellFormed } from './text.ts'
+import type { FileFacts, FileIn, Limits } from './words.ts'
+
+export interface File {
+  readonly content: string | Uint8Array
+  readonly bytes: number
+  readonly modifiedAt: number
+  readonly revision: number
+}
+
+const READ_LINES_DEFAULT = 2_000
+const READ_CHARACTERS_MAX = 100_000
+const LIST_MAX = 1_000
+const GREP_MATCHES_MAX = 200
+const GREP_LINE_LENGTH_MAX = 300
+/** Characters one grep looks at; it then says where to go on. */
+const GREP_CHARACTERS_MAX = 4_000_000
+
+export class Files {
+  #files = new Map<string, File>()
+  #total = 0
+  #revision = 0
+
+  get count(): number {
+    return this.#files.size
+  }
+
+  get totalBytes(): number {
+    return this.#total
+  }
+
+  put(path: unknown, content: string | Uint8Array, at: number, limits: Limits): File {
+    const name = normalisePath(path)
+    const kept = typeof content === 'string' ? wellFormed(content) : content
+    const bytes = typeof kept === 'string' ? utf8Bytes(kept) : kept.length
+    if (bytes > limits.fileBytesMax)
+      throw tooMuch(
+        `\`${name}\` would have ${bytes} bytes, a file has at most ${limits.fileBytesMax}`,
+      )
+    const before = this.#files.get(name)
+    const total = this.#total - (before?.bytes ?? 0) + bytes
+    if (total > limits.totalBytesMax)
+      throw tooMuch(`the files would have ${total} bytes in all, at most ${limits.totalBytesMax}`)
+    if (before === undefined && this.#files.size >= limits.filesMax)
+      throw tooMuch(`there are ${limits.filesMax} files, and no more are allowed`)
+    this.#revision += 1
+    const file: File = { content: kept, bytes, modifiedAt: at, revision: this.#revision }
+    this.#files.set(name, file)
+    this.#total = total
+    return file
+  }
+
+  /** As it came from outside: text, or a stretch of the bytes that came along. */
+  take(file: FileIn, bytes: Uint8Array | undefined, at: number, limits: Limits): void {
+    const [offset = 0, length = 0] = file.bytes ?? []
+    const content = file.text ?? bytes?.slice(offset, offset + length)
+    if (content === undefined) throw new Refusal('AGENT_INPUT', `\`${file.path}\` has no content`)
+    this.put(file.path, content, file.modifiedAt ?? at, limits)
+  }
+
+  /** All of it, or nothing and why. */
+  merge(
+    write: readonly FileIn[],
+    remove: readonly string[],
+    bytes: Uint8Array | undefined,
+    at: number,
+    limits: Limits,
+  ): Refusal | undefined {
+    const files = new Map(this.#files)
+    const total = this.#total
+    try {
+      for (const path of remove) if (this.#files.has(normalisePath(path))) this.delete(path)
+      for (const file of write) this.take(file, bytes, at, limits)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      this.#files = files
+      this.#total = total
+      return error
+    }
+  }
+
+  get(path: unknown): File {
+    const name = normalisePath(path)
+    const file = this.#files.get(name)
+    if (file === undefined) throw new Refusal('AGENT_FILE_MISSING', `there is no file \`${name}\``)
+    return file
+  }
+
+  delete(path: unknown): void {
+    const { bytes } = this.get(path)
+    this.#files.delete(normalisePath(path))
+    this.#total -= bytes
+  }
+
+  clear(): void {
+    this.#files.clear()
+    this.#total = 0
+  }
+
+  facts(matches: (path: string) => boolean = () => true): FileFacts[] {
+    const facts: FileFacts[] = []
+    for (const [path, { content, bytes, modifiedAt, revision }] of this.#files)
+      if (matches(path))
+        facts.push({ path, bytes, modifiedAt, revision, isText: typeof content === 'string' })
+    return facts.sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** A page of a text, with what is needed to ask for the next. */
+  read(path: unknown, offset: unknown, limit: unknown): object {
+    const file = this.get(path)
+    if (typeof file.content !== 'string')
+      throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text: ${file.bytes} bytes`)
+    const lines = file.content.split('\n')
+    const from = count(offset, 0, 'offset')
+    const wanted = lines.slice(from, from + count(limit, READ_LINES_DEFAULT, 'limit'))
+    let characters = 0
+    const kept = wanted.findIndex((line) => {
+      characters += line.length + 1
+      return characters > READ_CHARACTERS_MAX
+    })
+    const page = kept < 0 ? wanted : wanted.slice(0, Math.max(1, kept))
+    const next = from + page.length
+    return {
+      path: normalisePath(path),
+      content: page.join('\n').slice(0, READ_CHARACTERS_MAX),
+      offset: from,
+      lines: page.length,
+      totalLines: lines.length,
+      nextOffset: next < lines.length ? next : null,
+    }
+  }
+
+  edit(input: Record<string, unknown>, at: number, limits: Limits): object {
+    const { path, old_string: old, new_string: fresh, replace_all: all } = input
+    const file = this.get(path)
+    if (typeof file.content !== 'string')
+      throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text`)
+    if (typeof old !== 'string' || typeof fresh !== 'string')
+      throw new Refusal('AGENT_INPUT', '`old_string` and `new_string` are texts')
+    if (old === '') throw new Refusal('AGENT_INPUT', '`old_string` is empty: say what to replace')
+    const parts = file.content.split(old)
+    if (parts.length === 1)
+      throw new Refusal('AGENT_INPUT', `\`old_string\` is not in \`${String(path)}\``)
+    if (parts.length > 2 && all !== true)
+      throw new Refusal(
+        'AGENT_INPUT',
+        `\`old_string\` is ${parts.length - 1} times in \`${String(path)}\`: say more of what is around it, or set \`replace_all\``,
+      )
+    const { bytes } = this.put(path, parts.join(fresh), at, limits)
+    return { path: normalisePath(path), replaced: parts.length - 1, bytes }
+  }
+
+  list(pattern: unknown): object {
+    const found = this.facts(pattern === undefined ? undefined : compileGlob(pattern))
+    return {
+      files: found.slice(0, LIST_MAX).map(({ path, bytes }) => ({ path, bytes })),
+      count: found.length,
+      leftOff: Math.max(0, found.length - LIST_MAX),
+    }
+  }
+
+  grep({ pattern, glob, ignore_case: ignoreCase, after }: Record<string, unknown>): object {
+    const { test } = bound(compilePattern(pattern, ignoreCase === true))
+    const inGlob = glob === undefined ? () => true : compileGlob(glob)
+    const matches: { path: string; line: number; text: string }[] = []
+    let looked = 0
+    for (const { path, isText } of this.facts(inGlob)) {
+      if (!isText || (typeof after === 'string' && path <= after)) continue
+      const content = this.#files.get(path)?.content as string
+      if (looked > 0 && looked + content.length > GREP_CHARACTERS_MAX)
+        return { matches, count: matches.length, goOnAfter: before(this.facts(inGlob), path) }
+      looked += content.length
+      const lines = content.split('\n')
+      for (let at = 0; at < lines.length; at += 1) {
+        const line = lines[at] as string
+        if (!test(line)) continue
+        matches.push({ path, line: at + 1, text: line.slice(0, GREP_LINE_LENGTH_MAX) })
+        if (matches.length >= GREP_MATCHES_MAX)
+          return { matches, count: matches.length, goOnAfter: path }
+      }
+    }
+    return { matches, count: matches.length, goOnAfter: null }
+  }
+}
+
+function bound<Matcher extends { test(line: string): boolean }>(matcher: Matcher) {
+  return { test: (line: string) => matcher.test(line) }
+}
+
+function before(facts: readonly FileFacts[], path: string): string {
+  return facts.filter((each) => each.path < path).at(-1)?.path ?? ''
+}
+
+function count(value: unknown, otherwise: number, name: string): number {
+  if (value === undefined || value === null) return otherwise
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw new Refusal('AGENT_INPUT', `\`${name}\` is a whole number, not ${JSON.stringify(value)}`)
+  return value
+}
+
+function tooMuch(message: string): Refusal {
+  return new Refusal('AGENT_LIMIT', message)
+}

@@ -1,0 +1,295 @@
+// The words a guest and its host exchange: events go in, effects and a summary come out. Types only,
+// so the host may import this file; everything that crosses is JSON, and bytes beside it.
+
+export type TodoStatus = 'pending' | 'in_progress' | 'completed' | 'cancelled'
+
+export interface Todo {
+  readonly id: string
+  readonly content: string
+  readonly status: TodoStatus
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
+export type Message =
+  | { readonly role: 'user'; readonly content: string }
+  | {
+      readonly role: 'assistant'
+      readonly content: string
+      readonly toolCalls: readonly ToolCall[]
+    }
+  | {
+      readonly role: 'tool'
+      readonly callId: string
+      readonly name: string
+      readonly content: string
+      readonly isError: boolean
+    }
+
+/** A tool of a server behind the gate, as it was granted at create. */
+export interface GrantedTool {
+  /** What the model calls it: `<server>__<tool>`. */
+  readonly name: string
+  readonly server: string
+  readonly tool: string
+  readonly description: string
+  readonly inputSchema: unknown
+}
+
+export interface Limits {
+  readonly maxTurns: number
+  readonly maxTokens: number | null
+  /** In millionths of the currency the price is in. */
+  readonly maxCostMicros: number | null
+  readonly maxToolCalls: number | null
+  readonly runMs: number | null
+  readonly expiresAt: number | null
+  /** The same call with the same result this often in a row; null never stops for it. */
+  readonly noProgress: number | null
+  /** An answer while todos are open goes on instead. */
+  readonly finishTodos: boolean
+  /** Tokens of one model call's input after which the conversation is compacted. */
+  readonly contextTokens: number
+  readonly fileBytesMax: number
+  readonly totalBytesMax: number
+  readonly filesMax: number
+}
+
+/** Millionths of the currency for one token. */
+export interface Price {
+  readonly inputMicros: number
+  readonly outputMicros: number
+}
+
+export interface Config {
+  readonly template: string | null
+  readonly model: string
+  readonly instructions: string
+  readonly limits: Limits
+  readonly tools: readonly GrantedTool[]
+  readonly price: Price | null
+}
+
+export interface Usage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+  readonly costMicros: number | null
+}
+
+export type StopReason =
+  | 'max_turns'
+  | 'max_tokens'
+  | 'max_cost'
+  | 'max_tool_calls'
+  | 'run_time'
+  | 'expired'
+  | 'no_progress'
+  | 'stopped'
+  | 'host_limit'
+
+export interface Stop {
+  readonly reason: StopReason
+  readonly detail: string
+  readonly at: number
+}
+
+/** A file as it is handed in: its text, or a stretch of the bytes that go along with the event. */
+export interface FileIn {
+  readonly path: string
+  readonly text?: string
+  readonly bytes?: readonly [offset: number, length: number]
+  readonly modifiedAt?: number
+}
+
+export interface FileFacts {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedAt: number
+  /** Changes with the content: what the host knows of a file it keeps by this. */
+  readonly revision: number
+  readonly isText: boolean
+}
+
+/** What an export holds and an import brings, beside the files. */
+export interface Portable {
+  readonly config: Config
+  readonly todos: readonly Todo[]
+  readonly messages: readonly Message[]
+  readonly turnCount: number
+  readonly toolCallCount: number
+  readonly usage: Usage
+  readonly stop: Stop | null
+}
+
+export interface ModelUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+export type Event =
+  | {
+      readonly kind: 'create'
+      readonly at: number
+      readonly id: string
+      readonly seed: string
+      readonly config: Config
+      readonly files: readonly FileIn[]
+      readonly from?: Portable
+    }
+  | {
+      readonly kind: 'prompt'
+      readonly at: number
+      readonly runId: string
+      readonly input: string
+      readonly maxTurns: number | null
+    }
+  | {
+      readonly kind: 'model'
+      readonly at: number
+      readonly effectId: string
+      readonly text: string
+      readonly toolCalls: readonly ToolCall[]
+      readonly usage: ModelUsage
+    }
+  | {
+      readonly kind: 'model_failed'
+      readonly at: number
+      readonly effectId: string
+      readonly code: string
+      readonly message: string
+    }
+  | {
+      readonly kind: 'tool'
+      readonly at: number
+      readonly effectId: string
+      readonly content: string
+      readonly isError: boolean
+    }
+  | {
+      readonly kind: 'code'
+      readonly at: number
+      readonly effectId: string
+      readonly content: string
+      readonly isError: boolean
+      readonly write: readonly FileIn[]
+      readonly remove: readonly string[]
+    }
+  | {
+      readonly kind: 'waiting'
+      readonly at: number
+      readonly effectId: string
+      readonly on: string
+    }
+  | {
+      readonly kind: 'direct'
+      readonly at: number
+      readonly name: string
+      readonly input: unknown
+    }
+  | {
+      readonly kind: 'stop'
+      readonly at: number
+      readonly reason: 'stopped' | 'host_limit'
+      readonly detail: string
+    }
+  | { readonly kind: 'resume'; readonly at: number; readonly limits: Partial<Limits> }
+  | { readonly kind: 'reset'; readonly at: number; readonly keepFiles: boolean }
+  | { readonly kind: 'cancel'; readonly at: number; readonly runId: string }
+  | { readonly kind: 'tick'; readonly at: number }
+  | { readonly kind: 'forked'; readonly at: number; readonly id: string; readonly seed: string }
+
+export type Effect =
+  | {
+      readonly kind: 'model'
+      readonly id: string
+      /** Messages with the same epoch and a lower index were handed out before. */
+      readonly epoch: number
+      readonly from: number
+      readonly messages: readonly Message[]
+    }
+  | {
+      readonly kind: 'compact'
+      readonly id: string
+      readonly epoch: number
+      /** Messages before this index are to be summed up. */
+      readonly until: number
+    }
+  | {
+      readonly kind: 'tool'
+      readonly id: string
+      readonly server: string
+      readonly tool: string
+      readonly input: unknown
+    }
+  | { readonly kind: 'code'; readonly id: string; readonly code: string }
+
+export type RunStop =
+  | StopReason
+  | 'answered'
+  | 'run_max_turns'
+  | 'cancelled'
+  | 'model_failed'
+  | 'reset'
+
+export interface RunEnd {
+  readonly runId: string
+  readonly response: string
+  readonly turns: number
+  readonly toolCalls: number
+  readonly stop: { readonly reason: RunStop; readonly detail: string }
+  readonly usage: Usage
+}
+
+export type AgentState = 'idle' | 'running' | 'waiting' | 'stopped'
+
+export interface Summary {
+  readonly state: AgentState
+  readonly turnCount: number
+  readonly toolCallCount: number
+  readonly fileCount: number
+  readonly fileBytes: number
+  readonly todos: Readonly<Record<TodoStatus, number>>
+  readonly usage: Usage
+  readonly stop: Stop | null
+  readonly waitingFor: string | null
+  readonly wakeAt: number | null
+  readonly runId: string | null
+  readonly queued: number
+}
+
+export interface Step {
+  readonly effects: readonly Effect[]
+  /** Effects that nobody needs any more. */
+  readonly dropped: readonly string[]
+  readonly ended: readonly RunEnd[]
+  /** The answer to a `direct` call; null where it comes as an effect's result. */
+  readonly output: { readonly content: string; readonly isError: boolean } | null
+  readonly summary: Summary
+}
+
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: unknown
+}
+
+export type Question =
+  | { readonly ask: 'todos' }
+  | { readonly ask: 'files'; readonly glob?: string; readonly path?: string }
+  | { readonly ask: 'read'; readonly path: string }
+  | { readonly ask: 'messages'; readonly from: number; readonly bytesMax: number }
+  | { readonly ask: 'tools' }
+  | { readonly ask: 'portable' }
+  | { readonly ask: 'summary' }
+
+/** What a guest says to a call: what was asked for, or why not. A refusal changes nothing. */
+export type Said<Value> =
+  | { readonly ok: Value }
+  | { readonly refused: { readonly code: string; readonly message: string } }

@@ -1,0 +1,22 @@
+// What running a guest can fail with. Each of them means that the instance is gone and that the
+// state before the call stands.
+
+export const ERRORS = {
+  SANDBOX_INTERRUPTED: 'a guest used up the steps it had (soft limit)',
+  SANDBOX_TIMEOUT: 'a guest was stopped by the wall clock (hard limit)',
+  SANDBOX_TRAP: 'a guest ran into a WebAssembly trap',
+  SANDBOX_THREW: 'a guest threw an exception out of its core',
+  SANDBOX_ANSWER: 'a guest answered with something that is not an answer',
+  SANDBOX_IMAGE: 'an image or a delta is damaged, or was made for another core',
+  SANDBOX_THREAD: 'a thread that runs guests ended, or had to be ended',
+} as const
+
+export type SandboxErrorCode = keyof typeof ERRORS
+
+export class SandboxError extends Error {
+  readonly code: SandboxErrorCode
+  constructor(code: SandboxErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}

@@ -1,0 +1,99 @@
+// The functions of the module that a guest is run with, and the imports it is given. No host
+// function is granted: the imports that QuickJS cannot be linked without answer with constants, with
+// the time and the count the caller set, or not at all. Called by instance and bake-image.
+
+import type { WasmGlobal, WasmImports, WasmMemory } from './webassembly.ts'
+
+export interface GuestExports {
+  readonly memory: WasmMemory
+  readonly __stack_pointer: WasmGlobal
+  wasm_malloc(bytes: number): number
+  wasm_free(pointer: number): void
+  qjs_new_string(pointer: number, length: number): number
+  qjs_new_uint8_array(pointer: number, length: number): number
+  qjs_call(callee: number, self: number, count: number, values: number): number
+  qjs_free_value(value: number): void
+  qjs_is_exception(value: number): number
+  qjs_is_string(value: number): number
+  qjs_is_array(value: number): number
+  qjs_get_prop_uint32(value: number, index: number): number
+  qjs_get_typed_array_buffer(value: number, offset: number, length: number, width: number): number
+  qjs_get_array_buffer(value: number, length: number): number
+  qjs_get_exception(): number
+  qjs_get_string_len(value: number, length: number): number
+  qjs_free_cstring(pointer: number): void
+  qjs_is_job_pending(): number
+  qjs_execute_pending_job(context: number): number
+}
+
+export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
+  'memory',
+  '__stack_pointer',
+  'wasm_malloc',
+  'wasm_free',
+  'qjs_new_string',
+  'qjs_new_uint8_array',
+  'qjs_call',
+  'qjs_free_value',
+  'qjs_is_exception',
+  'qjs_is_string',
+  'qjs_is_array',
+  'qjs_get_prop_uint32',
+  'qjs_get_typed_array_buffer',
+  'qjs_get_array_buffer',
+  'qjs_get_exception',
+  'qjs_get_string_len',
+  'qjs_free_cstring',
+  'qjs_is_job_pending',
+  'qjs_execute_pending_job',
+])
+
+/** What a guest sees of the world while it runs; the caller sets it before each call. */
+export interface GuestWorld {
+  nowMs: number
+  pollsLeft: number
+  memory: WasmMemory | undefined
+}
+
+const BAD_FILE = 8
+const NANOSECONDS_PER_MS = 1_000_000n
+
+export function guestImports(world: GuestWorld): WasmImports {
+  const view = () => {
+    if (world.memory === undefined) throw new Error('the guest called out before it was there')
+    return new DataView(world.memory.buffer)
+  }
+  return {
+    env: {
+      host_interrupt: () => {
+        world.pollsLeft -= 1
+        return world.pollsLeft < 0 ? 1 : 0
+      },
+      host_call: () => 0,
+      host_promise_rejection: () => undefined,
+      host_module_normalize: () => 0,
+      host_module_load: () => 0,
+      host_get_timezone_offset: () => 0,
+    },
+    wasi_snapshot_preview1: {
+      clock_time_get: (_clock: number, _precision: bigint, pointer: number) => {
+        view().setBigUint64(pointer, BigInt(Math.trunc(world.nowMs)) * NANOSECONDS_PER_MS, true)
+        return 0
+      },
+      // Constant bytes: a guest's randomness is seeded by its events, never from here.
+      random_get: (pointer: number, length: number) => {
+        const memory = view()
+        for (let at = 0; at < length; at += 1) memory.setUint8(pointer + at, 7)
+        return 0
+      },
+      // Nothing a guest prints reaches the host's output.
+      fd_write: (_fd: number, _vectors: number, _count: number, written: number) => {
+        view().setUint32(written, 0, true)
+        return BAD_FILE
+      },
+      fd_close: () => BAD_FILE,
+      fd_fdstat_get: () => BAD_FILE,
+      fd_seek: () => BAD_FILE,
+    },
+  }
+}

@@ -1,0 +1,237 @@
+// One guest in a memory of its own. `call` hands an operation in and takes the answer out as text
+// and bytes; `save` and `load` are the guest at rest. After any failure the instance is dead: what
+// it still says is not to be trusted, and its memory is thrown away. Owned by whoever made it.
+
+import { applyDelta, checkDelta, takeDelta } from './delta.ts'
+import { SandboxError } from './errors.ts'
+import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
+import { withinMs } from './hard-limit.ts'
+import type { Image } from './image.ts'
+import { ANSWER_BYTES_MAX, JOBS_MAX, PAGE_BYTES, STACK_SCRUB_BYTES } from './limits.ts'
+import { instantiate } from './webassembly.ts'
+
+export interface CallLimits {
+  /** Counted: falls at the same place on every machine. */
+  readonly polls: number
+  /** Wall time: what it stops is never kept. */
+  readonly timeoutMs: number
+}
+
+export interface GuestCall {
+  readonly operation: string
+  readonly text: string
+  readonly bytes?: Uint8Array | undefined
+  /** What `Date` says inside. */
+  readonly nowMs: number
+}
+
+export interface GuestAnswer {
+  readonly text: string
+  readonly bytes: Uint8Array | undefined
+  /** Of the counted polls, those that were used. */
+  readonly polls: number
+}
+
+/** Offsets in the scratch that every image has. */
+const VALUES = 0
+const LENGTH = 32
+const OFFSET = 36
+const WIDTH = 40
+const CONTEXT = 44
+
+export class Instance {
+  readonly image: Image
+  readonly #world: GuestWorld
+  readonly #guest: GuestExports
+  #dead = false
+
+  constructor(image: Image) {
+    this.image = image
+    this.#world = { nowMs: 0, pollsLeft: 0, memory: undefined }
+    this.#guest = instantiate<GuestExports>(image.module, guestImports(this.#world))
+    this.#world.memory = this.#guest.memory
+  }
+
+  get isDead(): boolean {
+    return this.#dead
+  }
+
+  get memoryBytes(): number {
+    return this.#guest.memory.buffer.byteLength
+  }
+
+  call(call: GuestCall, limits: CallLimits): GuestAnswer {
+    if (this.#dead) throw new SandboxError('SANDBOX_TRAP', 'this instance is dead')
+    this.#world.nowMs = call.nowMs
+    this.#world.pollsLeft = limits.polls
+    this.#scrubStack()
+    try {
+      const answer = withinMs(limits.timeoutMs, () => this.#run(call))
+      if (this.#guest.__stack_pointer.value !== this.image.facts.stackTop)
+        throw new SandboxError('SANDBOX_TRAP', 'the guest left its stack in disorder')
+      return { ...answer, polls: limits.polls - Math.max(0, this.#world.pollsLeft) }
+    } catch (error) {
+      this.#dead = true
+      throw this.#explain(error, limits)
+    }
+  }
+
+  /** The guest at rest, to be given to `load` of any instance of the same image. */
+  save(): Buffer {
+    return takeDelta(this.image, this.#guest.memory.buffer)
+  }
+
+  /** Everything above the stack, to go back to with `restore`. */
+  copy(): Buffer {
+    return Buffer.from(this.#guest.memory.buffer.slice(this.image.facts.stackTop))
+  }
+
+  /** False where the memory has grown since the copy was made: it cannot shrink again. */
+  restore(copy: Buffer): boolean {
+    if (this.#dead || copy.length !== this.memoryBytes - this.image.facts.stackTop) return false
+    new Uint8Array(this.#guest.memory.buffer).set(copy, this.image.facts.stackTop)
+    return true
+  }
+
+  /** Becomes the guest of the delta, or one that nothing has happened to. */
+  load(delta?: Buffer): void {
+    const { base, facts } = this.image
+    const wanted = delta === undefined ? base.length : checkDelta(this.image, delta)
+    if (this.#dead || this.memoryBytes > wanted)
+      throw new SandboxError('SANDBOX_TRAP', 'this instance cannot be used again')
+    if (wanted > this.memoryBytes) this.#guest.memory.grow((wanted - this.memoryBytes) / PAGE_BYTES)
+    const memory = new Uint8Array(this.#guest.memory.buffer)
+    memory.set(base.subarray(facts.stackTop), facts.stackTop)
+    if (delta !== undefined) applyDelta(memory, delta)
+    this.#guest.__stack_pointer.value = facts.stackTop
+  }
+
+  /** So that a step starts from the same bytes whatever ran before it in this memory. */
+  #scrubStack(): void {
+    const { stackTop } = this.image.facts
+    new Uint8Array(this.#guest.memory.buffer).fill(0, stackTop - STACK_SCRUB_BYTES, stackTop)
+  }
+
+  #run({ operation, text, bytes }: GuestCall): { text: string; bytes: Uint8Array | undefined } {
+    const { facts } = this.image
+    const guest = this.#guest
+    const values = [this.#newText(operation), this.#newText(text)]
+    if (bytes !== undefined) values.push(this.#newBytes(bytes))
+    const view = new DataView(guest.memory.buffer)
+    values.forEach((value, index) => {
+      view.setUint32(facts.scratch + VALUES + index * 4, value, true)
+    })
+    const result = guest.qjs_call(facts.entry, facts.nothing, values.length, facts.scratch + VALUES)
+    for (const value of values) guest.qjs_free_value(value)
+    if (guest.qjs_is_exception(result) !== 0) throw this.#thrown()
+    this.#runJobs()
+    const answer = this.#readAnswer(result)
+    guest.qjs_free_value(result)
+    return answer
+  }
+
+  #runJobs(): void {
+    const guest = this.#guest
+    for (let left = JOBS_MAX; guest.qjs_is_job_pending() !== 0; left -= 1) {
+      if (left === 0 || this.#world.pollsLeft < 0)
+        throw new SandboxError('SANDBOX_INTERRUPTED', 'the guest does not come to rest')
+      const status = guest.qjs_execute_pending_job(this.image.facts.scratch + CONTEXT)
+      if (status < 0) throw this.#thrown()
+    }
+  }
+
+  /** A text, or a pair of a text and bytes. */
+  #readAnswer(value: number): { text: string; bytes: Uint8Array | undefined } {
+    const guest = this.#guest
+    if (guest.qjs_is_string(value) !== 0) return { text: this.#readText(value), bytes: undefined }
+    if (guest.qjs_is_array(value) === 0) throw noAnswer('it is not a text')
+    const first = guest.qjs_get_prop_uint32(value, 0)
+    const second = guest.qjs_get_prop_uint32(value, 1)
+    if (guest.qjs_is_string(first) === 0) throw noAnswer('it does not begin with a text')
+    const text = this.#readText(first)
+    const bytes =
+      guest.qjs_is_string(second) === 0
+        ? this.#readBytes(second)
+        : Buffer.from(this.#readText(second), 'utf8')
+    guest.qjs_free_value(first)
+    guest.qjs_free_value(second)
+    return { text, bytes }
+  }
+
+  #readText(value: number): string {
+    const at = this.#guest.qjs_get_string_len(value, this.image.facts.scratch + LENGTH)
+    const length = this.#number(LENGTH)
+    if (at === 0 || length > ANSWER_BYTES_MAX) throw noAnswer('it is too long')
+    // A range outside of the memory throws here: the guest gave a false length.
+    const text = Buffer.from(this.#guest.memory.buffer, at, length).toString('utf8')
+    this.#guest.qjs_free_cstring(at)
+    return text
+  }
+
+  #readBytes(value: number): Uint8Array {
+    const guest = this.#guest
+    const { scratch } = this.image.facts
+    const buffer = guest.qjs_get_typed_array_buffer(
+      value,
+      scratch + OFFSET,
+      scratch + LENGTH,
+      scratch + WIDTH,
+    )
+    if (guest.qjs_is_exception(buffer) !== 0) throw noAnswer('its second part is not bytes')
+    const offset = this.#number(OFFSET)
+    const length = this.#number(LENGTH)
+    const start = guest.qjs_get_array_buffer(buffer, scratch + LENGTH)
+    const whole = this.#number(LENGTH)
+    if (length > ANSWER_BYTES_MAX || offset + length > whole) throw noAnswer('it is too long')
+    const bytes = new Uint8Array(guest.memory.buffer, start + offset, length).slice()
+    guest.qjs_free_value(buffer)
+    return bytes
+  }
+
+  #number(offset: number): number {
+    return new DataView(this.#guest.memory.buffer).getUint32(
+      this.image.facts.scratch + offset,
+      true,
+    )
+  }
+
+  #newText(text: string): number {
+    const bytes = Buffer.from(text, 'utf8')
+    const at = this.#place(bytes)
+    const value = this.#guest.qjs_new_string(at, bytes.length)
+    this.#guest.wasm_free(at)
+    return value
+  }
+
+  #newBytes(bytes: Uint8Array): number {
+    const at = this.#place(bytes)
+    const value = this.#guest.qjs_new_uint8_array(at, bytes.length)
+    this.#guest.wasm_free(at)
+    return value
+  }
+
+  #place(bytes: Uint8Array): number {
+    const at = this.#guest.wasm_malloc(bytes.length + 1)
+    if (at === 0) throw new SandboxError('SANDBOX_TRAP', 'the guest has no memory left')
+    new Uint8Array(this.#guest.memory.buffer).set(bytes, at)
+    return at
+  }
+
+  #thrown(): SandboxError {
+    if (this.#world.pollsLeft < 0)
+      return new SandboxError('SANDBOX_INTERRUPTED', 'the guest used up its steps')
+    const error = this.#guest.qjs_get_exception()
+    return new SandboxError('SANDBOX_THREW', `the guest threw \`${this.#readText(error)}\``)
+  }
+
+  #explain(error: unknown, limits: CallLimits): SandboxError {
+    if (error instanceof SandboxError) return error
+    if (this.#world.pollsLeft < 0)
+      return new SandboxError('SANDBOX_INTERRUPTED', `the guest used up its ${limits.polls} steps`)
+    return new SandboxError('SANDBOX_TRAP', `the guest failed: ${String(error)}`, error)
+  }
+}
+
+function noAnswer(why: string): SandboxError {
+  return new SandboxError('SANDBOX_ANSWER', `the guest's answer cannot be read: ${why}`)
+}

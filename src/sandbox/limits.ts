@@ -1,0 +1,28 @@
+// Every bound of the sandbox, by name and unit. A guest that meets one is stopped, its instance
+// thrown away; the host goes on.
+
+/** What QuickJS lets a guest allocate. Meeting it is an exception inside the guest. */
+export const GUEST_HEAP_BYTES_MAX = 48 * 1_048_576
+/** Written into the module's memory section: WebAssembly itself grants no page more. */
+export const GUEST_MEMORY_PAGES_MAX = 1_024
+export const PAGE_BYTES = 65_536
+/** The C stack of the module; QuickJS counts its recursion against the first. */
+export const GUEST_STACK_BYTES_MAX = 262_144
+/** What is cleared of the stack before a call: the bound above and room for leaf frames. */
+export const STACK_SCRUB_BYTES = 327_680
+/** A text or a byte array that a guest hands out. */
+export const ANSWER_BYTES_MAX = 32 * 1_048_576
+/** Microtasks run after one call. */
+export const JOBS_MAX = 1_000_000
+/** Instances that wait to be used again. */
+export const POOL_INSTANCES_MAX = 8
+/** Counted polls of the interrupt handler; one is about 10,000 steps of a loop, some 0.1 ms. */
+export const STEP_POLLS_MAX = 1_000
+/** Wall time of one call into an agent's core. */
+export const STEP_TIMEOUT_MS = 1_000
+/** How often the watchdog looks at a thread. */
+export const WATCHDOG_INTERVAL_MS = 50
+/** Threads in a row that may end without an answer before no other is started. */
+export const THREAD_FAILURES_MAX = 5
+/** Ranges a delta may have, a bound for what is read from disk. */
+export const DELTA_RANGES_MAX = 1_000_000

@@ -1,0 +1,70 @@
+// Where images come from. The published package ships them; a clone bakes them on first use from the
+// guest's sources and keeps them in node_modules/.cache under a name that changes with any source,
+// so that nobody needs a build step and nobody runs a stale core. Called once at start.
+
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { bakeImage } from './bake-image.ts'
+import { QUICKJS_SHA256, sha256 } from './quickjs.ts'
+
+/** `main` is an agent's core, `program` what runs the code that an agent writes. */
+export type GuestName = 'main' | 'program'
+
+const GUEST = join(import.meta.dirname, '..', 'guest')
+const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'sluice')
+
+export async function loadImage(name: GuestName): Promise<Uint8Array<ArrayBuffer>> {
+  const shipped = join(GUEST, `${name}.image`)
+  if (existsSync(shipped)) return new Uint8Array(readFileSync(shipped))
+  const file = join(CACHE, `${name}-${sourcesHash()}.image`)
+  if (existsSync(file)) return new Uint8Array(readFileSync(file))
+  const image = bakeImage(await bundleGuest(join(GUEST, `${name}.ts`)))
+  keep(file, image)
+  return image
+}
+
+/** One script of all that the entry imports. The same sources make the same text. */
+export async function bundleGuest(entry: string): Promise<string> {
+  const { build } = await import('esbuild')
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2023',
+    minifyWhitespace: true,
+    charset: 'ascii',
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+/** Of everything that decides what an image is. */
+function sourcesHash(): string {
+  const files = [GUEST, import.meta.dirname].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.ts') && !/\.test(-support)?\.ts$/.test(name))
+      .sort()
+      .map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`),
+  )
+  return sha256([QUICKJS_SHA256, ...files].join('\n'))
+}
+
+/** Beside and then renamed: another process may be doing the same. Without it each start bakes. */
+function keep(file: string, image: Uint8Array): void {
+  try {
+    mkdirSync(CACHE, { recursive: true })
+    const beside = `${file}.${process.pid}`
+    writeFileSync(beside, image)
+    renameSync(beside, file)
+  } catch {
+    // A read-only installation: baked again next time.
+  }
+}

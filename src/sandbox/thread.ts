@@ -1,0 +1,134 @@
+// A thread that runs guests, seen from outside: requests go in, answers come out in any order. A
+// watchdog ends the thread when a call takes twice its limit, starts a new one, fails the request
+// that hung and asks the others again: a step has no effects, so running it twice is safe.
+
+import { Worker } from 'node:worker_threads'
+import { SandboxError } from './errors.ts'
+import { THREAD_FAILURES_MAX, WATCHDOG_INTERVAL_MS } from './limits.ts'
+
+interface Waiting {
+  readonly body: unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface ThreadAnswer {
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: { readonly code?: string; readonly message: string }
+}
+
+export interface ThreadStart {
+  /** [deadline of the running call, request it belongs to] */
+  readonly watch: Float64Array
+  readonly data: unknown
+}
+
+export class Thread {
+  readonly #file: string
+  readonly #data: unknown
+  readonly #watch = new Float64Array(new SharedArrayBuffer(16))
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #toError: (error: { code?: string; message: string }) => Error
+  #worker: Worker
+  #timer: NodeJS.Timeout | undefined
+  #next = 1
+  #closed = false
+  /** Threads in a row that ended before they answered anything. */
+  #failures = 0
+
+  /** `toError` makes the errors that the thread's answers carry into those of the caller. */
+  constructor(
+    file: string,
+    data: unknown,
+    toError: (error: { code?: string; message: string }) => Error,
+  ) {
+    this.#file = file
+    this.#data = data
+    this.#toError = toError
+    this.#worker = this.#start()
+  }
+
+  get load(): number {
+    return this.#waiting.size
+  }
+
+  ask<Answer>(body: unknown): Promise<Answer> {
+    if (this.#closed) return Promise.reject(gone('it was closed'))
+    const id = this.#next
+    this.#next += 1
+    return new Promise<Answer>((resolve, reject) => {
+      this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
+      this.#worker.postMessage({ id, body })
+      this.#timer ??= setInterval(() => this.#look(), WATCHDOG_INTERVAL_MS)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    await this.#worker.terminate()
+    this.#failAll(gone('it was closed'))
+  }
+
+  #start(): Worker {
+    const start: ThreadStart = { watch: this.#watch, data: this.#data }
+    const worker = new Worker(this.#file, { workerData: start, env: {}, stdin: false })
+    // A thread must not keep a process alive that has nothing else to do.
+    worker.unref()
+    worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
+    worker.on('error', (error) => {
+      if (worker === this.#worker) this.#replace(gone(error.message))
+    })
+    worker.on('exit', () => {
+      if (worker === this.#worker && !this.#closed) this.#replace(gone('it ended by itself'))
+    })
+    return worker
+  }
+
+  #settle({ id, value, error }: ThreadAnswer): void {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return
+    this.#failures = 0
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+    if (error === undefined) waiting.resolve(value as never)
+    else waiting.reject(this.#toError(error))
+  }
+
+  #look(): void {
+    const [deadline = 0] = this.#watch
+    if (deadline === 0 || Date.now() < deadline) return
+    this.#replace(gone('a guest hung in it'))
+  }
+
+  /** The request that was running fails; the others go to the new thread. */
+  #replace(why: SandboxError): void {
+    const old = this.#worker
+    const [, culprit = 0] = this.#watch
+    this.#watch.fill(0)
+    this.#failures += 1
+    if (this.#failures > THREAD_FAILURES_MAX) {
+      void this.close()
+      return this.#failAll(why)
+    }
+    this.#worker = this.#start()
+    void old.terminate()
+    const failed = this.#waiting.get(culprit)
+    this.#waiting.delete(culprit)
+    failed?.reject(why)
+    for (const [id, { body }] of this.#waiting) this.#worker.postMessage({ id, body })
+  }
+
+  #failAll(why: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(why)
+    this.#waiting.clear()
+  }
+}
+
+function gone(why: string): SandboxError {
+  return new SandboxError('SANDBOX_THREAD', `the thread that runs guests is gone: ${why}`)
+}
