@@ -1,8 +1,8 @@
 // The composition root of the command line: which commands there are, and what becomes of their
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { ownVersion } from '../gateway/own-version.ts'
 import type { Answer } from './answer.ts'
 import { addDemo } from './demo.ts'
 import { tellFailure } from './failure.ts'
@@ -50,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 function build(answer: Answer): Command {
   const program = new Command('sluice')
     .description('The gate between AI agents and their tools.')
-    .version(version(), '--version', 'print the version')
+    .version(ownVersion(), '--version', 'print the version')
     .helpCommand(false)
     .configureOutput({ outputError: () => {} })
     .exitOverride()
@@ -88,11 +88,6 @@ function build(answer: Answer): Command {
     .helpCommand(false)
   for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
   return program
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 const EXAMPLES = `

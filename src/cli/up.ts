@@ -23,7 +23,8 @@ The smallest sluice.yaml:
     notes: { command: [npx, -y, "@modelcontextprotocol/server-memory"] }
   policy: ./policy.yaml
 
-Point an MCP client at http://127.0.0.1:7433/mcp/notes. Without a policy everything is denied.`
+Point an MCP client at http://127.0.0.1:7433/mcp/notes, or at http://127.0.0.1:7433/mcp for all servers
+at once, with tools called notes__read_graph. Without a policy everything is denied.`
 
 export function addUp(parent: Command, answer: Answer): void {
   parent

@@ -62,7 +62,9 @@ export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): string {
   return writeError(id, RPC.frozen, reason, { 'sluice/decision': told })
 }
 
-function unknownAnswer(id: Id, method: string, name: string): string {
+/** To a name that nobody has. */
+export function unknownAnswer(id: Id, method: string, name: string): string {
+  if (method.startsWith('tasks/')) return writeError(id, RPC.invalidParams, 'Task not found')
   if (method === TOOL_CALL) return writeError(id, RPC.invalidParams, `Unknown tool: ${name}`)
   if (method === 'prompts/get') return writeError(id, RPC.invalidParams, `Unknown prompt: ${name}`)
   return writeError(id, RPC.resourceNotFound, `Resource not found: ${name}`)

@@ -4,16 +4,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Counters, Usage } from '../core/counters.ts'
 import type { Caller } from '../identity/caller.ts'
-import type { Slots } from '../identity/slots.ts'
+import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Spine } from './admit.ts'
+import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
-import type { ClientLink } from './link.ts'
+import { PROCESS_SESSIONS_MAX } from './limits.ts'
+import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
 import type { PolicySet } from './policy-set.ts'
+import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
@@ -37,12 +40,22 @@ export interface GateParts {
   readonly log: Log
 }
 
+interface Session {
+  readonly client: ClientLink
+  readonly who: () => Caller
+  readonly slot: SlotUse
+}
+
+/** Servers over HTTP take no place. */
+const NO_PLACE: Place = { leave() {}, ended() {} }
+
 export class Gate {
   readonly #parts: GateParts
   readonly #spine: Omit<Spine, 'policy' | 'record'>
   readonly #known = new KnownTools()
   readonly #relays = new Set<Relay>()
-  readonly #callers = new Map<Relay, () => Caller>()
+  readonly #sessions = new Set<Session>()
+  readonly #room = new ProcessRoom()
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -54,17 +67,45 @@ export class Gate {
     }
   }
 
-  /** How a server is reached; undefined where there is none of this name. */
+  /** How a server is reached; undefined where there is none of this name. All of them together are
+   * processes where one is. */
   kindOf(name: string): ServerConfig['kind'] | undefined {
     const { servers } = this.#parts.config
+    if (name === ALL_SERVERS)
+      return Object.values(servers).some(({ kind }) => kind === 'stdio') ? 'stdio' : 'http'
     return Object.hasOwn(servers, name) ? servers[name]?.kind : undefined
   }
 
-  /** Puts the gate between a client's session and a server. `who` is asked for every call: a session
-   * goes on with a newer token of the same principal. */
-  open(name: string, client: ClientLink, who: () => Caller): void {
-    const { config, freezes, ownPaths, slots } = this.#parts
+  /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
+   * it is one session: what it has read from one counts when it calls another. `who` is asked for
+   * every call: a session goes on with a newer token of the same principal. False where there is no
+   * room for one more process. */
+  open(name: string, client: ClientLink, who: () => Caller): boolean {
+    const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
+    const slot = slots.open(principal.id, count, Date.now())
+    const session = { client, who, slot }
+    this.#sessions.add(session)
+    const onEnd = () => {
+      if (this.#sessions.delete(session)) slot.release()
+    }
+    if (name === ALL_SERVERS) {
+      const servers = Object.keys(config.servers)
+      const open = (server: string, link: ClientLink) =>
+        this.#relay(server, link, session, () => {})
+      new AllServers(client, { servers, open, onEnd, log })
+      return true
+    }
+    if (this.#relay(name, client, session, onEnd)) return true
+    onEnd()
+    return false
+  }
+
+  /** `link` is the session's own, or stands for it towards one of its servers. */
+  #relay(name: string, link: ClientLink, session: Session, onEnd: () => void): boolean {
+    const { client, who, slot } = session
+    const { config, freezes, ownPaths } = this.#parts
+    const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, ...fields })
@@ -75,10 +116,18 @@ export class Gate {
     const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
     const already = frozen()
     // Not even started: that is an effect too.
-    if (already !== undefined) return refuseFrozen(client, already)
+    if (already !== undefined) {
+      refuseFrozen(link, already)
+      onEnd()
+      return true
+    }
+    const place = serverConfig.kind === 'stdio' ? this.#room.take(client, principal.id) : NO_PLACE
+    if (place === undefined) {
+      log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
+      return false
+    }
     const server = this.#connect(name, serverConfig, log)
-    const slot = slots.open(principal.id, count, Date.now())
-    const relay = new Relay(client, server, {
+    const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy, record },
       server: name,
       facts: () => ({
@@ -96,21 +145,24 @@ export class Gate {
       onAnswer: (method, called) =>
         slot.see(labelsOf(policy(), { server: name, method, name: called })),
       record: ({ intent }, startedMs, outcome) => record.outcome(intent, startedMs, outcome),
-      onEnd: () => slot.release(),
+      onEnd: () => {
+        place.leave()
+        onEnd()
+      },
       log: (text) => log('warn', text),
     })
     this.#relays.add(relay)
-    this.#callers.set(relay, who)
     void server.ended.then(() => {
       this.#relays.delete(relay)
-      this.#callers.delete(relay)
+      place.ended()
     })
+    return true
   }
 
   /** Ends the sessions of callers that no longer hold: revoked, expired, or not local any more. */
   endUnheld(): void {
-    for (const [relay, who] of [...this.#callers])
-      if (!who().holds()) relay.close('whoever opened this session may no longer call')
+    for (const { client, who } of [...this.#sessions])
+      if (!who().holds()) client.close('whoever opened this session may no longer call')
   }
 
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */

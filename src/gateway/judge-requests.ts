@@ -7,7 +7,7 @@ import type { Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { writeError } from '../wire/write-message.ts'
 import { admit, type Spine } from './admit.ts'
-import { frozenAnswer, refusalAnswer, refusalText } from './answers.ts'
+import { frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import type { Crossing } from './crossing.ts'
 import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
@@ -69,7 +69,7 @@ export class RequestJudge {
     const { id, method, params } = request
     if (method === 'tasks/list' || this.#context.tasks.isAbout(params?.value))
       return crossing.carry(request, '')
-    crossing.refuse(id, writeError(id, RPC.invalidParams, 'Task not found'))
+    crossing.refuse(id, unknownAnswer(id, method, ''))
   }
 
   /** What a server asks of the client, or of the model and the user behind it. */

@@ -97,9 +97,11 @@ export const SESSION_TASKS_MAX = 1_000
 export const SERVER_REQUESTS_MAX = 100
 export const SESSIONS_MAX = 1_000
 export const SESSION_IDLE_MS = 30 * 60_000
-/** Sessions that have a process of their own: so many, the longest unused makes room, and each ends
- * earlier. */
+/** Servers that are processes, over all sessions: so many, the longest unused session makes room, and
+ * each ends earlier. */
 export const PROCESS_SESSIONS_MAX = 32
+/** The same with those that nobody needs any more and that have not ended yet. */
+export const PROCESSES_MAX = 64
 export const PROCESS_SESSION_IDLE_MS = 10 * 60_000
 /** How often an open stream says that it lives, and a session is looked at for being idle: clients
  * and proxies give up after minutes of silence. */
@@ -121,6 +123,24 @@ export const FREEZE_WHY_LENGTH_MAX = 500
 export const TOKEN_LENGTH_MAX = 16_384
 /** How often the grants are looked at while nobody asks, to end the sessions of a revoked one. */
 export const GRANTS_LOOK_MS = 1_000
+
+// All servers at once.
+
+/** How long a server may take to begin, and how long anybody waits for it when the session begins, in
+ * a list, or with a call: after that the others go on without it. */
+export const MEMBER_BEGIN_MS_MAX = 60_000
+export const MEMBER_WAIT_MS_MAX = 10_000
+/** A list of one server, all pages together, in UTF-16 code units. */
+export const MEMBER_LIST_LENGTH_MAX = 16 * 1_048_576
+/** A page of the list of all servers: so many, and the entry that passes it. */
+export const MERGED_PAGE_LENGTH_MAX = 4 * 1_048_576
+/** Templates of one server that a URI is held against. */
+export const MEMBER_TEMPLATES_MAX = 100
+/** A resource that nobody listed makes the servers list theirs again, no sooner than so long after
+ * the last time. */
+export const RELIST_MS = 1_000
+/** What a server may say for the model to read when a session begins. */
+export const INSTRUCTIONS_LENGTH_MAX = 32_768
 
 // The socket.
 

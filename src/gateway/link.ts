@@ -21,10 +21,15 @@ export interface Link {
   close(why: string): void
 }
 
+/** In place of a server's name: all of them. */
+export const ALL_SERVERS = '*'
+
 /** A client's side. */
 export interface ClientLink extends Link {
   /** The revision that `initialize` settled; empty until then. */
   revision: string
   /** This request will get no answer: it was cancelled. */
   drop(request: Id): void
+  /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
+  readonly spare: number | undefined
 }

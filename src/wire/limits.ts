@@ -49,3 +49,8 @@ export const EVENT_RETRY_MS_MAX = 3_600_000
 export const JOINED_NAME_LENGTH_MAX = 64
 /** Characters of the hash that a shortened name ends in. */
 export const NAME_HASH_LENGTH = 8
+
+/** A resource template, and a URI held against one, in UTF-16 code units; its texts and expressions. */
+export const TEMPLATE_LENGTH_MAX = 4_096
+export const TEMPLATE_URI_LENGTH_MAX = 2_048
+export const TEMPLATE_PARTS_MAX = 50

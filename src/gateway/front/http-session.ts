@@ -43,6 +43,12 @@ export class HttpSession implements FrontSession {
     return this.#exchanges.size === 0 && this.#stream === undefined
   }
 
+  /** Idle ones first, the longest unused of them, then those that only listen. */
+  get spare(): number | undefined {
+    if (this.#exchanges.size > 0) return undefined
+    return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+  }
+
   refuses(messages: readonly Message[]): string | undefined {
     return refusedIds(messages, this.#exchanges)
   }

@@ -1,16 +1,17 @@
-// The gate's HTTP front: `/mcp/<server>` for MCP clients, health for operators. Host, origin, size
-// and content type are looked at before a byte is parsed; what is refused here never reaches a
-// session. Bound to loopback.
+// The gate's HTTP front: `/mcp/<server>` for MCP clients, `/mcp` for all servers at once, health for
+// operators. Host, origin, size and content type are looked at before a byte is parsed; what is
+// refused here never reaches a session. Bound to loopback.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
 import type { Id } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
+import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config.ts'
 import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
-import type { ClientLink } from '../link.ts'
+import { ALL_SERVERS, type ClientLink } from '../link.ts'
 import type { Authenticate } from './authenticate.ts'
 import { readBody } from './read-body.ts'
 import { refusedOrigin } from './refused-origin.ts'
@@ -22,14 +23,14 @@ export interface HttpFrontOptions {
   readonly port: number
   /** Undefined where there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
-  /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  /** Puts the gate behind a new session; the link is ready for messages when it returns. False where
+   * there is no room for one more. */
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
   readonly authenticate: Authenticate
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
 
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 const KEEP_ALIVE_MS = 60_000
 /** For last answers to reach their client. */
@@ -93,10 +94,11 @@ export class HttpFront {
     if (path === '/readyz') return this.#ready(response)
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
-    const server = /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
+    const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined || this.#options.kindOf(server) === undefined) {
-      const text = `nothing is at \`${path.slice(0, 100)}\`: servers are at /mcp/<server>`
-      return refuse(response, 404, RPC.invalidRequest, text)
+      const text = `nothing is at \`${path.slice(0, 100)}\``
+      const help = 'servers are at /mcp/<server>, all of them at /mcp'
+      return refuse(response, 404, RPC.invalidRequest, `${text}: ${help}`)
     }
     if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
     const caller = await authenticate.caller(request, response, path)
@@ -120,9 +122,9 @@ export class HttpFront {
     response: ServerResponse,
   ): Promise<void> {
     const version = header(request, 'mcp-protocol-version')
-    if (version !== undefined && !REVISIONS.includes(version)) {
+    if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
       const text = `protocol version \`${version.slice(0, 40)}\` is not spoken here`
-      return refuse(response, 400, RPC.invalidRequest, `${text}: ${REVISIONS.join(', ')}`)
+      return refuse(response, 400, RPC.invalidRequest, `${text}: ${SESSION_REVISIONS.join(', ')}`)
     }
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
@@ -150,9 +152,9 @@ export class HttpFront {
 
   /** The transport of 2024-11-05. */
   #openSse(server: string, caller: Caller, path: string, response: ServerResponse): void {
-    const connect = (made: SseSession): void => this.#options.open(server, made, () => made.caller)
+    const connect = (made: SseSession): boolean =>
+      this.#options.open(server, made, () => made.caller)
     const opened = this.#sessions.add(
-      server,
       (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, response, path }),
     )
     if (opened === undefined) tooMany(response)
@@ -189,7 +191,7 @@ function sessionGone(response: ServerResponse, request: IncomingMessage): void {
 }
 
 function tooMany(response: ServerResponse): void {
-  const bounds = `${SESSIONS_MAX} sessions, ${PROCESS_SESSIONS_MAX} with a process of their own`
+  const bounds = `${SESSIONS_MAX} sessions, ${PROCESS_SESSIONS_MAX} processes`
   refuse(response, 503, RPC.internal, `all sessions are in use (${bounds}): try again later`)
 }
 

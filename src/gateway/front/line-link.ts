@@ -14,6 +14,8 @@ import type { ClientLink } from '../link.ts'
 
 export class LineLink implements ClientLink {
   revision = ''
+  /** A client behind a pipe cannot begin anew. */
+  readonly spare = undefined
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
   readonly #stream: Duplex

@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../wire/message.ts'
-import { PROCESS_SESSION_IDLE_MS, PROCESS_SESSIONS_MAX, SESSION_IDLE_MS } from '../limits.ts'
+import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
 import { callerOf } from './caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
 import { Sessions } from './sessions.ts'
@@ -31,7 +31,7 @@ afterEach(() => {
 
 const ANN = callerOf('ann')
 const open = (name: string, caller = ANN): HttpSession | undefined =>
-  sessions.open(name, caller, () => {})
+  sessions.open(name, caller, () => true)
 
 /** A client's request, and the response the gate has for it. */
 async function request(): Promise<{ client: Promise<Response>; response: ServerResponse }> {
@@ -70,19 +70,23 @@ describe('idle sessions', () => {
     expect(await (await client).text()).toBe(': still here\n\n')
   })
 
-  test('make room where each has a process, the longest unused first', () => {
-    const all = Array.from({ length: PROCESS_SESSIONS_MAX }, () => {
+  test('make room where there are too many, the longest unused first', () => {
+    const all = Array.from({ length: SESSIONS_MAX }, () => {
       nowMs += 1
-      return open('process')
+      return open('http')
     })
-    sessions.use('process', all[0]?.id, ANN)
-    expect(open('process')).toBeDefined()
+    sessions.use('http', all[0]?.id, ANN)
+    expect(open('http')).toBeDefined()
     const [first, second, third] = all
-    expect([first, second, third].map((each) => sessions.use('process', each?.id, ANN))).toEqual([
+    expect([first, second, third].map((each) => sessions.use('http', each?.id, ANN))).toEqual([
       first,
       undefined,
       third,
     ])
+  })
+
+  test('there is none where nothing can be behind it', () => {
+    expect(sessions.open('process', ANN, () => false)).toBeUndefined()
   })
 })
 
@@ -101,11 +105,11 @@ describe('a session', () => {
   })
 
   test('makes room first where one principal has the most of them', () => {
-    const [bobs] = [open('process', callerOf('bob'))]
+    const bobs = open('http', callerOf('bob'))
     nowMs = 1
-    for (let count = 1; count < PROCESS_SESSIONS_MAX; count++) open('process')
-    expect(open('process')).toBeDefined()
-    expect(sessions.use('process', bobs?.id, callerOf('bob'))).toBe(bobs)
+    for (let count = 1; count < SESSIONS_MAX; count++) open('http')
+    expect(open('http')).toBeDefined()
+    expect(sessions.use('http', bobs?.id, callerOf('bob'))).toBe(bobs)
   })
 })
 

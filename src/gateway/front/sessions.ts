@@ -1,14 +1,11 @@
 // The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. A session whose
-// server is a process of its own costs more, so there are fewer, and the longest unused makes room.
+// server is a process of its own costs more and ends earlier; how many of those there may be is the
+// gate's to say, since there are other fronts.
 
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../identity/caller.ts'
-import {
-  PROCESS_SESSION_IDLE_MS,
-  PROCESS_SESSIONS_MAX,
-  SESSION_IDLE_MS,
-  SESSIONS_MAX,
-} from '../limits.ts'
+import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
+import { MADE_ROOM, sparest } from '../make-room.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
 
@@ -32,26 +29,25 @@ export class Sessions {
     return session
   }
 
-  /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
+  /** Undefined where all are in use. `connect` sets what the session calls when it ends, and is false
+   * where there is no room behind it. */
   open(
     server: string,
     caller: Caller,
-    connect: (session: HttpSession) => void,
+    connect: (session: HttpSession) => boolean,
   ): HttpSession | undefined {
-    return this.add(server, (id, nowMs) => {
+    return this.add((id, nowMs) => {
       const session = new HttpSession(id, server, caller, nowMs)
-      connect(session)
-      return session
+      return connect(session) ? session : undefined
     })
   }
 
   /** A session of any transport; undefined, and not made, where all are in use. */
   add<Session extends FrontSession>(
-    server: string,
-    make: (id: string, nowMs: number) => Session,
+    make: (id: string, nowMs: number) => Session | undefined,
   ): Session | undefined {
-    if (!this.#hasRoom(server)) return undefined
-    const session = make(randomUUID(), this.#nowMs())
+    const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
+    if (session === undefined) return undefined
     const { onClose } = session
     session.onClose = (why) => {
       this.#byId.delete(session.id)
@@ -75,27 +71,11 @@ export class Sessions {
     for (const session of [...this.#byId.values()]) session.close(why)
   }
 
-  #hasRoom(server: string): boolean {
+  #hasRoom(): boolean {
+    if (this.#byId.size < SESSIONS_MAX) return true
     const all = [...this.#byId.values()]
-    const alike = this.#isProcess(server)
-      ? all.filter((session) => this.#isProcess(session.server))
-      : all
-    const max = this.#isProcess(server) ? PROCESS_SESSIONS_MAX : SESSIONS_MAX
-    if (alike.length < max) return true
-    // Whoever has the most gives one up, or one principal could push all others out.
-    const counts = new Map<string, number>()
-    for (const { caller } of alike)
-      counts.set(caller.principal.id, (counts.get(caller.principal.id) ?? 0) + 1)
-    const has = ({ caller }: FrontSession): number => counts.get(caller.principal.id) ?? 0
-    const [oldest] = alike
-      .filter(({ openRequests }) => openRequests === 0)
-      .sort((one, other) => has(other) - has(one) || rank(one) - rank(other))
-    oldest?.close('the session made room for a newer one')
-    return oldest !== undefined
+    const gives = sparest(all.map((client) => ({ client, owner: client.caller.principal.id })))
+    gives?.close(MADE_ROOM)
+    return gives !== undefined
   }
-}
-
-/** Idle ones first, then those that only listen. */
-function rank({ isIdle, lastUsedMs }: FrontSession): number {
-  return isIdle ? lastUsedMs : lastUsedMs + Number.MAX_SAFE_INTEGER / 2
 }

@@ -1,12 +1,13 @@
 // The gate's socket in its data directory, for commands of the same user. The first line of a
 // connection says what it is for: `{"do":"pipe","server":…,"token":…}` is a client's session from then
-// on, any other word a command, answered with one line. The file mode is the lock: only the owner of the
-// directory can connect.
+// on (with "*" for all servers), any other word a command, answered with one line. The file mode is
+// the lock: only the owner of the directory can connect.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '../../core/json.ts'
 import type { Caller } from '../../identity/caller.ts'
+import { PROCESS_SESSIONS_MAX, SESSIONS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { Refused } from '../operate/refused.ts'
 import { type Hello, readHello } from './hello.ts'
@@ -15,7 +16,8 @@ import { LineLink } from './line-link.ts'
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
-  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  /** False where there is no room for one more. */
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
   /** Throws where this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
@@ -73,11 +75,15 @@ export class SocketFront {
       )
     const caller = await this.#options.identify(typeof token === 'string' ? token : undefined)
     if (socket.destroyed) return
-    say(socket, { ok: true })
     const link = new LineLink(socket)
+    if (this.#links.size >= SESSIONS_MAX || !this.#options.open(server, link, () => caller))
+      throw new Refused(
+        `all is in use: ${SESSIONS_MAX} clients, or ${PROCESS_SESSIONS_MAX} processes of servers`,
+        'end a client that nobody needs',
+      )
+    say(socket, { ok: true })
     this.#links.add(link)
     this.#options.onClients(this.#links.size)
-    this.#options.open(server, link, () => caller)
     const { onClose } = link
     link.onClose = (why) => {
       this.#links.delete(link)

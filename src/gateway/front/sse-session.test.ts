@@ -31,9 +31,13 @@ afterEach(() => {
   server.close()
 })
 
-async function open(connect: (session: SseSession) => void = () => {}) {
+async function open(listen: (session: SseSession) => void = () => {}, hasRoom = true) {
   const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const response = await arrived
+  const connect = (session: SseSession): boolean => {
+    listen(session)
+    return hasRoom
+  }
   const caller = callerOf('ann')
   const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, response, path: '/mcp/a' }
   const session = new SseSession(opening)
@@ -66,4 +70,12 @@ test('what is open when it ends is answered, and both sides of the session learn
   expect([ended, told]).toEqual([['over'], ['over']])
   expect(session.send('{}')).toBe(false)
   expect(await text).toMatch(/"id":1,"error":\{"code":-32603,"message":"over"\}/)
+})
+
+test('where there is no room for its server, `initialize` is told so', async () => {
+  const { session, ended, text } = await open(undefined, false)
+  const acknowledged = { writeHead: () => acknowledged, end: () => {} }
+  session.accept([INITIALIZE], false, acknowledged as unknown as ServerResponse)
+  expect(ended).toHaveLength(1)
+  expect(await text).toContain('processes are in use')
 })

@@ -8,7 +8,7 @@ import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
-import { SSE_INITIALIZE_MS } from '../limits.ts'
+import { PROCESS_SESSIONS_MAX, SSE_INITIALIZE_MS } from '../limits.ts'
 import type { Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
@@ -18,12 +18,15 @@ export interface SseOpening {
   readonly server: string
   readonly caller: Caller
   readonly nowMs: number
-  /** Puts the gate behind the session; it is ready for messages when that returns. */
-  readonly connect: (session: SseSession) => void
+  /** Puts the gate behind the session; it is ready for messages when that returns. False where there
+   * is no room. */
+  readonly connect: (session: SseSession) => boolean
   readonly response: ServerResponse
   /** The path of the request, to which the client is to POST. */
   readonly path: string
 }
+
+const NO_ROOM = `all ${PROCESS_SESSIONS_MAX} processes are in use: try again later`
 
 export class SseSession implements FrontSession {
   readonly id: string
@@ -57,6 +60,11 @@ export class SseSession implements FrontSession {
     return this.#open.size
   }
 
+  /** Its client cannot come back to it, but can begin anew: last of those that only listen. */
+  get spare(): number | undefined {
+    return this.#open.size > 0 ? undefined : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+  }
+
   get isIdle(): boolean {
     return this.#connect !== undefined
   }
@@ -69,9 +77,10 @@ export class SseSession implements FrontSession {
   }
 
   accept(messages: readonly Message[], _batch: boolean, response: ServerResponse): void {
-    this.#begin()
+    const hasRoom = this.#begin()
     response.writeHead(202, { 'content-type': 'text/plain; charset=utf-8' }).end('Accepted')
     for (const id of requestIds(messages)) this.#open.add(id)
+    if (!hasRoom) return this.close(NO_ROOM)
     for (const message of messages) this.onMessage(message)
   }
 
@@ -107,17 +116,19 @@ export class SseSession implements FrontSession {
     this.#stream.end()
   }
 
-  #begin(): void {
+  /** False where there is no room for the server it wants. */
+  #begin(): boolean {
     const connect = this.#connect
-    if (connect === undefined) return
+    if (connect === undefined) return true
     this.#connect = undefined
     clearTimeout(this.#patience)
     const forget = this.onClose
-    connect(this)
+    if (!connect(this)) return false
     const end = this.onClose
     this.onClose = (why) => {
       forget(why)
       end(why)
     }
+    return true
   }
 }
