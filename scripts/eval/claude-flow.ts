@@ -1,0 +1,105 @@
+// `npm run eval -- claude-flow [--folder DIR]`: the gate in front of a large server that is not among
+// the dev dependencies, as it takes 1.5 GB: installs `claude-flow` from the registry, into DIR or a
+// temporary folder, starts it behind the gate with the rules of the policy page on its `wasm_agent_*`
+// tools, and shows what is listed, allowed, limited and denied. Exits with 1 where that is not so.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { listDirectly, listGated } from '../../test/gate/list-tools.ts'
+import { PlainClient } from '../../test/gate/plain-client.ts'
+import { endGates, NODE, type RunningGate, startGate } from '../../test/gate/start-gate.ts'
+import type { RunOptions } from '../dispatch.ts'
+
+const VERSION = '3.43.0'
+/** Its agents themselves; it does not bring them along. */
+const WASM_AGENTS = '@ruvector/rvagent-wasm@0.1.0'
+const POLICY = `
+version: 1
+default: deny
+categories:
+  Read: allow
+  Write: { action: allow, rate_limit: { max: 30, window: 60 } }
+  Destructive: deny
+tools:
+  claude-flow/wasm_agent_create: allow
+  claude-flow/wasm_agent_todos: allow
+  claude-flow/wasm_agent_export:
+    action: allow
+    rate_limit: { max: 10, window: 60 }
+  claude-flow/wasm_agent_terminate:
+    action: deny
+    reason: agents are ended by the person who owns them
+  claude-flow/wasm_gallery_*: hide
+`
+
+export async function run(options: RunOptions): Promise<number> {
+  const given = typeof options.folder === 'string' ? resolve(options.folder) : undefined
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'sluice-claude-flow-'))
+  try {
+    const file = install(folder)
+    const command = [NODE, file, 'mcp', 'start']
+    const server = { command, cwd: folder, env: { HOME: folder } }
+    const gate = await startGate({ servers: { 'claude-flow': server }, policy: POLICY })
+    const failed = [...(await compareLists(gate, server)), ...(await tryCalls(gate))]
+    for (const each of failed) console.log(`NOT SO: ${each}`)
+    return failed.length === 0 ? 0 : 1
+  } finally {
+    await endGates()
+    if (given === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function install(folder: string): string {
+  const file = join(folder, 'node_modules', 'claude-flow', 'bin', 'cli.js')
+  if (existsSync(file)) return file
+  console.log(`installing claude-flow ${VERSION}, which takes minutes`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
+  const npm = ['install', `claude-flow@${VERSION}`, WASM_AGENTS, '--no-audit', '--no-fund']
+  execFileSync('npm', npm, { cwd: folder, stdio: 'inherit' })
+  return file
+}
+
+async function compareLists(
+  gate: RunningGate,
+  server: { command: string[]; cwd: string; env: Record<string, string> },
+): Promise<string[]> {
+  const [direct, gated] = await Promise.all([listDirectly(server), listGated(gate, 'claude-flow')])
+  const nameOf = (text: string): string => JSON.parse(text).name
+  const listed = gated.map(nameOf)
+  console.log(`lists ${direct.length} tools, ${gated.length} through the gate; of wasm agents:`)
+  for (const name of direct.map(nameOf).filter((name) => name.startsWith('wasm_')))
+    console.log(`  ${listed.includes(name) ? 'listed' : 'hidden'}  ${name}`)
+  return [
+    ...gated.filter((text) => !direct.includes(text)).map((text) => `altered ${nameOf(text)}`),
+    ...['todos', 'export', 'terminate']
+      .map((word) => `wasm_agent_${word}`)
+      .filter((name) => !listed.includes(name))
+      .map((name) => `lost ${name}`),
+    ...listed.filter((name) => name.startsWith('wasm_gallery_')).map((name) => `shown ${name}`),
+  ]
+}
+
+async function tryCalls(gate: RunningGate): Promise<string[]> {
+  const client = await PlainClient.open(gate, 'claude-flow')
+  const failed: string[] = []
+  const call = async (name: string, args: object, want: RegExp): Promise<string> => {
+    const { answer } = await client.call(name, args)
+    const said: string = answer.error?.message ?? answer.result.content[0].text
+    const line = said.replaceAll(/[\s\\]+/g, ' ').slice(0, 160)
+    console.log(`${name} ${JSON.stringify(args)}\n  ${line}`)
+    if (!want.test(said)) failed.push(`${name} says ${want}`)
+    return said
+  }
+  const made = await call('wasm_agent_create', { template: 'coder' }, /agent/i)
+  const agentId = /"(?:agentId|id)[\\":\s]+([\w-]+)/.exec(made)?.[1] ?? ''
+  await call('wasm_agent_todos', { agentId }, /todo/i)
+  for (let at = 0; at < 10; at++) await call('wasm_agent_export', { agentId }, /^(?!denied)/)
+  await call('wasm_agent_export', { agentId }, /limit/i)
+  await call('wasm_agent_terminate', { agentId }, /ended by the person who owns them/)
+  await call('wasm_gallery_list', {}, /^Unknown tool: wasm_gallery_list$/)
+  await client.end()
+  return failed
+}
