@@ -105,22 +105,6 @@ describe('bodies', () => {
   })
 })
 
-describe('requests that two servers would read differently', () => {
-  test.each([
-    ['length and chunks', ['content-length: 4', 'transfer-encoding: chunked']],
-    ['two lengths', ['content-length: 4', 'content-length: 40']],
-    ['an odd encoding', ['transfer-encoding: xchunked']],
-    ['a space before the colon', ['content-length : 4']],
-    ['a bare line feed', ['x: a\ncontent-length: 4']],
-  ])('%s', async (_, headers) => {
-    const hidden = rawPost('/mcp/desk', [`host: 127.0.0.1:${port}`, JSON_TYPE], PING)
-    const head = ['POST /mcp/desk HTTP/1.1', `host: 127.0.0.1:${port}`, JSON_TYPE, ...headers]
-    const answer = await sendRaw(gate.url, [...head, '', `0\r\n\r\n${hidden}`].join('\r\n'))
-    expect(answer).toMatch(/^HTTP\/1.1 400 /)
-    expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1)
-  })
-})
-
 describe('paths, methods and sessions', () => {
   test.each([
     ['/mcp/nobody', 404],

@@ -28,6 +28,8 @@ export interface HttpFixture {
   readonly origin: string
   readonly behaviour: Behaviour
   readonly seen: Seen[]
+  /** Every byte that came, over all connections. */
+  bytes(): string
   /** The open GET streams. */
   readonly streams: Set<ServerResponse>
   close(): Promise<void>
@@ -48,13 +50,16 @@ export async function serveHttp(behaviour: Partial<Behaviour> = {}): Promise<Htt
       answer(how, streams, request, response, body)
     })
   })
+  const came: Buffer[] = []
+  server.on('connection', (socket) => socket.on('data', (chunk: Buffer) => came.push(chunk)))
+  const bytes = (): string => Buffer.concat(came).toString('latin1')
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const close = (): Promise<void> => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(() => resolve()))
   }
-  return { url: `${origin}/mcp`, origin, behaviour: how, seen, streams, close }
+  return { url: `${origin}/mcp`, origin, behaviour: how, seen, bytes, streams, close }
 }
 
 export function writeEvent(response: ServerResponse, message: object, id?: string): boolean {
