@@ -19,6 +19,8 @@ export interface Asked {
   readonly argsText: string | undefined
   /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
+  /** It goes on with a call that was counted: judged anew, and not counted again. */
+  readonly continues?: boolean
 }
 
 /** A call with what was decided on it, for the record. */
@@ -42,6 +44,11 @@ export interface Spine {
   readonly record: CallRecord
   readonly now: () => Instant
   readonly newId: () => string
+}
+
+/** To a call that was counted before, every limit has room. */
+const NOTHING_USED: Usage = {
+  look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }),
 }
 
 /** A call that may go on. */
@@ -69,7 +76,9 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   // names are hidden.
   const frozen = spine.frozen(concernedBy(asked))
   if (frozen !== undefined) return refuse(frozenDecision(frozen))
-  const decision = decide(spine.policy(), asked.call, asked.facts, counters, now)
+  const usage = asked.continues === true ? NOTHING_USED : counters
+  const judged = decide(spine.policy(), asked.call, asked.facts, usage, now)
+  const decision = asked.continues === true ? uncounted(judged) : judged
   if (asked.objection !== undefined && decision.action !== 'hide')
     return refuse(denied(decision, 'DENIED', asked.objection))
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
@@ -80,8 +89,8 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
   }
   try {
-    const judged = { ...asked, callId, decision: { ...decision, shadow }, now }
-    return { admission: { intent: await record.intent(judged), giveBack } }
+    const recorded = { ...asked, callId, decision: { ...decision, shadow }, now }
+    return { admission: { intent: await record.intent(recorded), giveBack } }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
     await giveBack()
@@ -119,6 +128,10 @@ async function consumeShadows(
     shadow.push(consumed.ok ? verdict : withoutLimits(verdict))
   }
   return { shadow, receipts }
+}
+
+function uncounted(decision: Decision): Decision {
+  return { ...decision, limits: [], shadow: decision.shadow.map(withoutLimits) }
 }
 
 /** The record names limits only where they were consumed. */

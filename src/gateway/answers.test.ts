@@ -31,7 +31,7 @@ function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool,
   const { method, name, value = {} } = call
   const params = { value, text: new Map() }
   const request = { kind: 'request', id: 1, method, params, source: '' } as const
-  return JSON.parse(refusalAnswer(request, name, verdict, tool))
+  return JSON.parse(refusalAnswer(request, name, verdict, tool, 'session').text)
 }
 
 describe('a refusal', () => {

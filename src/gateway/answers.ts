@@ -6,6 +6,7 @@ import type { Decision } from '../core/decision.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
+import type { Era } from '../wire/eras.ts'
 import type { Answer, Id, Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
@@ -19,14 +20,21 @@ export interface Refusal {
   readonly explain: boolean
 }
 
+/** A text, and the code where it is an error. */
+export interface Told {
+  readonly text: string
+  readonly errorCode?: number
+}
+
 export function refusalAnswer(
-  { id, method, params }: Request,
+  { id, method, params }: Pick<Request, 'id' | 'method' | 'params'>,
   name: string,
   { decision, callId, explain }: Refusal,
   tool: KnownTool | undefined,
-): string {
+  era: Era,
+): Told {
   const { action, code, reason, retryAfterMs, rule, remaining } = decision
-  if (action === 'hide') return unknownAnswer(id, method, name)
+  if (action === 'hide') return unknownAnswer(id, method, name, era)
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
@@ -37,16 +45,17 @@ export function refusalAnswer(
   const text = refusalText(decision)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
-    return writeError(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+    return errorAnswer(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined
   const result = {
+    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
     content: [{ type: 'text', text }],
     isError: true,
     _meta: { 'sluice/decision': told },
     ...(structured ? { structuredContent: { sluice: told } } : {}),
   }
-  return writeResult(id, JSON.stringify(result))
+  return { text: writeResult(id, JSON.stringify(result)) }
 }
 
 /** What a caller reads of a refusal. */
@@ -55,19 +64,24 @@ export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>)
 }
 
 /** To what is no call, or was one on its way when the freeze came. */
-export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): string {
+export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
   const doubt = isSent ? '; whether it was carried out is unknown' : ''
   const reason = `${frozenReason(frozen)}${doubt}`
   const told = { decision: 'deny', code: 'FROZEN', reason }
-  return writeError(id, RPC.frozen, reason, { 'sluice/decision': told })
+  return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
+}
+
+export function errorAnswer(id: Id, errorCode: number, message: string, data?: JsonValue): Told {
+  return { text: writeError(id, errorCode, message, data), errorCode }
 }
 
 /** To a name that nobody has. */
-export function unknownAnswer(id: Id, method: string, name: string): string {
-  if (method.startsWith('tasks/')) return writeError(id, RPC.invalidParams, 'Task not found')
-  if (method === TOOL_CALL) return writeError(id, RPC.invalidParams, `Unknown tool: ${name}`)
-  if (method === 'prompts/get') return writeError(id, RPC.invalidParams, `Unknown prompt: ${name}`)
-  return writeError(id, RPC.resourceNotFound, `Resource not found: ${name}`)
+export function unknownAnswer(id: Id, method: string, name: string, era: Era): Told {
+  if (method.startsWith('tasks/')) return errorAnswer(id, RPC.invalidParams, 'Task not found')
+  if (method === TOOL_CALL) return errorAnswer(id, RPC.invalidParams, `Unknown tool: ${name}`)
+  if (method === 'prompts/get') return errorAnswer(id, RPC.invalidParams, `Unknown prompt: ${name}`)
+  const code = era === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
+  return errorAnswer(id, code, `Resource not found: ${name}`)
 }
 
 const OURS = /^sluice(\/|$)/iu

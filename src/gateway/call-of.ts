@@ -20,6 +20,7 @@ const OF_TASKS: ReadonlySet<string> = new Set([
   'tasks/get',
   'tasks/result',
   'tasks/cancel',
+  'tasks/update',
   'tasks/list',
 ])
 
@@ -42,6 +43,7 @@ export function passageFromServer(method: string): Passage {
 export function notificationPassage(method: string): Passage {
   if (method === 'notifications/tasks/status') return 'task'
   if (method === 'notifications/elicitation/complete') return 'plumbing'
+  if (method === 'notifications/subscriptions/acknowledged') return 'plumbing'
   return PLUMBING.has(method) ? 'plumbing' : 'unknown'
 }
 

@@ -3,6 +3,8 @@
 // cancelled while it is judged does not go on. Used by the relay, once for each direction.
 
 import { isObject, type JsonValue } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { patchObject, withMembers } from '../wire/members.ts'
 import type { Answer, Id, Members, Notification, Request } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
 import {
@@ -13,7 +15,9 @@ import {
   writeResult,
 } from '../wire/write-message.ts'
 import type { Admission } from './admit.ts'
+import type { Told } from './answers.ts'
 import type { Link, Related } from './link.ts'
+import type { Carried } from './upstream/upstream.ts'
 
 /** How a call ended, for the record. */
 export interface Outcome {
@@ -34,12 +38,16 @@ export interface Crossed {
   readonly admission: Admission | undefined
   readonly startedMs: number
   readonly progressToken: JsonValue | undefined
+  /** The arguments as they were sent: a later request that goes on with this one has the same. */
+  readonly argsText: string | undefined
 }
 
 export interface CrossingOptions {
   readonly from: Link
-  readonly to: Link
+  readonly to: Link & { send(text: string, carried?: Carried): boolean }
   readonly newId: () => Id
+  /** Requests of several clients at once: their progress tokens may be the same. */
+  readonly renamesTokens: boolean
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
   /** The sender no longer waits; `ours` is undefined where the request never went over. */
   readonly onCancel: (theirs: Id, ours: Id | undefined) => void
@@ -63,28 +71,40 @@ export class Crossing {
     this.#judging.add(id)
   }
 
-  carry(request: Request, name: string, admission?: Admission, related?: Related): void {
-    const { id, method, params } = request
-    const { newId, to } = this.#options
+  carry(
+    request: Request,
+    name: string,
+    admission?: Admission,
+    { tool, ...related }: Related & { readonly tool?: KnownTool | undefined } = {},
+  ): void {
+    const { id, method } = request
+    const { newId, to, renamesTokens } = this.#options
     const startedMs = performance.now()
-    const progressToken = progressTokenOf(params)
-    const crossed = { id, method, name, admission, startedMs, progressToken }
+    const progressToken = progressTokenOf(request.params)
+    const argsText = request.params?.text.get('arguments')
+    const crossed = { id, method, name, admission, startedMs, progressToken, argsText }
     if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
     const ours = newId()
     this.#open.set(ours, crossed)
-    if (to.send(oneLine(writeRequest(ours, method, params?.text)), related)) return
+    const params =
+      renamesTokens && progressToken !== undefined
+        ? withToken(request.params as Members, ours)
+        : request.params
+    const text = oneLine(writeRequest(ours, method, params?.text))
+    if (to.send(text, { ...related, passing: { id: ours, method, params, tool } })) return
     if (!this.#open.delete(ours)) return
     this.giveBack(crossed, 'error')
     this.reply(id, writeError(id, RPC.internal, 'the other side is gone: nothing was sent'))
   }
 
   /** Answers in place of the other side; not where nobody waits any more. */
-  refuse(id: Id, text: string): void {
-    if (this.#judging.delete(id)) this.reply(id, text)
+  refuse(id: Id, { text, errorCode }: Told): void {
+    if (this.#judging.delete(id)) this.reply(id, text, errorCode)
   }
 
-  reply(id: Id, text: string): void {
-    this.#options.from.send(text, { request: id, answers: true })
+  reply(id: Id, text: string, errorCode?: number): void {
+    const error = errorCode === undefined ? {} : { errorCode }
+    this.#options.from.send(text, { request: id, answers: true, ...error })
   }
 
   /** What the other side answers, or failed to; undefined where it was not asked. */
@@ -105,6 +125,7 @@ export class Crossing {
 
   findByProgress(token: JsonValue | undefined): Crossed | undefined {
     if (token === undefined) return undefined
+    if (this.#options.renamesTokens) return this.#open.get(token as Id)
     return [...this.#open.values()].find(({ progressToken }) => progressToken === token)
   }
 
@@ -172,6 +193,11 @@ export function writeAnswer(id: Id, { error, result }: Answer): string {
   if (error === undefined && result !== undefined) return oneLine(writeResult(id, result))
   const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
   return oneLine(writeError(id, code, message, data))
+}
+
+function withToken(params: Members, token: Id): Members {
+  const meta = patchObject(params.text.get('_meta'), { progressToken: JSON.stringify(token) })
+  return withMembers(params, { _meta: meta })
 }
 
 function progressTokenOf(params: Members | undefined): JsonValue | undefined {

@@ -4,11 +4,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Counters, Usage } from '../core/counters.ts'
 import type { Caller } from '../identity/caller.ts'
+import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Era } from '../wire/eras.ts'
 import type { Spine } from './admit.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
+import { Continuations } from './continuations.ts'
+import { Handles } from './handles.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
 import { PROCESS_SESSIONS_MAX } from './limits.ts'
@@ -20,6 +24,7 @@ import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
+import { EitherEra } from './upstream/either-era.ts'
 import { startHttpServer } from './upstream/http.ts'
 import type { HttpPools } from './upstream/http-pools.ts'
 import { startStdioServer } from './upstream/stdio.ts'
@@ -31,6 +36,7 @@ export interface GateParts {
   readonly policies: () => PolicySet
   readonly counters: Counters & Usage
   readonly slots: Slots
+  readonly seals: Seals
   readonly ledger: Ledger
   readonly freezes: Freezes
   readonly watcher: Watcher
@@ -56,6 +62,9 @@ export class Gate {
   readonly #relays = new Set<Relay>()
   readonly #sessions = new Set<Session>()
   readonly #room = new ProcessRoom()
+  readonly #continuations = new Continuations(() => performance.now())
+  /** What each server has shown of its era. */
+  readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -104,7 +113,7 @@ export class Gate {
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(name: string, link: ClientLink, session: Session, onEnd: () => void): boolean {
     const { client, who, slot } = session
-    const { config, freezes, ownPaths } = this.#parts
+    const { config, freezes, ownPaths, seals } = this.#parts
     const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
@@ -126,7 +135,7 @@ export class Gate {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
       return false
     }
-    const server = this.#connect(name, serverConfig, log)
+    const server = this.#connect(name, serverConfig, link.era, log)
     const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy, record },
       server: name,
@@ -140,6 +149,13 @@ export class Gate {
       explain: () => who().explain,
       frozen,
       lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
+      handles: new Handles({
+        era: link.era,
+        seals,
+        server: name,
+        principal: principal.id,
+        continuations: this.#continuations,
+      }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
       onAnswer: (method, called) =>
@@ -193,11 +209,23 @@ export class Gate {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
   }
 
-  #connect(name: string, config: ServerConfig, log: Log): UpstreamLink {
+  #connect(name: string, config: ServerConfig, clientEra: Era, log: Log): UpstreamLink {
+    const eras = this.#eras.get(name) ?? {}
+    this.#eras.set(name, eras)
+    return new EitherEra({
+      clientEra,
+      eras,
+      start: (era) => this.#start(name, config, era, log),
+      isProcess: config.kind === 'stdio',
+      log: (text) => log('warn', text),
+    })
+  }
+
+  #start(name: string, config: ServerConfig, era: Era, log: Log): UpstreamLink {
     const { watcher, pools } = this.#parts
     if (config.kind === 'http') {
       const { url, headers } = config
-      return startHttpServer({ name, url, headers, log, pools })
+      return startHttpServer({ name, url, era, headers, log, pools })
     }
     const { command, env, cwd } = config
     return startStdioServer({ name, command, env, cwd, log, watcher })

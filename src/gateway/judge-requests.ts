@@ -2,22 +2,29 @@
 // way is an answer that says so; only an admitted request leaves.
 
 import type { Facts } from '../core/call.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
+import { belongsTo, type Era } from '../wire/eras.ts'
+import { disagreement, paramHeadersOf } from '../wire/mcp-headers.ts'
+import { patchObject, withMembers } from '../wire/members.ts'
 import type { Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
-import { writeError } from '../wire/write-message.ts'
-import { admit, type Spine } from './admit.ts'
-import { frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
+import { type Admission, admit, type Spine } from './admit.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
-import type { Crossing } from './crossing.ts'
+import type { Crossing, Outcome } from './crossing.ts'
+import type { Handles } from './handles.ts'
 import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
 import type { Frozen } from './operate/freezes.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
+import { BASE64 } from './upstream/base64.ts'
 
 export interface JudgeContext {
   readonly spine: Spine
+  readonly era: Era
   readonly server: string
   /** Who calls, and in which session; asked anew for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
@@ -27,9 +34,11 @@ export interface JudgeContext {
   readonly explain: () => boolean
   readonly lists: SeenLists
   readonly tasks: OwnTasks
+  readonly handles: Handles
   /** A call of the client's was judged; and one was admitted. */
   readonly onAsked: () => void
   readonly onCall: () => void
+  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
 }
 
 export class RequestJudge {
@@ -39,43 +48,78 @@ export class RequestJudge {
     this.#context = context
   }
 
-  async fromClient(request: Request, crossing: Crossing): Promise<void> {
-    const { id, method } = request
+  /** `headers` are the `Mcp-Param-*` that came with it, where it came with headers. */
+  async fromClient(
+    asked: Request,
+    crossing: Crossing,
+    headers?: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const { id, method } = asked
+    const { era, handles } = this.#context
+    const refuse = (code: number, text: string) => crossing.refuse(id, errorAnswer(id, code, text))
     crossing.begin(id)
-    if (crossing.size > SESSION_REQUESTS_MAX) {
-      const text = `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
-      return crossing.refuse(id, writeError(id, RPC.internal, text))
-    }
+    if (crossing.size > SESSION_REQUESTS_MAX)
+      return refuse(
+        RPC.internal,
+        `more than ${SESSION_REQUESTS_MAX} requests are open in this session`,
+      )
     const passage = passageFromClient(method)
     const frozen = this.#context.frozen()
     // Calls are refused by the spine, which also puts them on record.
     if (frozen !== undefined && passage !== 'judged')
       return crossing.refuse(id, frozenAnswer(id, frozen, false))
-    if (passage === 'plumbing') return crossing.carry(request, '')
-    if (passage === 'unknown') {
-      const text = `\`${method}\` is not a method the gate knows`
-      return crossing.refuse(id, writeError(id, RPC.methodNotFound, text))
-    }
-    if (passage === 'task') return this.#aboutTask(request, crossing)
+    if (passage === 'unknown' || !belongsTo(era, method))
+      return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
+    const opened = handles.open(asked, callOf('', asked).name)
+    if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
+    const { request, continues } = opened
     try {
-      await this.#clientCall(request, crossing)
+      if (method === 'subscriptions/listen') await this.#listen(request, crossing)
+      else if (passage === 'plumbing') crossing.carry(request, '')
+      else if (passage === 'task') this.#aboutTask(request, crossing)
+      else await this.#clientCall(request, crossing, { continues, headers })
     } catch (error) {
-      const text = `the call was not made: ${(error as Error).message}`
-      crossing.refuse(id, writeError(id, RPC.internal, text))
+      refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
     }
   }
 
+  /** In the stateless era the seal on a task's id says whose it is. */
   #aboutTask(request: Request, crossing: Crossing): void {
     const { id, method, params } = request
-    if (method === 'tasks/list' || this.#context.tasks.isAbout(params?.value))
+    const { era, tasks } = this.#context
+    if (era === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value))
       return crossing.carry(request, '')
-    crossing.refuse(id, unknownAnswer(id, method, ''))
+    crossing.refuse(id, unknownAnswer(id, method, '', era))
+  }
+
+  /** Of the resources only those that may be subscribed to. */
+  async #listen(request: Request, crossing: Crossing): Promise<void> {
+    const { facts, onAsked, onCall, record, server, spine } = this.#context
+    const { params } = request
+    const wanted = params?.value.notifications
+    const uris = isObject(wanted) ? wanted.resourceSubscriptions : undefined
+    if (!Array.isArray(uris) || uris.length === 0) return crossing.carry(request, '')
+    const granted: string[] = []
+    for (const uri of uris) {
+      if (typeof uri !== 'string') continue
+      onAsked()
+      const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
+      const startedMs = performance.now()
+      const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
+      if (verdict.admission === undefined) continue
+      onCall()
+      record(verdict.admission, startedMs, { status: 'answered' })
+      granted.push(uri)
+    }
+    const filter = { resourceSubscriptions: JSON.stringify(granted) }
+    const notifications = patchObject(params?.text.get('notifications'), filter)
+    crossing.carry({ ...request, params: withMembers(params, { notifications }) }, '')
   }
 
   /** What a server asks of the client, or of the model and the user behind it. */
   async fromServer(request: Request, crossing: Crossing, related: Related): Promise<void> {
     const { id, method } = request
-    const refuse = (code: number, text: string) => crossing.refuse(id, writeError(id, code, text))
+    const refuse = (code: number, text: string) => crossing.refuse(id, errorAnswer(id, code, text))
     crossing.begin(id)
     const passage = passageFromServer(method)
     if (passage === 'unknown')
@@ -93,24 +137,34 @@ export class RequestJudge {
     }
   }
 
-  async #clientCall(request: Request, crossing: Crossing): Promise<void> {
+  async #clientCall(
+    request: Request,
+    crossing: Crossing,
+    {
+      continues,
+      headers,
+    }: { continues: boolean; headers: ReadonlyMap<string, string> | undefined },
+  ): Promise<void> {
     const { id, method, params } = request
-    const { explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
+    const { era, explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
     const call = callOf(server, request)
     const asksForTool = method === TOOL_CALL && frozen() === undefined
     const tool = asksForTool ? await lists.find(call.name) : undefined
     const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
+    const unlike = headers === undefined ? undefined : disagreementOf(headers, tool, call.args)
+    if (unlike !== undefined)
+      return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
     onAsked()
     const objection = objectionTo(call.args, tool)
     const argsText = params?.text.get('arguments')
-    const verdict = await admit(spine, { call, facts, argsText, objection })
+    const verdict = await admit(spine, { call, facts, argsText, objection, continues })
     if (verdict.admission === undefined)
       return crossing.refuse(
         id,
-        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, tool),
+        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, tool, era),
       )
     onCall()
-    crossing.carry(request, call.name, verdict.admission)
+    crossing.carry(request, call.name, verdict.admission, { tool })
   }
 
   async #serverCall(request: Request, crossing: Crossing, related: Related): Promise<void> {
@@ -121,6 +175,16 @@ export class RequestJudge {
       return crossing.carry(request, call.name, verdict.admission, related)
     const { decision } = verdict
     const code = rpcCodeOf(decision.code as LocalCode)
-    crossing.refuse(request.id, writeError(request.id, code, refusalText(decision)))
+    crossing.refuse(request.id, errorAnswer(request.id, code, refusalText(decision)))
   }
+}
+
+/** What a balancer would read in the headers must be what the server reads in the body. */
+function disagreementOf(
+  headers: ReadonlyMap<string, string>,
+  tool: KnownTool | undefined,
+  args: JsonObject,
+): string | undefined {
+  const wanted = paramHeadersOf(tool?.definition.inputSchema) ?? []
+  return disagreement(headers, wanted, args, BASE64)
 }

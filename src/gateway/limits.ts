@@ -142,6 +142,23 @@ export const RELIST_MS = 1_000
 /** What a server may say for the model to read when a session begins. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
 
+// Between the eras.
+
+/** Rounds in which a server may want to know more for one call, and the pause before one in which it
+ * only wants to be asked again. */
+export const INPUT_ROUNDS_MAX = 10
+export const INPUT_ROUND_PAUSE_MS = 500
+/** How long questions of one call are gathered before the client gets them together. */
+export const INPUT_GATHER_MS = 10
+/** How long a call waits for the client to come back with its answers. */
+export const INPUT_HELD_MS = 10 * 60_000
+/** Calls of one link that wait so. */
+export const INPUT_HELD_MAX = 100
+/** How long a server may take to show its era. */
+export const ERA_PROBE_MS_MAX = 15_000
+/** Calls that may go on without being counted again, over all sessions. */
+export const CONTINUATIONS_MAX = 10_000
+
 // The socket.
 
 /** The first line of a connection, which says what it is for, and how long it may take. */

@@ -1,6 +1,7 @@
 // One side of a conversation: a client's session or a connection to a server. The gate stands
 // between two links and judges what passes; a link only carries messages.
 
+import type { Era } from '../wire/eras.ts'
 import type { Id, Message } from '../wire/message.ts'
 
 /** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
@@ -9,6 +10,10 @@ export interface Related {
   readonly request?: Id
   /** The message is the answer to that request. */
   readonly answers?: boolean
+  /** The answer is this error: HTTP has a status for some. */
+  readonly errorCode?: number
+  /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
+  readonly headers?: ReadonlyMap<string, string>
 }
 
 export interface Link {
@@ -26,6 +31,7 @@ export const ALL_SERVERS = '*'
 
 /** A client's side. */
 export interface ClientLink extends Link {
+  readonly era: Era
   /** The revision that `initialize` settled; empty until then. */
   revision: string
   /** This request will get no answer: it was cancelled. */

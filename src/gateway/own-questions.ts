@@ -1,10 +1,19 @@
 // Questions of the gate's own to a server, such as for its list of tools. Each ends: by an answer,
 // by the end of the session, or by time.
 
+import { type Era, META, STATELESS_REVISION } from '../wire/eras.ts'
+import { withMembers } from '../wire/members.ts'
 import type { Answer, Id } from '../wire/message.ts'
 import { writeRequest } from '../wire/write-message.ts'
 import { OWN_QUESTION_MS_MAX } from './limits.ts'
-import type { Link } from './link.ts'
+import type { UpstreamLink } from './upstream/upstream.ts'
+
+/** What the gate says of itself where it asks by itself. */
+const STATELESS_META = JSON.stringify({
+  [META.version]: STATELESS_REVISION,
+  [META.client]: { name: 'sluice', version: '1' },
+  [META.capabilities]: {},
+})
 
 interface Question {
   readonly answered: (answer: Answer) => void
@@ -12,12 +21,14 @@ interface Question {
 }
 
 export class OwnQuestions {
-  readonly #server: Link
+  readonly #server: UpstreamLink
+  readonly #era: Era
   readonly #newId: () => Id
   readonly #open = new Map<Id, Question>()
 
-  constructor(server: Link, newId: () => Id) {
+  constructor(server: UpstreamLink, era: Era, newId: () => Id) {
     this.#server = server
+    this.#era = era
     this.#newId = newId
   }
 
@@ -27,6 +38,9 @@ export class OwnQuestions {
     const texts = Object.entries(params).map(
       ([key, value]) => [key, JSON.stringify(value)] as const,
     )
+    const meta = this.#era === 'session' ? {} : { _meta: STATELESS_META }
+    const members = withMembers(undefined, { ...Object.fromEntries(texts), ...meta })
+    const passing = { id, method, params: members }
     let timer: NodeJS.Timeout | undefined
     try {
       return await new Promise((answered, reject) => {
@@ -34,7 +48,7 @@ export class OwnQuestions {
         const late = `the server did not answer \`${method}\` within ${OWN_QUESTION_MS_MAX} ms`
         timer = setTimeout(() => failed(late), OWN_QUESTION_MS_MAX)
         this.#open.set(id, { answered, failed })
-        if (!this.#server.send(writeRequest(id, method, new Map(texts))))
+        if (!this.#server.send(writeRequest(id, method, members.text), { passing }))
           failed('the server is gone')
       })
     } finally {

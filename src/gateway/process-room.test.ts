@@ -16,6 +16,7 @@ class Session {
   constructor(spare: number | undefined, owner = 'ann') {
     this.#owner = owner
     this.link = {
+      era: 'session',
       spare,
       revision: '',
       send: () => true,

@@ -2,27 +2,31 @@
 // and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
 // gate.
 
+import { isObject } from '../core/json.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
-import type { Answer, Id, Message, Notification } from '../wire/message.ts'
-import { oneLine, writeNotification } from '../wire/write-message.ts'
-import type { Admission } from './admit.ts'
-import { frozenAnswer, withoutOurNames } from './answers.ts'
+import { META } from '../wire/eras.ts'
+import { patchObject, withMembers } from '../wire/members.ts'
+import type { Answer, Id, Members, Message, Notification } from '../wire/message.ts'
+import { RPC } from '../wire/rpc-codes.ts'
+import { oneLine, writeMembers, writeNotification } from '../wire/write-message.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, type Told, withoutOurNames } from './answers.ts'
 import { notificationPassage } from './call-of.ts'
-import { type Crossed, Crossing, type Outcome, writeAnswer } from './crossing.ts'
+import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
+import { refusedQuestion, wantedInput } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
 import type { ClientLink, Related } from './link.ts'
 import { type Frozen, frozenReason } from './operate/freezes.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
+import { dressed } from './stateless-results.ts'
 import { failureAnswer } from './upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 
-export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks'> {
+export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string) => readonly string[]
-  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
   readonly onEnd: () => void
   readonly log: (text: string) => void
 }
@@ -47,10 +51,12 @@ export class Relay {
     this.#context = context
     const newId = (): number => ++this.#lastId
     const { record } = context
+    const { era } = client
     this.#down = new Crossing({
       from: client,
       to: server,
       newId,
+      renamesTokens: era === 'stateless',
       record,
       onCancel: (theirs, ours) => {
         client.drop(theirs)
@@ -58,15 +64,23 @@ export class Relay {
       },
     })
     const newName = (): string => `sluice-${newId()}`
-    this.#up = new Crossing({ from: server, to: client, newId: newName, record, onCancel() {} })
-    this.#own = new OwnQuestions(server, newId)
+    this.#up = new Crossing({
+      from: server,
+      to: client,
+      newId: newName,
+      renamesTokens: false,
+      record,
+      onCancel() {},
+    })
+    this.#own = new OwnQuestions(server, era, newId)
     this.#lists = context.lists(async (method, params) => {
       const frozen = context.frozen()
       if (frozen !== undefined) throw new Error(frozenReason(frozen))
       return this.#own.ask(method, params)
     })
-    this.#judge = new RequestJudge({ ...context, lists: this.#lists, tasks: this.#tasks })
-    client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
+    this.#judge = new RequestJudge({ ...context, era, lists: this.#lists, tasks: this.#tasks })
+    client.onMessage = (message, related) =>
+      void this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
     server.onMessage = (message, related) =>
       void this.#guard(() => this.#fromServer(message, related))
@@ -86,7 +100,7 @@ export class Relay {
   /** Ends what is open; says how many calls that were. */
   interrupt(frozen: Frozen): number {
     const why = frozenReason(frozen)
-    const answer = (id: Id, isSent: boolean) => frozenAnswer(id, frozen, isSent)
+    const answer = (id: Id, isSent: boolean) => frozenAnswer(id, frozen, isSent).text
     const down = this.#down.interrupt(why, answer)
     const up = this.#up.interrupt(why, answer)
     this.#own.end(why)
@@ -126,8 +140,9 @@ export class Relay {
     }
   }
 
-  #fromClient(message: Message): void | Promise<void> {
-    if (message.kind === 'request') return this.#judge.fromClient(message, this.#down)
+  #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request')
+      return this.#judge.fromClient(message, this.#down, related?.headers)
     if (message.kind === 'notification') return this.#clientNotification(message)
     this.#clientAnswer(message)
   }
@@ -136,7 +151,7 @@ export class Relay {
     if (message.kind === 'request')
       return this.#judge.fromServer(message, this.#up, this.#relatedTo(related))
     if (message.kind === 'notification') return this.#serverNotification(message, related)
-    if (!this.#own.answered(message)) this.#serverAnswer(message)
+    if (!this.#own.answered(message)) return this.#serverAnswer(message)
   }
 
   #clientNotification(notification: Notification): void {
@@ -156,13 +171,15 @@ export class Relay {
     this.#settle(this.#up, crossed, answer, text)
   }
 
-  #serverAnswer(answer: Answer): void {
+  #serverAnswer(answer: Answer): void | Promise<void> {
     const crossed = this.#down.take(answer.id)
     if (crossed === undefined) return this.#unasked(answer)
     const { id, method, name } = crossed
+    const wanted = this.#client.era === 'stateless' && wantedInput(method, answer.result)
+    if (wanted) return this.#wantsInput(crossed, answer, wanted)
     const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     const text = writeAnswer(id, this.#told(method, answer))
-    this.#down.reply(id, text)
+    this.#down.reply(id, text, answer.error?.code)
     this.#settle(this.#down, crossed, answer, text, labels)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
@@ -173,9 +190,38 @@ export class Relay {
     const told = withoutOurNames(answer)
     if (told.result === undefined) return told
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
-    if (method === TOOL_CALL) this.#tasks.learn(told.result)
     if (method === 'tasks/list') return { ...told, result: this.#tasks.filter(told.result) }
-    return { ...told, result: this.#lists.filter(method, told.result, this.#context.facts()) }
+    const { facts, handles } = this.#context
+    const shown = this.#lists.filter(method, told.result, facts())
+    if (this.#client.era === 'stateless')
+      return { ...told, result: dressed(method, handles.sealTask(handles.sealCursor(shown))) }
+    if (method === TOOL_CALL) this.#tasks.learn(shown)
+    return { ...told, result: handles.sealCursor(shown) }
+  }
+
+  /** The server wants to know more before it answers: what it asks is judged, and its state sealed. */
+  async #wantsInput(crossed: Crossed, answer: Answer, wanted: Map<string, string>): Promise<void> {
+    const { id, method, name } = crossed
+    const { handles } = this.#context
+    const questions = wanted.get('inputRequests') ?? '{}'
+    const refused = await refusedQuestion(questions, this.#context)
+    let told: Told
+    if (refused === undefined) {
+      const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
+      const sealed = handles.sealState(typeof state === 'string' ? state : undefined, crossed)
+      const result = writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
+      told = { text: writeAnswer(id, withoutOurNames({ ...answer, result })) }
+    } else if ('fault' in refused) told = errorAnswer(id, RPC.internal, refused.fault)
+    else
+      told = refusalAnswer(
+        { id, method, params: undefined },
+        name,
+        { ...refused, explain: false },
+        undefined,
+        'stateless',
+      )
+    this.#down.reply(id, told.text, told.errorCode)
+    this.#settle(this.#down, crossed, answer, told.text)
   }
 
   #settle(
@@ -213,14 +259,40 @@ export class Relay {
     if (method === 'notifications/tools/list_changed') this.#lists.forget()
     if (this.#context.frozen() !== undefined) return
     const of = this.#down.findByProgress(params?.value.progressToken)
+    if (this.#client.era === 'stateless') return this.#tellStateless(notification, of, related)
     const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(method, params?.text)), to)
   }
 
+  /** In the stateless era a notification belongs to a request, or to nobody. */
+  #tellStateless(
+    { method, params }: Notification,
+    of: Crossed | undefined,
+    related: Related | undefined,
+  ): void {
+    const meta = params?.value._meta
+    const subscription = isObject(meta) ? meta[META.subscription] : undefined
+    const listen = this.#down.find(subscription as Id | undefined)
+    const crossed = listen ?? of ?? this.#crossedFor(related)
+    if (crossed === undefined) return this.#context.log(`for nobody: ${method}`)
+    let told: Members | undefined = params
+    if (listen !== undefined) {
+      const named = { [META.subscription]: JSON.stringify(listen.id) }
+      told = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
+    }
+    if (of !== undefined)
+      told = withMembers(told, { progressToken: JSON.stringify(of.progressToken ?? null) })
+    this.#client.send(oneLine(writeNotification(method, told?.text)), { request: crossed.id })
+  }
+
   /** The client's request that a message of the server's belongs to. */
   #relatedTo(related: Related | undefined): Related {
-    const crossed = this.#down.find(related?.request) ?? this.#down.findOnly()
+    const crossed = this.#crossedFor(related)
     return crossed === undefined ? {} : { request: crossed.id }
+  }
+
+  #crossedFor(related: Related | undefined): Crossed | undefined {
+    return this.#down.find(related?.request) ?? this.#down.findOnly()
   }
 
   #unasked({ id }: Answer): void {

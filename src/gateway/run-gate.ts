@@ -6,6 +6,8 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Door } from '../identity/door.ts'
 import { Grants } from '../identity/grants.ts'
+import { InstallationKey } from '../identity/installation-key.ts'
+import { Seals } from '../identity/seal.ts'
 import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
@@ -78,7 +80,8 @@ export async function runGate(
     const named = [config.policy, config.house, ...Object.values(config.policies)]
     const paths = [config.file, config.data, ...named]
     const ownPaths = paths.filter((path) => path !== undefined)
-    const kept = { ...restored, ledger, freezes }
+    const seals = new Seals(InstallationKey.at(config.data))
+    const kept = { ...restored, seals, ledger, freezes }
     const gate = new Gate({
       ...{ config, policies: () => policies, ...kept, watcher, pools, ownPaths, log },
     })

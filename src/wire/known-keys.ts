@@ -41,7 +41,7 @@ export const PARAMS_KEYS = new KnownKeys([
   ...['maxTokens', 'stopSequences', 'metadata', 'tools', 'toolChoice'],
   ...['mode', 'requestedSchema', 'elicitationId', 'url'],
   ...['taskId', 'status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttl', 'pollInterval'],
-  ...['inputResponses', 'requestState'],
+  ...['inputResponses', 'requestState', 'notifications'],
 ])
 
 /** Of `params._meta`, as far as the gate reads it. */
@@ -50,6 +50,8 @@ export const META_KEYS = new KnownKeys([
   'io.modelcontextprotocol/protocolVersion',
   'io.modelcontextprotocol/clientInfo',
   'io.modelcontextprotocol/clientCapabilities',
+  'io.modelcontextprotocol/logLevel',
+  'io.modelcontextprotocol/subscriptionId',
   'io.modelcontextprotocol/related-task',
 ])
 

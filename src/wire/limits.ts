@@ -45,6 +45,10 @@ export const EVENT_FIELD_LENGTH_MAX = 1_024
 /** How long a server may ask to wait before the stream is opened again. */
 export const EVENT_RETRY_MS_MAX = 3_600_000
 
+/** Arguments of one tool that are repeated in headers, and how deep among the arguments they may be. */
+export const PARAM_HEADERS_MAX = 64
+export const SCHEMA_PATH_DEPTH_MAX = 16
+
 /** A tool's name as a client may see it: what the model providers take. */
 export const JOINED_NAME_LENGTH_MAX = 64
 /** Characters of the hash that a shortened name ends in. */

@@ -13,6 +13,10 @@ export const RPC = {
   internal: -32603,
   /** As MCP has it up to 2025-11-25. */
   resourceNotFound: -32002,
+  /** As MCP has them from 2026-07-28. */
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
   /** Outside of what JSON-RPC and MCP keep for themselves (-32768 to -32000). */
   denied: -31001,
   limited: -31002,

@@ -32,6 +32,14 @@ export function writeResult(id: Id, resultText: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultText}}`
 }
 
+/** An answer that was written for one id, for another. */
+export function renamed(answer: string, from: Id, to: Id): string {
+  const head = `{"jsonrpc":"2.0","id":`
+  const before = head + JSON.stringify(from)
+  if (!answer.startsWith(before)) throw new Error(`no answer to \`${from}\``)
+  return head + JSON.stringify(to) + answer.slice(before.length)
+}
+
 export function writeError(id: Id | null, code: number, message: string, data?: JsonValue): string {
   const error = `"code":${code},"message":${JSON.stringify(message)}`
   const rest = data === undefined ? '' : `,"data":${writeJson(data)}`

@@ -1,6 +1,6 @@
-// `node test/conformance/serve.ts [--stdio]`: the conformance fixture as a process, both eras on one
-// HTTP endpoint of a free port (it prints `ready URL`), or on stdio. Host and origin are checked, as
-// any server on this machine has to.
+// `node test/conformance/serve.ts [--stdio] [--era session|stateless]`: the conformance fixture as a
+// process, both eras or only one on an HTTP endpoint of a free port (it prints `ready URL`), or on
+// stdio. Host and origin are checked, as any server on this machine has to.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,9 +20,13 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { makeServer } from './make-server.ts'
 import { SessionEra } from './sessions.ts'
 
+const at = process.argv.indexOf('--era')
+const only = at < 0 ? undefined : process.argv[at + 1]
+
 if (process.argv.includes('--stdio')) {
   const nobody = { toolsChanged: () => {}, promptsChanged: () => {} }
-  serveStdio(() => makeServer({ notify: nobody }))
+  const legacy = only === 'stateless' ? 'reject' : 'serve'
+  serveStdio(() => makeServer({ notify: nobody }), { legacy })
 } else serveHttp()
 
 function serveHttp(): void {
@@ -40,7 +44,9 @@ function serveHttp(): void {
       hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
       originValidationResponse(request, localhostAllowedOrigins())
     const era = async (): Promise<Response> =>
-      (await isLegacyRequest(request)) ? sessions.handle(request) : stateless.fetch(request)
+      (only ?? ((await isLegacyRequest(request)) ? 'session' : 'stateless')) === 'session'
+        ? sessions.handle(request)
+        : stateless.fetch(request)
     await respond(refused ?? (await era()), outgoing).catch(() => outgoing.destroy())
   })
   server.listen(0, '127.0.0.1', () => {

@@ -208,7 +208,7 @@ export class AllServers {
   ): void | Promise<void> {
     const { id } = request
     if (route.member === undefined)
-      return this.#answer(id, unknownAnswer(id, route.method, route.name))
+      return this.#answer(id, unknownAnswer(id, route.method, route.name, 'session').text)
     const { member, params } = route
     open.given = String(request.params?.value.name)
     open.own = String(params.value.name)
@@ -275,8 +275,9 @@ export class AllServers {
     if (open?.member !== member) return this.#unasked(`an answer nobody waits for: id ${id}`)
     const { given, own, method } = open
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
-    if (given !== undefined && own !== undefined && text === unknownAnswer(id, method, own))
-      return this.#answer(id, unknownAnswer(id, method, given))
+    const unknown = (name: string) => unknownAnswer(id, method, name, 'session').text
+    if (given !== undefined && own !== undefined && text === unknown(own))
+      return this.#answer(id, unknown(given))
     if (!text.includes('taskId')) return this.#answer(id, text)
     const [answer] = read(text) as [Answer]
     if (answer.result === undefined) return this.#answer(id, text)

@@ -22,6 +22,7 @@ interface Question {
 }
 
 export class MemberLink implements ClientLink {
+  readonly era = 'session'
   revision = ''
   /** The session makes room as a whole. */
   readonly spare = undefined

@@ -12,6 +12,7 @@ export class Exchange {
   readonly #open: Set<Id>
   readonly #batch: boolean
   readonly #answers: string[] = []
+  #status = 200
   readonly #onGone: (open: readonly Id[]) => void
   #stream: EventStream | undefined
 
@@ -31,8 +32,10 @@ export class Exchange {
     response.once('close', this.#gone)
   }
 
-  answer(id: Id, text: string): void {
+  /** The status holds where the answer is all there is to say. */
+  answer(id: Id, text: string, status = 200): void {
     if (!this.#open.delete(id)) return
+    this.#status = status
     if (this.#stream !== undefined) this.#stream.write(text)
     else this.#answers.push(text)
     if (this.#open.size === 0) this.#end()
@@ -67,7 +70,7 @@ export class Exchange {
     const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] as string)
     const headers = { ...this.#headers, 'content-type': 'application/json' }
     const length = Buffer.byteLength(body)
-    this.#response.writeHead(200, { ...headers, 'content-length': length }).end(body)
+    this.#response.writeHead(this.#status, { ...headers, 'content-length': length }).end(body)
   }
 
   #gone = (): void => {

@@ -13,6 +13,7 @@ import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
 
 export class HttpSession implements FrontSession {
+  readonly era = 'session'
   readonly id: string
   readonly server: string
   caller: Caller

@@ -4,9 +4,9 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
-import type { Id } from '../../wire/message.ts'
+import { META, metaOf } from '../../wire/eras.ts'
+import type { Id, Message } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
-import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config.ts'
@@ -17,6 +17,7 @@ import { readBody } from './read-body.ts'
 import { refusedOrigin } from './refused-origin.ts'
 import { Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
+import { isStateless, paramHeaders, refusedPost } from './stateless-request.ts'
 
 export interface HttpFrontOptions {
   readonly host: string
@@ -121,21 +122,18 @@ export class HttpFront {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const version = header(request, 'mcp-protocol-version')
-    if (version !== undefined && !SESSION_REVISIONS.includes(version)) {
-      const text = `protocol version \`${version.slice(0, 40)}\` is not spoken here`
-      return refuse(response, 400, RPC.invalidRequest, `${text}: ${SESSION_REVISIONS.join(', ')}`)
-    }
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
     const existing = this.#sessions.use(server, id, caller)
-    if (existing === undefined && id !== undefined) return sessionGone(response, request)
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
       return refuse(response, 400, rpcCodeOf(read.code), text, read.id)
     }
+    if (isStateless(request.headers, read.messages))
+      return this.#stateless(server, caller, read.messages, request, response)
+    if (existing === undefined && id !== undefined) return sessionGone(response, request)
     const [first] = read.messages
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (existing === undefined && !opens) return sessionGone(response, request)
@@ -158,6 +156,30 @@ export class HttpFront {
       (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, response, path }),
     )
     if (opened === undefined) tooMany(response)
+  }
+
+  /** A request of the newer era stands by itself: no session, no batch, no answers. */
+  #stateless(
+    server: string,
+    caller: Caller,
+    messages: readonly Message[],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const [message] = messages
+    if (message?.kind === 'notification') return void response.writeHead(202).end()
+    if (message?.kind !== 'request' || messages.length > 1)
+      return refuse(response, 400, RPC.invalidRequest, 'one request a POST, and no answers')
+    const { headers } = request
+    const refused = refusedPost(headers, message, server)
+    if (refused !== undefined)
+      return void response.writeHead(400, { 'content-type': 'application/json' }).end(refused.text)
+    const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])
+    const client = this.#sessions.stateless(server, caller, capabilities, (made) =>
+      this.#options.open(server, made, () => made.caller),
+    )
+    if (client === undefined) return tooMany(response)
+    client.accept(message, paramHeaders(headers), response)
   }
 
   #ready(response: ServerResponse): void {

@@ -3,28 +3,43 @@
 // conversation goes on.
 
 import type { Duplex } from 'node:stream'
+import { type Era, versionOf } from '../../wire/eras.ts'
 import { LineSplitter } from '../../wire/lines.ts'
-import type { Message } from '../../wire/message.ts'
+import type { Message, Request } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
-import { rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
+import type { Told } from '../answers.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
 import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { refusedIn } from './stateless-request.ts'
+
+export interface LineLinkOptions {
+  /** Puts the gate behind the link, once its era is known, or says why it cannot. */
+  readonly open: (link: LineLink) => string | undefined
+  /** The era of the first request is not spoken here; the client may try the other. */
+  readonly refuses: (era: Era, first: Request) => Told | undefined
+}
 
 export class LineLink implements ClientLink {
+  /** As the first request has it. */
+  era: Era = 'session'
   revision = ''
   /** A client behind a pipe cannot begin anew. */
   readonly spare = undefined
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
   readonly #stream: Duplex
+  readonly #options: LineLinkOptions
+  #opened = false
   readonly #lines = new LineSplitter(decodeUtf8)
   #closing = false
   #closed = false
 
-  constructor(stream: Duplex) {
+  constructor(stream: Duplex, options: LineLinkOptions) {
     this.#stream = stream
+    this.#options = options
   }
 
   /** Begins to read; what the stream had before comes first. */
@@ -68,6 +83,28 @@ export class LineLink implements ClientLink {
     const read = readMessages(text, { batches: hasBatches(this.revision) })
     if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
-    for (const message of read.messages as readonly Message[]) this.onMessage(message)
+    for (const message of read.messages as readonly Message[]) {
+      if (!this.#begin(message)) return
+      const refused = message.kind === 'request' ? refusedIn(this.era, message) : undefined
+      if (refused === undefined) this.onMessage(message)
+      else this.send(refused.text)
+    }
+  }
+
+  /** The first request shows the era. False where the gate is not behind the link. */
+  #begin(first: Message): boolean {
+    if (this.#opened) return true
+    this.era = first.kind === 'request' && versionOf(first) !== undefined ? 'stateless' : 'session'
+    const refused = first.kind === 'request' ? this.#options.refuses(this.era, first) : undefined
+    if (refused !== undefined) {
+      this.send(refused.text)
+      return false
+    }
+    this.#opened = true
+    const why = this.#options.open(this)
+    if (why === undefined) return true
+    if (first.kind === 'request') this.send(writeError(first.id, RPC.internal, why))
+    this.close(why)
+    return false
   }
 }

@@ -2,15 +2,20 @@
 // server is a process of its own costs more and ends earlier; how many of those there may be is the
 // gate's to say, since there are other fronts.
 
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Caller } from '../../identity/caller.ts'
 import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
 import { MADE_ROOM, sparest } from '../make-room.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
+import { StatelessClient } from './stateless-client.ts'
+
+type Held = FrontSession | StatelessClient
 
 export class Sessions {
   readonly #byId = new Map<string, FrontSession>()
+  /** Clients without a session, by what they have in common. */
+  readonly #stateless = new Map<string, StatelessClient>()
   readonly #isProcess: (server: string) => boolean
   readonly #nowMs: () => number
 
@@ -47,20 +52,34 @@ export class Sessions {
     make: (id: string, nowMs: number) => Session | undefined,
   ): Session | undefined {
     const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
-    if (session === undefined) return undefined
-    const { onClose } = session
-    session.onClose = (why) => {
-      this.#byId.delete(session.id)
-      onClose(why)
+    return session === undefined ? undefined : keep(this.#byId, session.id, session)
+  }
+
+  /** The conversation of a principal's clients of the stateless era that can do the same: a server
+   * with sessions has been told what that is. Undefined where all are in use. */
+  stateless(
+    server: string,
+    caller: Caller,
+    capabilities: string,
+    connect: (client: StatelessClient) => boolean,
+  ): StatelessClient | undefined {
+    const common = JSON.stringify([server, caller.principal.id, capabilities])
+    const key = createHash('sha256').update(common).digest('hex')
+    const there = this.#stateless.get(key)
+    if (there !== undefined) {
+      there.caller = caller
+      there.lastUsedMs = this.#nowMs()
+      return there
     }
-    this.#byId.set(session.id, session)
-    return session
+    if (!this.#hasRoom()) return undefined
+    const client = new StatelessClient(server, caller, this.#nowMs())
+    return connect(client) ? keep(this.#stateless, key, client) : undefined
   }
 
   /** Ends what is idle; what is open shows that it lives. */
   sweep(): void {
     const now = this.#nowMs()
-    for (const session of [...this.#byId.values()]) {
+    for (const session of this.#all()) {
       const idleMs = this.#isProcess(session.server) ? PROCESS_SESSION_IDLE_MS : SESSION_IDLE_MS
       if (session.isIdle && now - session.lastUsedMs >= idleMs) session.close('idle for too long')
       else session.pulse()
@@ -68,14 +87,29 @@ export class Sessions {
   }
 
   closeAll(why: string): void {
-    for (const session of [...this.#byId.values()]) session.close(why)
+    for (const session of this.#all()) session.close(why)
+  }
+
+  #all(): Held[] {
+    return [...this.#byId.values(), ...this.#stateless.values()]
   }
 
   #hasRoom(): boolean {
-    if (this.#byId.size < SESSIONS_MAX) return true
-    const all = [...this.#byId.values()]
+    const all = this.#all()
+    if (all.length < SESSIONS_MAX) return true
     const gives = sparest(all.map((client) => ({ client, owner: client.caller.principal.id })))
     gives?.close(MADE_ROOM)
     return gives !== undefined
   }
+}
+
+/** Until it closes by itself. */
+function keep<Kept extends Held>(map: Map<string, Held>, key: string, made: Kept): Kept {
+  const { onClose } = made
+  made.onClose = (why) => {
+    map.delete(key)
+    onClose(why)
+  }
+  map.set(key, made)
+  return made
 }

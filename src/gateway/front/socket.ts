@@ -7,11 +7,14 @@ import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '../../core/json.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Era } from '../../wire/eras.ts'
+import type { Request } from '../../wire/message.ts'
 import { PROCESS_SESSIONS_MAX, SESSIONS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { Refused } from '../operate/refused.ts'
 import { type Hello, readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
+import { refusedEra } from './stateless-request.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
@@ -25,6 +28,8 @@ export interface SocketFrontOptions {
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
 }
+
+const IN_USE = `all is in use: ${SESSIONS_MAX} clients, or ${PROCESS_SESSIONS_MAX} processes of servers`
 
 export class SocketFront {
   readonly #options: SocketFrontOptions
@@ -75,21 +80,27 @@ export class SocketFront {
       )
     const caller = await this.#options.identify(typeof token === 'string' ? token : undefined)
     if (socket.destroyed) return
-    const link = new LineLink(socket)
-    if (this.#links.size >= SESSIONS_MAX || !this.#options.open(server, link, () => caller))
-      throw new Refused(
-        `all is in use: ${SESSIONS_MAX} clients, or ${PROCESS_SESSIONS_MAX} processes of servers`,
-        'end a client that nobody needs',
-      )
+    if (this.#links.size >= SESSIONS_MAX)
+      throw new Refused(IN_USE, 'end a client that nobody needs')
     say(socket, { ok: true })
-    this.#links.add(link)
-    this.#options.onClients(this.#links.size)
-    const { onClose } = link
-    link.onClose = (why) => {
+    const gone = (link: LineLink): void => {
       this.#links.delete(link)
       this.#options.onClients(this.#links.size)
-      onClose(why)
     }
+    const open = (link: LineLink): string | undefined => {
+      if (!this.#options.open(server, link, () => caller)) return IN_USE
+      const { onClose } = link
+      link.onClose = (why) => {
+        gone(link)
+        onClose(why)
+      }
+      return undefined
+    }
+    const refuses = (era: Era, first: Request) => refusedEra(server, era, first)
+    const link = new LineLink(socket, { open, refuses })
+    link.onClose = () => gone(link)
+    this.#links.add(link)
+    this.#options.onClients(this.#links.size)
     link.start(rest)
   }
 }

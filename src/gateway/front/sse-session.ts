@@ -29,6 +29,7 @@ export interface SseOpening {
 const NO_ROOM = `all ${PROCESS_SESSIONS_MAX} processes are in use: try again later`
 
 export class SseSession implements FrontSession {
+  readonly era = 'session'
   readonly id: string
   readonly server: string
   caller: Caller

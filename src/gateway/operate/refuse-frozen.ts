@@ -9,7 +9,7 @@ export function refuseFrozen(client: ClientLink, frozen: Frozen): void {
   client.onMessage = (message) => {
     if (message.kind !== 'request') return
     const { id } = message
-    client.send(frozenAnswer(id, frozen, false), { request: id, answers: true })
+    client.send(frozenAnswer(id, frozen, false).text, { request: id, answers: true })
     client.close(frozenReason(frozen))
   }
 }

@@ -5,7 +5,7 @@ import type { Id } from '../../wire/message.ts'
 import type { OriginPools } from './http-pools.ts'
 import type { Said } from './read-said.ts'
 import type { Conversation, Sent } from './sent.ts'
-import type { Log, Trace, UpstreamFailure } from './upstream.ts'
+import type { Log, Passing, Trace, UpstreamFailure } from './upstream.ts'
 
 export interface HttpHost {
   readonly name: string
@@ -31,6 +31,7 @@ export interface Outgoing {
   readonly text: string
   readonly sent: Sent
   readonly trace: Trace | undefined
+  readonly passing: Passing | undefined
 }
 
 export interface HttpTransport {

@@ -17,6 +17,8 @@ export interface PostOptions {
   readonly inSession: boolean
   /** The old transport: answers come on its one stream. */
   readonly answersElsewhere: boolean
+  /** The answer is a stream that goes on: it must not take a connection from the calls. */
+  readonly staysOpen?: boolean
 }
 
 export interface PostEvents {
@@ -64,7 +66,8 @@ export class Post {
       ...traceHeaders(message),
     })
     const request = { method: 'POST', path: options.path, headers, body: message.text } as const
-    this.exchange = new Exchange(host.pools.calls, request, {
+    const { calls, streams } = host.pools
+    this.exchange = new Exchange(options.staysOpen === true ? streams : calls, request, {
       onHead: (status, headers) => this.#onHead(status, headers),
       onData: (chunk) => this.#onData(chunk),
       onEnd: () => this.#onEnd(),

@@ -20,7 +20,14 @@ afterEach(async () => {
 
 export function connect(url: string, more: Partial<HttpServerOptions> = {}) {
   const kept = keepLog()
-  const link = startHttpServer({ name: 'fixture', url, pools, log: kept.log, ...more })
+  const link = startHttpServer({
+    name: 'fixture',
+    era: 'session',
+    url,
+    pools,
+    log: kept.log,
+    ...more,
+  })
   links.push(link)
   return { asker: new Asker(link), link, ...kept }
 }

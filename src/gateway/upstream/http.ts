@@ -2,6 +2,7 @@
 // only that. Sends what the configuration says and nothing of the client's but its trace context.
 // Called by whoever owns the sessions.
 
+import type { Era } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import {
   HTTP_OPEN_EXCHANGES_MAX,
@@ -15,6 +16,7 @@ import { failureAnswer } from './failure-answer.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { OldTransport } from './http-old.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
+import { StatelessTransport } from './http-stateless.ts'
 import { Streamable } from './http-streamable.ts'
 import type { Said } from './read-said.ts'
 import { SecondBudget } from './second-budget.ts'
@@ -24,6 +26,8 @@ import type { Carried, Log, UpstreamFailure, UpstreamLink } from './upstream.ts'
 export interface HttpServerOptions {
   readonly name: string
   readonly url: string
+  /** The era that is spoken with this server. */
+  readonly era: Era
   /** From the configuration. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The value of `Authorization`, asked for every exchange: a login's token changes. */
@@ -57,7 +61,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
   readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
-  #transport: HttpTransport = new Streamable(this)
+  #transport: HttpTransport
   #closed = false
 
   constructor(options: HttpServerOptions) {
@@ -66,6 +70,8 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
+    this.#transport =
+      options.era === 'session' ? new Streamable(this) : new StatelessTransport(this)
     let settle = (): void => {}
     this.ended = new Promise((resolve) => {
       settle = resolve
@@ -85,7 +91,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
       return true
     }
     this.#budget.addCredit()
-    this.#transport.send({ text, sent, trace: carried?.trace })
+    this.#transport.send({ text, sent, trace: carried?.trace, passing: carried?.passing })
     return true
   }
 

@@ -1,7 +1,8 @@
 // A link to a server, as both transports make it: what a Link can do, and what only a server's side
 // has. A request that fails gets onFailure; a request still open at onClose has an unknown outcome.
 
-import type { Id } from '../../wire/message.ts'
+import type { KnownTool } from '../../core/tools.ts'
+import type { Id, Members } from '../../wire/message.ts'
 import type { GatewayErrorCode } from '../errors.ts'
 import type { Link, Related } from '../link.ts'
 
@@ -11,8 +12,18 @@ export interface Trace {
   readonly tracestate?: string | undefined
 }
 
+/** A request as it goes over, parsed: for links that have to write it anew. */
+export interface Passing {
+  readonly id: Id
+  readonly method: string
+  readonly params: Members | undefined
+  readonly tool?: KnownTool | undefined
+}
+
 export interface Carried extends Related {
   readonly trace?: Trace | undefined
+  /** Undefined for notifications and answers. */
+  readonly passing?: Passing
 }
 
 export interface UpstreamFailure {

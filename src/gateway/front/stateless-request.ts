@@ -1,0 +1,87 @@
+// A POST of the stateless era before it goes anywhere: whether it is one, and whether it says of
+// itself what the protocol wants. Headers and body must say the same, or a balancer in front and the
+// server behind would see two calls.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Era, faultOf, META, STATELESS_REVISION, versionOf } from '../../wire/eras.ts'
+import { decodeValue, nameIn } from '../../wire/mcp-headers.ts'
+import type { Message, Request } from '../../wire/message.ts'
+import { SESSION_REVISIONS } from '../../wire/revisions.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
+import { errorAnswer, type Told } from '../answers.ts'
+import { ALL_SERVERS } from '../link.ts'
+import { BASE64 } from '../upstream/base64.ts'
+
+/** By its header, or by what it carries. */
+export function isStateless(headers: IncomingHttpHeaders, messages: readonly Message[]): boolean {
+  const version = headers['mcp-protocol-version']
+  if (typeof version === 'string' && !SESSION_REVISIONS.includes(version)) return true
+  return messages.some((each) => each.kind === 'request' && versionOf(each) !== undefined)
+}
+
+/** Why a request does not belong into a conversation of this era, whatever carries it. */
+export function refusedIn(era: Era, request: Request): Told | undefined {
+  const { id } = request
+  if (era === 'session') {
+    if (versionOf(request) === undefined) return undefined
+    const text = `this connection has a session: a request of ${STATELESS_REVISION} is not for it`
+    return errorAnswer(id, RPC.invalidRequest, text)
+  }
+  const fault = faultOf(request)
+  if (fault === undefined) return undefined
+  if (fault === 'unsupported') {
+    const requested = String(versionOf(request)).slice(0, 100)
+    const text = `protocol version \`${requested}\` is not spoken here`
+    const data = { supported: [STATELESS_REVISION], requested }
+    return errorAnswer(id, RPC.unsupportedVersion, text, data)
+  }
+  const key = fault === 'version' ? META.version : META.capabilities
+  return errorAnswer(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
+}
+
+/** All servers at once are a session. */
+export function refusedEra(server: string, era: Era, { id }: Request): Told | undefined {
+  if (server !== ALL_SERVERS || era === 'session') return undefined
+  const text = `the endpoint of all servers speaks ${SESSION_REVISIONS.join(', ')}: send \`initialize\``
+  const data = { supported: [...SESSION_REVISIONS], requested: STATELESS_REVISION }
+  return errorAnswer(id, RPC.unsupportedVersion, text, data)
+}
+
+/** Why a POST is no request of the stateless era; every answer here goes with status 400. */
+export function refusedPost(
+  headers: IncomingHttpHeaders,
+  request: Request,
+  server: string,
+): Told | undefined {
+  const { id, method, params } = request
+  const unlike = (what: string) => errorAnswer(id, RPC.headerMismatch, what)
+  const version = headers['mcp-protocol-version']
+  const said = versionOf(request)
+  if (typeof said === 'string' && version !== said)
+    return unlike(
+      `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,
+    )
+  const refused = refusedIn('stateless', request) ?? refusedEra(server, 'stateless', request)
+  if (refused !== undefined) return refused
+  if (headers['mcp-method'] !== method)
+    return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
+  const name = nameIn(method, params)
+  const given = headers['mcp-name']
+  if (name === undefined)
+    return given === undefined ? undefined : unlike('`Mcp-Name` names nothing')
+  if (typeof given !== 'string') return unlike('`Mcp-Name` is missing')
+  if (decodeValue(given, BASE64) !== name) return unlike('`Mcp-Name` is not what the body says')
+  return undefined
+}
+
+function shown(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
+}
+
+/** The headers that repeat arguments. */
+export function paramHeaders(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const name in headers)
+    if (name.startsWith('mcp-param-')) found.set(name, String(headers[name]))
+  return found
+}

@@ -1,0 +1,122 @@
+// Headers that repeat what the body says (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`): written from the
+// body, and held against it. A balancer that trusts the header and a server that trusts the body
+// must see the same call. Pure; both HTTP sides of the gate use it.
+
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { PARAM_HEADERS_MAX, SCHEMA_PATH_DEPTH_MAX } from './limits.ts'
+import type { Members } from './message.ts'
+
+const SENTINEL = /^=\?base64\?(.*)\?=$/s
+const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** UTF-8 in base64 and back, which a pure room does not have. */
+export interface Base64 {
+  readonly encode: (text: string) => string
+  /** Undefined where the bytes are no UTF-8. */
+  readonly decode: (base64: string) => string | undefined
+}
+
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+])
+
+/** What `Mcp-Name` repeats; undefined where the method has no name. */
+export function nameIn(method: string, params: Members | undefined): string | undefined {
+  const key = NAMED_BY.get(method)
+  const value = key === undefined ? undefined : params?.value[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function encodeValue(value: string, base64: Base64): string {
+  if (PLAIN.test(value) && !SENTINEL.test(value)) return value
+  return `=?base64?${base64.encode(value)}?=`
+}
+
+/** Undefined where no honest client writes so. */
+export function decodeValue(header: string, base64: Base64): string | undefined {
+  const encoded = SENTINEL.exec(header)?.[1]
+  if (encoded === undefined) return PLAIN.test(header) ? header : undefined
+  return BASE64.test(encoded) ? base64.decode(encoded) : undefined
+}
+
+/** A parameter that a tool wants repeated: the header's name in lower case, and where its value is
+ * among the arguments. */
+export interface ParamHeader {
+  readonly header: string
+  readonly path: readonly string[]
+}
+
+/** Undefined where the annotations are not such as a client may follow. */
+export function paramHeadersOf(inputSchema: JsonValue | undefined): ParamHeader[] | undefined {
+  const found: ParamHeader[] = []
+  const isFine = collect(inputSchema, [], found)
+  const names = new Set(found.map(({ header }) => header))
+  return isFine && names.size === found.length && found.length <= PARAM_HEADERS_MAX
+    ? found
+    : undefined
+}
+
+function collect(schema: JsonValue | undefined, path: string[], found: ParamHeader[]): boolean {
+  const properties = isObject(schema) ? schema.properties : undefined
+  if (!isObject(properties) || path.length > SCHEMA_PATH_DEPTH_MAX) return true
+  for (const [key, property] of Object.entries(properties)) {
+    if (!isObject(property)) continue
+    const here = [...path, key]
+    const name = property['x-mcp-header']
+    if (name !== undefined) {
+      const isPrimitive = ['string', 'integer', 'boolean'].includes(String(property.type))
+      if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive) return false
+      found.push({ header: `mcp-param-${name.toLowerCase()}`, path: here })
+    }
+    if (!collect(property, here, found)) return false
+  }
+  return true
+}
+
+/** The argument that is repeated; undefined where there is none to repeat. */
+export function valueAt(
+  args: JsonObject,
+  path: readonly string[],
+): string | number | boolean | undefined {
+  let value: JsonValue | undefined = args
+  for (const key of path)
+    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return value === null || typeof value === 'object' ? undefined : value
+}
+
+/** What disagrees between headers and body, in words; undefined where nothing does. `headers` has
+ * lower-case names. */
+export function disagreement(
+  headers: ReadonlyMap<string, string>,
+  wanted: readonly ParamHeader[],
+  args: JsonObject,
+  base64: Base64,
+): string | undefined {
+  for (const { header, path } of wanted) {
+    const inBody = valueAt(args, path)
+    const given = headers.get(header)
+    const inHeader = given === undefined ? undefined : decodeValue(given, base64)
+    if (inBody === undefined && given === undefined) continue
+    if (inBody === undefined) return `\`${header}\` repeats an argument that is not there`
+    if (given === undefined) return `\`${header}\` is missing, and its argument is there`
+    if (inHeader === undefined) return `\`${header}\` is not a value that a header may have`
+    if (!isSame(inHeader, inBody)) return `\`${header}\` is not what the argument says`
+  }
+  const known = new Set(wanted.map(({ header }) => header))
+  for (const name of headers.keys())
+    if (!known.has(name)) return `\`${name.slice(0, 100)}\` repeats an argument nobody declared`
+  return undefined
+}
+
+/** A number may be written in more than one way. */
+function isSame(inHeader: string, inBody: string | number | boolean): boolean {
+  if (inHeader === String(inBody)) return true
+  return typeof inBody === 'number' && inHeader.trim() !== '' && Number(inHeader) === inBody
+}
