@@ -65,6 +65,12 @@ export class NameMap<T> {
     return this.#exact.size + this.#globs.length
   }
 
+  /** By key, in an order that does not depend on how they were written. */
+  entries(): [string, T][] {
+    const globs = this.#globs.map(({ glob, value }): [string, T] => [glob.key, value])
+    return [...this.#exact, ...globs].sort(([one], [other]) => (one < other ? -1 : 1))
+  }
+
   values(): T[] {
     return [...this.#exact.values(), ...this.#globs.map(({ value }) => value)]
   }
