@@ -2,14 +2,17 @@
 // is wrong is shown with its place before the command gives up.
 
 import { resolve } from 'node:path'
+import type { Problem } from '../document/problem.ts'
 import { type GateConfig, readConfig } from '../gateway/config.ts'
-import { LOCAL_POLICY } from '../gateway/config-grants.ts'
-import { type BoundPolicy, PolicySet } from '../gateway/policy-set.ts'
+import {
+  type CompiledDocuments,
+  compileDocuments,
+  readDocuments,
+} from '../gateway/operate/documents.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
-import { digestOf } from '../ledger/record.ts'
 import { CliError } from './errors.ts'
-import type { Output } from './output.ts'
-import { loadHouse, loadPolicy, readText } from './read-input.ts'
+import { type Output, plural } from './output.ts'
+import { readText } from './read-input.ts'
 
 export interface ConfigOptions {
   readonly config: string
@@ -32,22 +35,25 @@ export function loadConfig(
   return { ...config, port: number, ...(data === undefined ? {} : { data: resolve(data) }) }
 }
 
-const DENY_ALL = 'version: 1\ndefault: deny\n'
-
-/** The local user's document and those that grants name, each with the house over it. */
-export function loadPolicies(config: GateConfig, output: Output, log: Log): PolicySet {
-  const house = loadHouse(config.house, output)
-  const denyAll = loadPolicy('no policy', house, output, DENY_ALL).policy
-  const none = { policy: denyAll, id: `none ${digestOf(DENY_ALL)}` }
-  const load = (file: string, name: string): BoundPolicy => {
-    const { policy, problems, text } = loadPolicy(file, { ...house, name }, output)
-    for (const problem of problems) output.problem(problem, text)
-    if (policy.shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
-    return { policy, id: `${name} ${digestOf(text)}` }
-  }
+/** The local user's document, those that grants name and the house, with every problem shown. */
+export function loadDocuments(config: GateConfig, output: Output, log: Log): CompiledDocuments {
+  // For the words: they say which file is not there, and which is beside it.
+  for (const file of [config.policy, config.house, ...Object.values(config.policies)])
+    if (file !== undefined) readText(file)
   if (config.policy === undefined)
     log('warn', 'the configuration names no policy: everything the local user asks is denied')
-  const files = Object.entries(config.policies)
-  if (config.policy !== undefined) files.unshift([LOCAL_POLICY, config.policy])
-  return new PolicySet(new Map(files.map(([name, file]) => [name, load(file, name)])), none)
+  const { compiled, problems } = compileDocuments(readDocuments(config))
+  for (const { problem, text } of problems) output.problem(problem, text)
+  if (compiled === undefined) throw withErrors(problems.map(({ problem }) => problem))
+  for (const [name, { shadow }] of compiled.policies)
+    if (shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
+  return compiled
+}
+
+function withErrors(problems: readonly Problem[]): CliError {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  const file = errors[0]?.file
+  const help = `mend them; \`sluice policy check ${file}\` shows them again`
+  const message = `\`${file}\` has ${plural(errors.length, 'error')}`
+  return new CliError('CLI_POLICY', message, help, problems)
 }

@@ -14,6 +14,7 @@ import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
+import { addPolicyApply } from './policy-apply.ts'
 import { addPolicyCheck } from './policy-check.ts'
 import { addPolicyCoverage } from './policy-coverage.ts'
 import { addPolicyExplain } from './policy-explain.ts'
@@ -74,6 +75,7 @@ function build(answer: Answer): Command {
     addPolicyProve,
     addPolicyCoverage,
     addPolicyImport,
+    addPolicyApply,
   ])
     add(policy, answer)
   const ledger = program
@@ -110,5 +112,6 @@ Examples:
   sluice policy prove properties.yaml --tools tools.json # can this ever happen?
   sluice policy coverage cases.yaml                      # which rules has no case tried?
   sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
+  sluice policy apply --dry-run                          # what would the changed policy let through?
 
 A tools file is a JSON array of tool definitions, each with "server".`

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError } from './errors.ts'
 import { connectGate, greet } from './gate-socket.ts'
+import { printable } from './output.ts'
 
 const START_MS_MAX = 30_000
 /** Another gate had the directory and then did not serve, because it was ending: ours may. */
@@ -20,7 +21,9 @@ const LOG_TAIL_CHARS = 2_000
 export async function pipe(directory: string, config: string, server: string): Promise<0 | 1> {
   const socket = (await connectGate(directory)) ?? (await startGate(directory, config))
   const { SLUICE_TOKEN: token } = process.env
-  await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
+  const { notice } = await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
+  if (typeof notice === 'string' && notice !== '')
+    process.stderr.write(`sluice: ${printable(notice)} (--data ${directory})\n`)
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   return new Promise((resolve) => {

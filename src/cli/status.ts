@@ -65,7 +65,9 @@ function show(said: JsonObject, output: Output): void {
     const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
     output.line(`${state}${why}`)
     output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
-    output.line(`policy ${printable(String(said.policy))}`)
+    const { documents } = isObject(said.policy) ? said.policy : {}
+    for (const { name, file, digest } of objects(documents))
+      output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)
     for (const server of objects(said.servers))
       output.line(
         `server ${printable(String(server.name))} (${server.kind}): ${plural(Number(server.sessions), 'session')}, ${server.openRequests} open`,

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander'
 import type { Log } from '../gateway/upstream/upstream.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import { type ConfigOptions, loadConfig, loadPolicies } from './load-config.ts'
+import { type ConfigOptions, loadConfig, loadDocuments } from './load-config.ts'
 import { Output, printable } from './output.ts'
 
 interface Options extends ConfigOptions {
@@ -44,11 +44,11 @@ export function addUp(parent: Command, answer: Answer): void {
 async function up(options: Options): Promise<void> {
   const output = new Output({})
   const config = loadConfig(options, output)
-  const policies = loadPolicies(config, output, log)
+  const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
-  const gate = await runGate(config, policies, { piped, log }).catch((error: Error) => {
+  const gate = await runGate(config, documents, { piped, log }).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined
     const help = 'another --port or --data may be free; `sluice up --help` shows more'

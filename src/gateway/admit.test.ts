@@ -29,12 +29,13 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
   }
   const record = { intent, refusal: (judged: Judged) => void refusals.push(judged) }
   const spine: Spine = {
-    policy: () => policy as CompiledPolicy,
+    policy: () => ({ policy: policy as CompiledPolicy, id: 'policy digest' }),
     frozen: () => undefined,
     counters,
     record,
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
     newId: () => 'id',
+    keepsTexts: false,
   }
   const ask = (objection?: string) =>
     admit(spine, { call: CALL, facts: FACTS, argsText: '{}', objection })

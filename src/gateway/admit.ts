@@ -7,9 +7,12 @@ import type { Instant } from '../core/clock.ts'
 import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import type { Decision, ShadowVerdict } from '../core/decision.ts'
+import type { Judged as JudgedValues } from '../core/judged.ts'
 import { decide } from '../policy/decide.ts'
+import { judgedValues } from '../policy/judged-values.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
+import type { BoundPolicy } from './policy-set.ts'
 
 /** What is asked, as it was read. */
 export interface Asked {
@@ -27,6 +30,10 @@ export interface Asked {
 export interface Judged extends Asked {
   readonly callId: string
   readonly decision: Decision
+  /** Name and digest of the policy that judged. */
+  readonly policy: string
+  /** What the verdict was reached from. */
+  readonly values: JudgedValues
   readonly now: Instant
 }
 
@@ -38,12 +45,15 @@ export interface CallRecord {
 }
 
 export interface Spine {
-  readonly policy: () => CompiledPolicy
+  /** The policy that binds the caller, as it is now. */
+  readonly policy: () => BoundPolicy
   readonly frozen: (who: Concerned) => Frozen | undefined
   readonly counters: Counters & Usage
   readonly record: CallRecord
   readonly now: () => Instant
   readonly newId: () => string
+  /** Texts among what was judged are kept too. */
+  readonly keepsTexts: boolean
 }
 
 /** To a call that was counted before, every limit has room. */
@@ -67,9 +77,14 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const { counters, record } = spine
   const now = spine.now()
   const callId = spine.newId()
+  const { policy, id: policyId } = spine.policy()
+  const judged = (decision: Decision): Judged => {
+    const values = decision.code === 'FROZEN' ? {} : valuesOf(policy, asked, spine.keepsTexts)
+    return { ...asked, callId, decision, policy: policyId, values, now }
+  }
   const refuse = (refused: Decision): Verdict => {
     const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
-    record.refusal({ ...asked, callId, decision: told, now })
+    record.refusal(judged(told))
     return { decision: told, callId }
   }
   // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
@@ -77,10 +92,10 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const frozen = spine.frozen(concernedBy(asked))
   if (frozen !== undefined) return refuse(frozenDecision(frozen))
   const usage = asked.continues === true ? NOTHING_USED : counters
-  const judged = decide(spine.policy(), asked.call, asked.facts, usage, now)
-  const decision = asked.continues === true ? uncounted(judged) : judged
+  const weighed = decide(policy, asked.call, asked.facts, usage, now)
+  const decision = asked.continues === true ? uncounted(weighed) : weighed
   if (asked.objection !== undefined && decision.action !== 'hide')
-    return refuse(denied(decision, 'DENIED', asked.objection))
+    return refuse({ ...denied(decision, 'DENIED', asked.objection), rule: BUILT_IN })
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
   const consumed = await counters.consume(decision.limits, now)
   if (!consumed.ok) return refuse(outrun(decision, consumed))
@@ -89,13 +104,22 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
   }
   try {
-    const recorded = { ...asked, callId, decision: { ...decision, shadow }, now }
-    return { admission: { intent: await record.intent(recorded), giveBack } }
+    const intent = await record.intent(judged({ ...decision, shadow }))
+    return { admission: { intent, giveBack } }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
     await giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
     return { decision: denied(decision, 'POLICY_FAULT', reason), callId }
+  }
+}
+
+/** The record of a call must not fail by what it would keep beside it. */
+function valuesOf(policy: CompiledPolicy, { call, facts }: Asked, texts: boolean): JudgedValues {
+  try {
+    return judgedValues(policy, call, facts, texts)
+  } catch {
+    return {}
   }
 }
 
@@ -139,10 +163,15 @@ function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
   return { ...verdict, limits: [] }
 }
 
+/** Told where a rule asks for a person; `replay` knows it by this. */
+export const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
+/** The rule of what holds whatever a document says. */
+const BUILT_IN = 'built-in'
+
 /** Until there are approvals, what asks for one is denied and says so. */
 function withoutApprovals(decision: Decision): Decision {
   if (decision.action !== 'require_approval') return decision
-  const reason = `${decision.reason}; nobody can be asked yet, so it is denied`
+  const reason = `${decision.reason}${NOBODY_TO_ASK}`
   return denied(decision, 'DENIED', reason)
 }
 

@@ -4,6 +4,7 @@
 import type { Call } from '../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
+import { SCHEMA_DEPTH_MAX } from '../policy/limits.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
 import { caseTwin } from '../wire/check-arguments.ts'
 import type { Request } from '../wire/message.ts'
@@ -61,8 +62,6 @@ export function objectionTo(args: JsonObject, tool: KnownTool | undefined): stri
   if (twin === undefined) return undefined
   return `the argument \`${twin.slice(0, 64)}\` is like a declared one but for case`
 }
-
-const SCHEMA_DEPTH_MAX = 16
 
 function twinIn(
   value: JsonValue | undefined,

@@ -12,7 +12,7 @@ import type { ConfigValues } from './config-values.ts'
 
 /** The document of `policy:`, where a grant is to have the same as the local user. */
 export const LOCAL_POLICY = 'policy'
-const HOUSE = 'house'
+export const HOUSE = 'house'
 
 export const POLICIES: Shape = {
   kind: 'record',

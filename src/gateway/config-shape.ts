@@ -65,6 +65,10 @@ export const CONFIG: ObjectShape = {
             shape: { kind: 'word', words: ['normal', 'full'] },
             doc: '`full` also survives power loss, and is slower',
           },
+          record: {
+            shape: { kind: 'word', words: ['plain', 'judged'] },
+            doc: '`judged`: texts that rules read are kept too, so that `replay` can judge by them; numbers, booleans and enums always are',
+          },
         },
       },
       doc: 'how the record is kept',

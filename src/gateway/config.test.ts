@@ -21,7 +21,7 @@ servers:
 policy: ./policy.yaml
 policies: { house: /etc/house.yaml, reader: reader.yaml }
 grants: { ann: { hash: "sha256:${'ab'.repeat(32)}", policy: reader, groups: [ops], explain: true } }
-ledger: { sync: full }
+ledger: { sync: full, record: judged }
 `
     const environment = { PACKAGE: 'some-server', TOKEN: 'a}b${c' }
     const { config, problems } = readConfig({ file: '/etc/sluice/sluice.yaml', text }, environment)
@@ -58,6 +58,7 @@ ledger: { sync: full }
         },
       ],
       sync: 'full',
+      keepsTexts: true,
     })
   })
 

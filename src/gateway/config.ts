@@ -4,6 +4,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { dirname, resolve } from 'node:path'
 import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar } from '../document/fields.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
   entry,
@@ -43,6 +44,8 @@ export interface GateConfig {
   readonly house?: string
   readonly grants: readonly FixedGrant[]
   readonly sync: 'normal' | 'full'
+  /** `ledger: { record: judged }`: texts that expressions read are kept too. */
+  readonly keepsTexts: boolean
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
@@ -102,8 +105,8 @@ class ConfigReader {
       ...policy,
       ...policies,
       grants: readGrants(map, policyNames({ ...policy, ...policies }), this.#values),
-      sync:
-        (entry(ledger, 'sync') as LocatedScalar | undefined)?.value === 'full' ? 'full' : 'normal',
+      sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
+      keepsTexts: scalar(ledger, 'record') === 'judged',
     }
   }
 

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Counters, Usage } from '../core/counters.ts'
+import type { KnownTool } from '../core/tools.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
@@ -73,6 +74,7 @@ export class Gate {
       counters: parts.counters,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
+      keepsTexts: parts.config.keepsTexts,
     }
   }
 
@@ -120,7 +122,7 @@ export class Gate {
       this.#parts.log(level, message, { server: name, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
-    const record = new LedgerRecord(this.#parts.ledger, () => bound().id, this.#parts.log)
+    const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
     const { now } = this.#spine
     const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
     const already = frozen()
@@ -137,7 +139,7 @@ export class Gate {
     }
     const server = this.#connect(name, serverConfig, link.era, log)
     const relay = new Relay(link, server, {
-      spine: { ...this.#spine, policy, record },
+      spine: { ...this.#spine, policy: bound, record },
       server: name,
       facts: () => ({
         transport: serverConfig.kind,
@@ -179,6 +181,15 @@ export class Gate {
   endUnheld(): void {
     for (const { client, who } of [...this.#sessions])
       if (!who().holds()) client.close('whoever opened this session may no longer call')
+  }
+
+  get knownTools(): readonly KnownTool[] {
+    return this.#known.all
+  }
+
+  /** Another policy is in force: what callers may see may be another. */
+  policyChanged(): void {
+    for (const relay of this.#relays) relay.tellListsChanged()
   }
 
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */

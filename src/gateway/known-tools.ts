@@ -8,6 +8,12 @@ import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
 
+  /** The newest definition of each. */
+  get all(): readonly KnownTool[] {
+    const tools = [...this.#byText.values()]
+    return [...new Map(tools.map((tool) => [keyOf(tool), tool])).values()]
+  }
+
   /** `text` is the definition as the server wrote it. */
   accept(server: string, definition: Omit<ToolDefinition, 'server'>, text: string): KnownTool {
     const key = `${server}\n${text}`
@@ -20,6 +26,10 @@ export class KnownTools {
     }
     return tool
   }
+}
+
+function keyOf({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
 }
 
 /** Definitions remembered; a server that changes its own all day must not fill the memory. */

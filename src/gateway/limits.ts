@@ -118,6 +118,12 @@ export const DRAIN_MS = 5_000
 export const FREEZES_MAX = 1_000
 export const FREEZE_ID_LENGTH_MAX = 256
 export const FREEZE_WHY_LENGTH_MAX = 500
+/** A policy document; the reader of documents has a lower bound of its own. */
+export const POLICY_FILE_BYTES_MAX = 8 * 1_048_576
+/** How often the policy files are looked at for a change. */
+export const POLICY_LOOK_EVERY_MS = 500
+/** Differences of a policy that are listed; all are counted. */
+export const LOOSENINGS_TOLD_MAX = 50
 
 /** An access token; those of authorisation servers carry claims. */
 export const TOKEN_LENGTH_MAX = 16_384

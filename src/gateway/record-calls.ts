@@ -9,13 +9,10 @@ import type { Log } from './upstream/upstream.ts'
 
 export class LedgerRecord implements CallRecord {
   readonly #ledger: Ledger
-  readonly #policy: () => string
   readonly #log: Log
 
-  /** `policy` says which document judges: its name and digest. */
-  constructor(ledger: Ledger, policy: () => string, log: Log) {
+  constructor(ledger: Ledger, log: Log) {
     this.#ledger = ledger
-    this.#policy = policy
     this.#log = log
   }
 
@@ -34,7 +31,7 @@ export class LedgerRecord implements CallRecord {
     this.#ledger.outcome(intent, { ...outcome, atMs: Date.now(), durationMs })
   }
 
-  #judgement({ call, callId, facts, decision, argsText, now }: Judged): Judgement {
+  #judgement({ call, callId, facts, decision, policy, values, argsText, now }: Judged): Judgement {
     return {
       atMs: now.wallMs,
       callId,
@@ -45,9 +42,9 @@ export class LedgerRecord implements CallRecord {
       method: call.method,
       name: call.name,
       category: facts.tool?.category ?? null,
-      policy: this.#policy(),
+      policy,
       decision,
-      judged: {},
+      judged: values,
       argsDigest: argsText === undefined ? null : digestOf(argsText),
     }
   }

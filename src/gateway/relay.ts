@@ -114,6 +114,14 @@ export class Relay {
     return this.#context.frozen()
   }
 
+  /** The gate itself changed what this caller may see. */
+  tellListsChanged(): void {
+    // Before that a client may be told nothing.
+    if (this.#closed || this.#client.revision === '') return
+    for (const kind of ['tools', 'prompts', 'resources'])
+      this.#client.send(writeNotification(`notifications/${kind}/list_changed`, undefined))
+  }
+
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true

@@ -26,8 +26,11 @@ import { IdleEnd } from './idle-end.ts'
 import { labelsOf } from './labels-of.ts'
 import { DRAIN_MS, GRANTS_LOOK_MS } from './limits.ts'
 import { controlOf } from './operate/commands.ts'
+import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
+import { Policies } from './operate/policies.ts'
+import { watchFiles } from './operate/watch-files.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -48,7 +51,7 @@ export interface RunningGate {
 
 export async function runGate(
   config: GateConfig,
-  policies: PolicySet,
+  documents: CompiledDocuments,
   { piped, log }: { readonly piped: boolean; readonly log: Log },
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
@@ -65,10 +68,12 @@ export async function runGate(
     undo.push(() => store.close())
     const freezes = new Freezes(store)
     for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
-    const restored = restore(config.data, policies)
-    const policyId = policies.local.id
-    const event = (name: string) =>
-      void ledger.event({ atMs: Date.now(), name, detail: { policy: policyId } }).catch(() => {})
+    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+    const restored = restore(config.data, policies.now)
+    const event = (name: string) => {
+      const detail = { policy: policies.now.local.id, documents: policies.describe() }
+      void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
+    }
     event('start')
     undo.push(() => event('stop'))
     const leftovers = join(config.data, 'servers.json')
@@ -77,28 +82,34 @@ export async function runGate(
     undo.push(() => watcher.close())
     const pools = new HttpPools()
     undo.push(() => pools.close())
-    const named = [config.policy, config.house, ...Object.values(config.policies)]
-    const paths = [config.file, config.data, ...named]
-    const ownPaths = paths.filter((path) => path !== undefined)
+    const files = [...documents.documents.values()].map(({ file }) => file)
+    const ownPaths = [config.file, config.data, ...files]
     const seals = new Seals(InstallationKey.at(config.data))
     const kept = { ...restored, seals, ledger, freezes }
     const gate = new Gate({
-      ...{ config, policies: () => policies, ...kept, watcher, pools, ownPaths, log },
+      ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })
     undo.push(() => gate.close('the gate is stopping'))
+    policies.onChange = () => gate.policyChanged()
+    policies.tools = () => gate.knownTools
+    const reload = () => policies.reload(() => readDocuments(config))
+    undo.push(watchFiles(files, reload))
+    process.on('SIGHUP', reload)
+    undo.push(() => void process.off('SIGHUP', reload))
     const door = openDoor(config, policies, gate, log, undo)
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
     const ready = () => readiness(ledger, policies, freezes)
     let url = piped ? path : ''
-    const reached = { policyId: () => policyId, ready, url: () => url }
-    const control = controlOf({ config, gate, ledger, freezes, ...reached })
+    const reached = { ready, reload, url: () => url }
+    const control = controlOf({ config, gate, ledger, freezes, policies, ...reached })
     const socket = new SocketFront({
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
       open: (name, link, who) => gate.open(name, link, who),
       identify: (token) => door.admit({ token, isLocal: true, audiences: () => [] }),
       command: (word, request) => control.run(word, request),
+      notice: () => policies.why,
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())
@@ -134,7 +145,7 @@ export async function runGate(
 /** Who may call; sessions of those who no longer may are ended, also while nobody asks. */
 function openDoor(
   config: GateConfig,
-  policies: PolicySet,
+  policies: Policies,
   gate: Gate,
   log: Log,
   undo: (() => void)[],
@@ -149,7 +160,7 @@ function openDoor(
   })
   const warn = (): void => {
     for (const { name, policy, revokedMs } of grants.list())
-      if (revokedMs === null && !policies.has(policy))
+      if (revokedMs === null && !policies.now.has(policy))
         log('warn', `the grant \`${name}\` names no policy of the configuration: all is denied`, {
           policy,
         })
@@ -189,12 +200,13 @@ function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
 
 function readiness(
   ledger: Ledger,
-  policies: PolicySet,
+  policies: Policies,
   freezes: Freezes,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
-    shadowOf(policies),
+    shadowOf(policies.now),
+    policies.why === '' ? undefined : policies.why,
     freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
   ].filter((part) => part !== undefined)
   return { ok: ledger.state === 'writing', why: why.join('; ') }

@@ -5,10 +5,11 @@ import type { Action } from '../core/actions.ts'
 import type { Take } from '../core/counters.ts'
 import type { Decimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonValue } from '../core/json.ts'
+import type { Judged, NotKept } from '../core/judged.ts'
 import type { Category } from '../core/tools.ts'
 import { ENCODING_VERSION, KINDS } from './encoding.ts'
 import { LedgerError } from './errors.ts'
-import type { Judged, Judgement, LedgerRecord, Status, Verdict } from './record.ts'
+import type { Judgement, LedgerRecord, Status, Verdict } from './record.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: fields by place; the hash says that we wrote them
 type Fields = any[]
@@ -126,14 +127,24 @@ function judgedOf(fields: 0 | Fields): Judged {
       Array.isArray(value)
         ? new ExactNumber(value[0])
         : typeof value === 'object' && value !== null
-          ? text_(value)
+          ? cutOrNotKept(value)
           : value,
     ]),
   )
 }
 
+function cutOrNotKept(value: Cut | NotKept): string | NotKept {
+  return 'is' in value ? { is: value.is } : text_(value)
+}
+
+interface Cut {
+  readonly cut: string
+  readonly length: number
+  readonly sha256: string
+}
+
 /** A cut text is shown with what is known of the rest. */
-function text_(value: string | { cut: string; length: number; sha256: string }): string {
+function text_(value: string | Cut): string {
   if (typeof value === 'string') return value
   return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`
 }

@@ -5,9 +5,10 @@
 import type { Take } from '../core/counters.ts'
 import { type Decimal, formatDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonValue } from '../core/json.ts'
+import { isNotKept, type Judged, type JudgedValue } from '../core/judged.ts'
 import { LedgerError } from './errors.ts'
 import { JUDGED_ENTRIES_MAX, TEXT_KEPT_LENGTH, TEXT_LENGTH_MAX } from './limits.ts'
-import { digestOf, type Entry, type Judged, type Judgement, type Outcome } from './record.ts'
+import { digestOf, type Entry, type Judgement, type Outcome } from './record.ts'
 
 export const ENCODING_VERSION = 1
 /** The third field; numbers, so that a walk over the chain need not read further. */
@@ -88,14 +89,15 @@ function decimal(value: Decimal): string {
   return value.scale === 0 ? value.units.toString() : formatDecimal(value)
 }
 
-/** A number that no double holds is an array with its text. */
+/** A number that no double holds is an array with its text, and why there is no value an object. */
 function judgedFields(judged: Judged): unknown {
   const names = Object.keys(judged)
   if (names.length === 0) return 0
   if (names.length > JUDGED_ENTRIES_MAX)
     throw refused(`${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`)
   return names.map((name) => {
-    const value = judged[name] as Judged[string]
+    const value = judged[name] as JudgedValue
+    if (isNotKept(value)) return [text(name), { is: value.is }]
     if (value instanceof ExactNumber) return [text(name), [value.text]]
     if (typeof value === 'string') return [text(name), shortened(value)]
     return [text(name), typeof value === 'number' ? number(value) : value]

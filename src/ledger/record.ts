@@ -6,7 +6,8 @@ import { hash } from 'node:crypto'
 import type { Action } from '../core/actions.ts'
 import type { Take } from '../core/counters.ts'
 import type { GuardrailMatch, ShadowVerdict } from '../core/decision.ts'
-import type { ExactNumber, JsonValue } from '../core/json.ts'
+import type { JsonValue } from '../core/json.ts'
+import type { Judged } from '../core/judged.ts'
 import type { Category } from '../core/tools.ts'
 
 export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const
@@ -25,9 +26,6 @@ export interface Verdict {
   /** `limits` of each only where they were consumed. */
   readonly shadow: readonly (Omit<ShadowVerdict, 'code'> & { readonly code: string })[]
 }
-
-/** Numbers, booleans and enums that expressions, amounts and keys read, by path. */
-export type Judged = Readonly<Record<string, number | boolean | string | null | ExactNumber>>
 
 export interface Judgement {
   readonly atMs: number

@@ -186,46 +186,50 @@ describe('sound', () => {
     action.map((word) => (it: DocumentText) => {
       it.default = word
     }),
-    fc.tuple(section, fc.nat(20), action, fc.boolean()).map(([of, at, word, other]) => (it) => {
-      const rule = pick(Object.values(it[of]), at)
-      if (rule === undefined) return
-      if (other && rule.when !== undefined) rule.otherwise = word
-      else rule.action = word
-    }),
-    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it) => {
+    fc
+      .tuple(section, fc.nat(20), action, fc.boolean())
+      .map(([of, at, word, other]) => (it: DocumentText) => {
+        const rule = pick(Object.values(it[of]), at)
+        if (rule === undefined) return
+        if (other && rule.when !== undefined) rule.otherwise = word
+        else rule.action = word
+      }),
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
       const key = pick(Object.keys(it[of]), at)
       if (key !== undefined) delete it[of][key]
     }),
-    fc.tuple(section, document, fc.nat(20)).map(([of, from, at]) => (it) => {
+    fc.tuple(section, document, fc.nat(20)).map(([of, from, at]) => (it: DocumentText) => {
       const key = pick(Object.keys(from[of]), at)
       if (key !== undefined) it[of][key] = from[of][key] as RuleText
     }),
-    fc.tuple(section, fc.nat(20), fc.constantFrom(1, 2, 5, 9)).map(([of, at, max]) => (it) => {
-      const rule = pick(Object.values(it[of]), at)
-      if (rule?.rate_limit !== undefined) rule.rate_limit = { ...rule.rate_limit, max }
-    }),
+    fc
+      .tuple(section, fc.nat(20), fc.constantFrom(1, 2, 5, 9))
+      .map(([of, at, max]) => (it: DocumentText) => {
+        const rule = pick(Object.values(it[of]), at)
+        if (rule?.rate_limit !== undefined) rule.rate_limit = { ...rule.rate_limit, max }
+      }),
     fc
       .tuple(section, fc.nat(20), fc.constantFrom(' && session.calls < 5', ' || session.calls < 5'))
-      .map(([of, at, more]) => (it) => {
+      .map(([of, at, more]) => (it: DocumentText) => {
         const rule = pick(Object.values(it[of]), at)
         if (rule?.when !== undefined && !rule.when.includes('||')) rule.when += more
       }),
-    fc.tuple(section, fc.nat(20), fc.nat(20)).map(([of, at, bound]) => (it) => {
+    fc.tuple(section, fc.nat(20), fc.nat(20)).map(([of, at, bound]) => (it: DocumentText) => {
       const rule = pick(Object.values(it[of]), at)
       if (rule?.when !== undefined)
         rule.when = rule.when.replace(/(args\.n|session\.calls) ([<>]) \d+/, `$1 $2 ${bound}`)
     }),
-    guardrail.map((one) => (it) => {
+    guardrail.map((one) => (it: DocumentText) => {
       it.guardrails = [...it.guardrails.filter(({ name }) => name !== one.name), one]
     }),
-    fc.nat(5).map((at) => (it) => {
+    fc.nat(5).map((at) => (it: DocumentText) => {
       it.guardrails.splice(at, 1)
     }),
-    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it) => {
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
       const rule = pick(Object.values(it[of]), at)
       if (rule?.over !== undefined) delete rule.over
     }),
-    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it) => {
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
       const rule = pick(Object.values(it[of]), at)
       if (rule === undefined) return
       if (rule.mode === undefined) rule.mode = 'shadow'

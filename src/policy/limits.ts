@@ -48,6 +48,9 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
 export const KEY_PART_LENGTH_MAX = 256
 /** Keys of counters that a limit remembers. */
 export const REMEMBERED_KEYS_MAX = 4_096
+/** Arguments of one call whose values are kept for `replay`, and the longest text among them. */
+export const JUDGED_PATHS_MAX = 200
+export const JUDGED_TEXT_LENGTH_MAX = 1_024
 /** Nesting of a declared input schema that is followed. */
 export const SCHEMA_DEPTH_MAX = 16
 

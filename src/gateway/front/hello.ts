@@ -38,6 +38,8 @@ export function readHello(socket: Socket): Promise<Hello> {
         return fail(`the first line has more than ${SOCKET_HELLO_BYTES_MAX} bytes`)
       if (end < 0) return
       stop()
+      // Nothing is lost until somebody reads on.
+      socket.pause()
       try {
         resolve({ ...parse(said.subarray(0, end)), rest: said.subarray(end + 1) })
       } catch (error) {

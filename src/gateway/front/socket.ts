@@ -25,6 +25,8 @@ export interface SocketFrontOptions {
   readonly identify: (token: string | undefined) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
+  /** What whoever connects should know, in words; empty where nothing. */
+  readonly notice: () => string
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
 }
@@ -63,11 +65,11 @@ export class SocketFront {
     try {
       const hello = await readHello(socket)
       if (hello.word === 'pipe') return await this.#pipe(socket, hello)
-      socket.resume()
       say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
     } catch (error) {
       say(socket, refusal(error as Error))
     }
+    socket.resume()
     socket.end()
   }
 
@@ -82,7 +84,7 @@ export class SocketFront {
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
       throw new Refused(IN_USE, 'end a client that nobody needs')
-    say(socket, { ok: true })
+    say(socket, { ok: true, notice: this.#options.notice() })
     const gone = (link: LineLink): void => {
       this.#links.delete(link)
       this.#options.onClients(this.#links.size)
@@ -102,6 +104,7 @@ export class SocketFront {
     this.#links.add(link)
     this.#options.onClients(this.#links.size)
     link.start(rest)
+    socket.resume()
   }
 }
 

@@ -8,14 +8,17 @@ import type { Gate } from '../gate.ts'
 import { Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
+import type { Policies } from './policies.ts'
+import { Refused } from './refused.ts'
 
 export interface CommandParts {
   readonly config: GateConfig
   readonly gate: Gate
   readonly ledger: Ledger
   readonly freezes: Freezes
-  /** Name and digest of the policy in force. */
-  readonly policyId: () => string
+  readonly policies: Policies
+  /** Looks at the policy files at once. */
+  readonly reload: () => void
   /** What `/readyz` says. */
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   /** Where clients reach it; empty until it serves. */
@@ -23,7 +26,7 @@ export interface CommandParts {
 }
 
 export function controlOf(parts: CommandParts): Control {
-  const { config, freezes, gate, ledger } = parts
+  const { config, freezes, gate, ledger, policies, reload } = parts
   const freezing = {
     ...{ freezes, ledger, servers: Object.keys(config.servers) },
     interrupt: () => gate.interrupt(),
@@ -33,10 +36,24 @@ export function controlOf(parts: CommandParts): Control {
     freeze: (request) => freeze(freezing, request),
     thaw: (request) => thaw(freezing, request),
     status: () => status(parts),
+    apply: (request) => {
+      reload()
+      return applyPolicy(policies, request)
+    },
   })
 }
 
-function status({ config, freezes, gate, ledger, policyId, ready, url }: CommandParts): JsonObject {
+/** Without a digest it only shows what would change. */
+export function applyPolicy(
+  policies: Policies,
+  { digest }: JsonObject,
+): JsonObject | Promise<JsonObject> {
+  if (digest === undefined) return policies.preview()
+  if (typeof digest === 'string') return policies.apply(digest)
+  throw new Refused('`digest` is no text', 'ask without it first')
+}
+
+function status({ config, freezes, gate, ledger, policies, ready, url }: CommandParts): JsonObject {
   const { ok, why } = ready()
   const { commits, seq, open, kept } = ledger.figures
   return {
@@ -47,7 +64,7 @@ function status({ config, freezes, gate, ledger, policyId, ready, url }: Command
     data: config.data,
     ready: ok,
     why,
-    policy: policyId(),
+    policy: policies.describe(),
     frozen: freezes.list.map(told),
     servers: Object.entries(config.servers).map(([name, { kind }]) => ({
       ...{ name, kind },

@@ -14,8 +14,17 @@ const FREEZES = `
     PRIMARY KEY (scope, id)
   ) STRICT;`
 
+/** The policy documents in force. */
+const DOCUMENTS = `
+  CREATE TABLE documents (
+    name TEXT PRIMARY KEY,
+    file TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;`
+
 function gateFile(directory: string) {
-  return { directory, name: 'gate.db', migrations: [FREEZES] }
+  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS] }
 }
 
 export function openGateStore(directory: string): DatabaseSync {

@@ -1,0 +1,104 @@
+// The policy documents that a configuration names, read and compiled together: the guardrails of the
+// one called `house` lie over all others. Reads files; called at start, on reload and by commands.
+
+import { readFileSync, statSync } from 'node:fs'
+import type { Problem } from '../../document/problem.ts'
+import { digestOf } from '../../ledger/record.ts'
+import { compile } from '../../policy/compile.ts'
+import type { CompiledPolicy } from '../../policy/policy.ts'
+import type { GateConfig } from '../config.ts'
+import { HOUSE, LOCAL_POLICY } from '../config-grants.ts'
+import { decodeUtf8 } from '../decode-utf8.ts'
+import { POLICY_FILE_BYTES_MAX } from '../limits.ts'
+import { type BoundPolicy, PolicySet } from '../policy-set.ts'
+
+export interface PolicyDocument {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+  readonly digest: string
+}
+
+/** By name, the house among them. */
+export type Documents = ReadonlyMap<string, PolicyDocument>
+
+export interface CompiledDocuments {
+  readonly documents: Documents
+  /** By name, without the house, which lies in each. */
+  readonly policies: ReadonlyMap<string, CompiledPolicy>
+}
+
+export interface DocumentProblem {
+  readonly problem: Problem
+  /** The text it is about. */
+  readonly text: string
+}
+
+const DENY_ALL = 'version: 1\ndefault: deny\n'
+
+export function makeDocument(name: string, file: string, text: string): PolicyDocument {
+  return { name, file, text, digest: digestOf(text) }
+}
+
+/** Throws with the file's name where one cannot be read. */
+export function readDocuments(
+  config: Pick<GateConfig, 'policy' | 'policies' | 'house'>,
+): Documents {
+  const files = Object.entries(config.policies)
+  if (config.policy !== undefined) files.push([LOCAL_POLICY, config.policy])
+  if (config.house !== undefined) files.push([HOUSE, config.house])
+  const documents = files.map(([name, file]) => makeDocument(name, file, readPolicyFile(file)))
+  return new Map(documents.map((document) => [document.name, document]))
+}
+
+function readPolicyFile(file: string): string {
+  try {
+    const { size } = statSync(file)
+    if (size > POLICY_FILE_BYTES_MAX)
+      throw new Error(`it has ${size} bytes, at most ${POLICY_FILE_BYTES_MAX} are read`)
+    return decodeUtf8(readFileSync(file))
+  } catch (error) {
+    throw new Error(`\`${file}\` cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** `compiled` is absent where any document has errors: then none of them holds. */
+export function compileDocuments(documents: Documents): {
+  readonly compiled?: CompiledDocuments
+  readonly problems: readonly DocumentProblem[]
+} {
+  const problems: DocumentProblem[] = []
+  const compileOne = ({ name, file, text }: PolicyDocument, house?: CompiledPolicy) => {
+    const made = compile({ file, text }, { name, ...(house === undefined ? {} : { house }) })
+    problems.push(...made.problems.map((problem) => ({ problem, text })))
+    return made.policy
+  }
+  const ofHouse = documents.get(HOUSE)
+  const house = ofHouse && compileOne(ofHouse)
+  const policies = new Map<string, CompiledPolicy>()
+  for (const document of documents.values()) {
+    if (document.name === HOUSE) continue
+    const policy = compileOne(document, house)
+    if (policy !== undefined) policies.set(document.name, policy)
+  }
+  const isWhole =
+    policies.size + (ofHouse === undefined ? 0 : 1) === documents.size &&
+    (ofHouse === undefined || house !== undefined)
+  return isWhole ? { compiled: { documents, policies }, problems } : { problems }
+}
+
+/** As callers are bound by them. */
+export function policySet({ documents, policies }: CompiledDocuments): PolicySet {
+  const named = [...policies].map(([name, policy]): [string, BoundPolicy] => [
+    name,
+    { policy, id: `${name} ${documents.get(name)?.digest}` },
+  ])
+  const { policy } = compile({ file: '', text: DENY_ALL }, { name: 'none' })
+  const none = { policy: policy as CompiledPolicy, id: `none ${digestOf(DENY_ALL)}` }
+  return new PolicySet(new Map(named), none)
+}
+
+export function digestOfSet(documents: Documents): string {
+  const sorted = [...documents.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
+  return digestOf(JSON.stringify(sorted.map(({ name, digest }) => [name, digest])))
+}

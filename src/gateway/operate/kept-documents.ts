@@ -1,0 +1,36 @@
+// The documents in force, as gate.db keeps them: so that a file that was changed while no gate ran is
+// held against what a person last put in force, and not taken for it. Used by policies.ts.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Documents, makeDocument, type PolicyDocument } from './documents.ts'
+
+export function keptDocuments(store: DatabaseSync): PolicyDocument[] {
+  return store
+    .prepare('SELECT name, file, text FROM documents')
+    .all()
+    .map(({ name, file, text }) => makeDocument(String(name), String(file), String(text)))
+}
+
+export function keepDocuments(store: DatabaseSync, documents: Documents, atMs: number): void {
+  store.exec('BEGIN IMMEDIATE')
+  try {
+    store.exec('DELETE FROM documents')
+    const insert = store.prepare('INSERT INTO documents VALUES (?, ?, ?, ?)')
+    for (const { name, file, text } of documents.values()) insert.run(name, file, text, atMs)
+    store.exec('COMMIT')
+  } catch (error) {
+    if (store.isTransaction) store.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** The set as it was put in force, as far as the configuration still names the same files; what it
+ * names anew is as it is now. */
+export function baseline(kept: readonly PolicyDocument[], given: Documents): Documents {
+  return new Map(
+    [...given].map(([name, document]) => {
+      const before = kept.find((one) => one.name === name && one.file === document.file)
+      return [name, before ?? document]
+    }),
+  )
+}

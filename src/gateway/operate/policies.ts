@@ -1,0 +1,219 @@
+// The policies in force, and how they change: what only tightens at once, what may loosen when a
+// person applies it, since an agent with a file tool could have written it; a broken document changes
+// nothing. What is in force is kept, so that a restart is no way around. Asked by the spine for every
+// call.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { JsonObject } from '../../core/json.ts'
+import type { KnownTool } from '../../core/tools.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { type Difference, loosenings } from '../../policy/compare.ts'
+import { HOUSE } from '../config-grants.ts'
+import { LOOSENINGS_TOLD_MAX } from '../limits.ts'
+import type { PolicySet } from '../policy-set.ts'
+import type { Log } from '../upstream/upstream.ts'
+import {
+  type CompiledDocuments,
+  compileDocuments,
+  type Documents,
+  digestOfSet,
+  policySet,
+} from './documents.ts'
+import { baseline, keepDocuments, keptDocuments } from './kept-documents.ts'
+import { Refused } from './refused.ts'
+import { verdictChanges } from './verdict-changes.ts'
+
+export interface PoliciesOptions {
+  readonly store: DatabaseSync
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+interface Waiting {
+  readonly compiled: CompiledDocuments
+  readonly loosens: readonly Difference[]
+}
+
+export class Policies {
+  readonly #options: PoliciesOptions
+  /** What callers may see has changed; set by whoever has callers. */
+  onChange: () => void = () => {}
+  /** Set by whoever knows tools. */
+  tools: () => readonly KnownTool[] = () => []
+  #now: CompiledDocuments
+  #set: PolicySet
+  #waiting: Waiting | undefined
+  #broken: string | undefined
+
+  /** `given`: as the files say now. */
+  constructor(given: CompiledDocuments, options: PoliciesOptions) {
+    this.#options = options
+    const before = compileDocuments(baseline(keptDocuments(options.store), given.documents))
+    this.#now = before.compiled ?? given
+    this.#set = policySet(this.#now)
+    this.#offer(given)
+    // The first time there is nothing to hold them against.
+    if (this.#waiting === undefined) this.#keep()
+  }
+
+  get now(): PolicySet {
+    return this.#set
+  }
+
+  /** For a person: what waits, or is wrong; empty where the files are what is in force. */
+  get why(): string {
+    if (this.#broken !== undefined) return `the policy is as it was: ${this.#broken}`
+    const count = this.#waiting?.loosens.length ?? 0
+    if (count === 0) return ''
+    const [first] = this.#waiting?.loosens ?? []
+    const more = count > 1 ? ` and ${count - 1} more` : ''
+    return `a policy that may loosen (${first?.where}: ${first?.what}${more}) waits for \`sluice policy apply\``
+  }
+
+  describe(): JsonObject {
+    return {
+      documents: told(this.#now.documents),
+      waiting: this.#waiting === undefined ? null : told(this.#waiting.compiled.documents),
+      loosens: tell(this.#waiting?.loosens ?? []),
+      broken: this.#broken ?? null,
+    }
+  }
+
+  /** `read` gives what the files say; what it throws is said, and changes nothing. */
+  reload(read: () => Documents): void {
+    const { log } = this.#options
+    const said = this.#broken
+    try {
+      const { compiled, problems } = compileDocuments(read())
+      const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
+      if (compiled === undefined)
+        this.#broken = `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
+      else {
+        this.#broken = undefined
+        this.#offer(compiled)
+      }
+    } catch (error) {
+      this.#broken = (error as Error).message
+    }
+    if (this.#broken !== undefined && this.#broken !== said) log('error', this.why)
+  }
+
+  /** What `apply` would do, and the digest to ask it with. */
+  preview(): JsonObject {
+    const after = this.#waiting?.compiled
+    return {
+      ...this.describe(),
+      digest: after === undefined ? null : digestOfSet(after.documents),
+      verdicts: after === undefined ? [] : this.#verdicts(after),
+    }
+  }
+
+  /** `digest` of what the person has seen: what was written since then is not what they meant. */
+  async apply(digest: string): Promise<JsonObject> {
+    const waiting = this.#waiting
+    if (this.#broken !== undefined)
+      throw new Refused(this.#broken, 'mend it; what was in force still is')
+    if (waiting === undefined)
+      throw new Refused('no policy waits', this.why === '' ? 'the files are in force' : this.why)
+    if (digestOfSet(waiting.compiled.documents) !== digest)
+      throw new Refused('the policy was changed again in the meantime', 'look at it once more')
+    const verdicts = this.#verdicts(waiting.compiled)
+    // On record before it holds.
+    await this.#event('applied', waiting.compiled, waiting.loosens)
+    if (this.#waiting !== waiting) throw new Refused('the policy changed again', 'look once more')
+    const before = this.#now
+    this.#put(waiting.compiled)
+    try {
+      keepDocuments(this.#options.store, this.#now.documents, this.#options.nowMs())
+    } catch (error) {
+      // What a restart would take back must not hold until then either.
+      this.#put(before)
+      this.#waiting = waiting
+      throw error
+    }
+    this.#options.log('warn', 'a policy that loosens was applied')
+    return { documents: told(this.#now.documents), loosens: tell(waiting.loosens), verdicts }
+  }
+
+  #offer(given: CompiledDocuments): void {
+    const { log } = this.#options
+    const digest = digestOfSet(given.documents)
+    if (digest === digestOfSet(this.#now.documents)) {
+      if (this.#waiting !== undefined) log('info', 'the policy is again the one in force')
+      this.#waiting = undefined
+      return
+    }
+    if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
+    const loosens = looserParts(this.#now, given)
+    if (loosens.length > 0) {
+      this.#waiting = { compiled: given, loosens }
+      log('warn', this.why)
+      void this.#event('waiting', given, loosens).catch(() => {})
+      return
+    }
+    // Tightening waits for nobody, not even for the record.
+    void this.#event('tightened', given, []).catch(() => {})
+    this.#put(given)
+    this.#keep()
+    log('info', 'the policy was changed, and only tightens: it is in force')
+  }
+
+  #put(compiled: CompiledDocuments): void {
+    this.#now = compiled
+    this.#set = policySet(compiled)
+    this.#waiting = undefined
+    this.onChange()
+  }
+
+  #keep(): void {
+    const { store, nowMs, log } = this.#options
+    try {
+      keepDocuments(store, this.#now.documents, nowMs())
+    } catch (error) {
+      log('error', 'the policy in force could not be kept', { why: (error as Error).message })
+    }
+  }
+
+  async #event(how: string, to: CompiledDocuments, loosens: readonly Difference[]): Promise<void> {
+    const { ledger, nowMs } = this.#options
+    const names = new Set([...this.#now.documents.keys(), ...to.documents.keys()])
+    const documents = [...names].map((name) => ({
+      name,
+      from: this.#now.documents.get(name)?.digest ?? null,
+      to: to.documents.get(name)?.digest ?? null,
+    }))
+    const detail = { how, documents, loosens: tell(loosens) }
+    await ledger.event({ atMs: nowMs(), name: 'policy', detail })
+  }
+
+  #verdicts(after: CompiledDocuments): JsonObject[] {
+    const tools = this.tools()
+    return [...after.policies].flatMap(([name, policy]) =>
+      verdictChanges(name, this.#set.of(name).policy, policy, tools),
+    )
+  }
+}
+
+/** A name without a document is denied everything, so one that comes may open, and none that goes. */
+function looserParts(old: CompiledDocuments, now: CompiledDocuments): Difference[] {
+  return [...now.policies].flatMap(([name, policy]) => {
+    const before = old.policies.get(name)
+    if (before === undefined) return [{ where: name, what: 'is a new document' }]
+    return loosenings(before, policy).map(({ where, what }) => ({
+      where: now.policies.size > 1 ? `${name} ${where}` : where,
+      what,
+    }))
+  })
+}
+
+function told(documents: Documents): JsonObject[] {
+  return [...documents.values()].map(({ name, file, digest }) => ({
+    ...{ name, file, digest },
+    house: name === HOUSE,
+  }))
+}
+
+function tell(loosens: readonly Difference[]): JsonObject[] {
+  return loosens.slice(0, LOOSENINGS_TOLD_MAX).map(({ where, what }) => ({ where, what }))
+}
