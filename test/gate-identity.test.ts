@@ -2,11 +2,14 @@
 // tokens, over HTTP and over pipes.
 
 import { spawn } from 'node:child_process'
+import { get } from 'node:https'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../src/identity/grants.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
+import { sendRaw } from './gate/raw-http.ts'
+import { selfSigned } from './gate/self-signed.ts'
 import {
   ALLOW_ALL,
   endGates,
@@ -17,6 +20,7 @@ import {
   until,
 } from './gate/start-gate.ts'
 import { ROOT } from './rooms.ts'
+import { type AuthorisationServer, serveAuthorisation } from './servers/authorisation.ts'
 
 const READER = `
 version: 1
@@ -256,5 +260,122 @@ describe('grants add', () => {
     })
     expect((await new PlainClient(second, 'echo').initialize()).status).toBe(401)
     expect((await PlainClient.open(second, 'echo', '2025-11-25', token)).session).toBeDefined()
+  })
+})
+
+describe('tokens of an authorisation server', () => {
+  let authorisation: AuthorisationServer
+  let guarded: RunningGate
+
+  beforeAll(async () => {
+    authorisation = await serveAuthorisation()
+    const { issuer } = authorisation
+    guarded = await startGate({
+      servers: { office: fixture('office'), echo: fixture('echo') },
+      config: {
+        policies: { machines: './machines.yaml' },
+        auth: { issuers: { corp: { issuer, policy: 'machines', scopes: ['mcp'] } } },
+      },
+      files: {
+        'machines.yaml':
+          "version: 1\ndefault: deny\ntools: { office/read_file: { action: allow, when: \"principal.claims.client_id == 'machine' && principal.id == 'corp:machine'\" } }\n",
+      },
+    })
+  })
+  afterAll(() => authorisation.close())
+
+  test('are found by the metadata, taken for what they are for, and judged by their claims', async () => {
+    const refused = await new PlainClient(guarded, 'office').initialize()
+    expect(refused.status).toBe(401)
+    const where = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')
+    const metadata = (await (await fetch(where?.[1] ?? '')).json()) as {
+      resource: string
+      authorization_servers: string[]
+    }
+    expect(metadata.authorization_servers).toEqual([authorisation.issuer])
+    const token = await authorisation.tokenFor(metadata.resource)
+    const client = await PlainClient.open(guarded, 'office', '2025-11-25', token)
+    expect(await decisionOf(client, 'read_file')).toEqual({ decision: 'allow' })
+    expect(await decisionOf(client, 'write_note')).toMatchObject({ decision: 'deny' })
+    const elsewhere = new PlainClient(guarded, 'echo')
+    elsewhere.token = token
+    const other = await elsewhere.initialize()
+    expect([other.status, other.text]).toEqual([401, expect.stringContaining('for another')])
+    elsewhere.token = await authorisation.tokenFor(`${guarded.url}/mcp`)
+    expect((await elsewhere.initialize()).status).toBe(200)
+  })
+
+  test('without the scope are refused with 403', async () => {
+    const client = new PlainClient(guarded, 'office')
+    client.token = await authorisation.tokenFor(`${guarded.url}/mcp/office`, '')
+    const { status, headers } = await client.initialize()
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      403,
+      expect.stringContaining('error="insufficient_scope"'),
+    ])
+  })
+})
+
+describe('beyond loopback', () => {
+  test('over TLS, and nobody is local: names of the certificate are the gate, others are not', async () => {
+    const { cert, key } = selfSigned()
+    const far = await startGate({
+      servers: { echo: fixture('echo') },
+      config: { listen: '0.0.0.0:0', tls: { cert: './cert.pem', key: './key.pem' } },
+      files: { 'cert.pem': cert, 'key.pem': key },
+    })
+    const { port } = new URL(far.url)
+    expect(far.url).toBe(`https://0.0.0.0:${port}`)
+    const ask = (host: string, path = '/mcp/echo'): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const options = {
+          servername: 'localhost',
+          ca: cert,
+          host: '127.0.0.1',
+          port,
+          path,
+          method: 'GET',
+          headers: { host },
+        }
+        get({ ...options, agent: false }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        }).once('error', reject)
+      })
+    expect(await ask(`localhost:${port}`, '/healthz')).toBe(200)
+    expect(await ask(`localhost:${port}`)).toBe(401)
+    expect(await ask(`127.0.0.1:${port}`)).toBe(401)
+    expect(await ask(`evil.example:${port}`)).toBe(403)
+  })
+
+  test('behind a proxy: its address is the gate, and nobody is local', async () => {
+    const far = await startGate({
+      servers: { echo: fixture('echo') },
+      config: { public_url: 'https://gate.example.com' },
+    })
+    const ask = async (host: string, ...more: string[]): Promise<string> =>
+      sendRaw(
+        far.url,
+        ['GET /mcp/echo HTTP/1.1', `host: ${host}`, ...more, 'connection: close', '', ''].join(
+          '\r\n',
+        ),
+      )
+    const metadata = 'https://gate.example.com/.well-known/oauth-protected-resource/mcp/echo'
+    for (const host of ['gate.example.com', 'gate.example.com:443', new URL(far.url).host]) {
+      const said = await ask(host)
+      expect(said).toMatch(/^HTTP\/1.1 401 /)
+      expect(said).toContain(`resource_metadata="${metadata}"`)
+    }
+    expect(await ask('gate.example.com', 'origin: https://gate.example.com')).toMatch(
+      /^HTTP\/1.1 401 /,
+    )
+    for (const origin of [
+      'http://gate.example.com',
+      'http://localhost:3000',
+      'https://evil.example',
+    ])
+      expect(await ask('gate.example.com', `origin: ${origin}`)).toMatch(/^HTTP\/1.1 403 /)
+    expect(await ask('gate.example.com:80')).toMatch(/^HTTP\/1.1 403 /)
+    expect(await ask('evil.example')).toMatch(/^HTTP\/1.1 403 /)
   })
 })

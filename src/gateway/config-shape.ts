@@ -3,6 +3,7 @@
 
 import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
+import { AUTH, TLS } from './config-auth.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
 
 const text = (max: number): Shape => ({ kind: 'text', max })
@@ -34,7 +35,9 @@ export const CONFIG: ObjectShape = {
   noun: 'a configuration',
   fields: {
     version: { shape: { kind: 'constant', value: 1 }, doc: 'of this format', required: true },
-    listen: { shape: text(256), doc: '`127.0.0.1:7433`: a loopback address and a port' },
+    listen: { shape: text(256), doc: '`127.0.0.1:7433`: an address and a port' },
+    public_url: { shape: text(2_048), doc: 'where clients reach the gate, behind a proxy' },
+    tls: { shape: TLS, doc: 'certificate and key of the gate itself' },
     data: { shape: text(4_096), doc: 'where the record is kept (`./.sluice`)' },
     servers: {
       shape: {
@@ -55,6 +58,7 @@ export const CONFIG: ObjectShape = {
       shape: POLICIES,
       doc: 'documents by name, for grants; the guardrails of the one named `house` lie over all',
     },
+    auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are taken' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
     ledger: {
       shape: {

@@ -57,6 +57,7 @@ ledger: { sync: full, record: judged }
           explain: true,
         },
       ],
+      issuers: [],
       sync: 'full',
       keepsTexts: true,
     })
@@ -69,11 +70,40 @@ ledger: { sync: full, record: judged }
   })
 })
 
+describe('beyond loopback', () => {
+  const read = (keys: string) =>
+    readConfig({ file: '/a/sluice.yaml', text: `version: 1\n${keys}\n${SERVERS}` }, {}).config
+
+  test('with TLS of its own, or behind a proxy that has it', () => {
+    expect(read('listen: 0.0.0.0:443\ntls: { cert: c.pem, key: k.pem }')).toMatchObject({
+      host: '0.0.0.0',
+      tls: { cert: '/a/c.pem', key: '/a/k.pem' },
+    })
+    expect(read('listen: "[::]:80"\npublic_url: https://Gate.example.com:443/')).toMatchObject({
+      host: '::',
+      publicUrl: 'https://gate.example.com',
+    })
+  })
+
+  test('with tokens of an authorisation server', () => {
+    const config = read(
+      'policies: { p: p.yaml }\nauth: { issuers: { corp: { issuer: "https://id.example.com", policy: p, scopes: [mcp] } } }',
+    )
+    expect(config?.issuers).toMatchObject([
+      { name: 'corp', issuer: 'https://id.example.com', policy: 'p', scopes: ['mcp'], slots: 1 },
+    ])
+    expect(config?.issuers[0]?.algorithms).not.toContain('HS256')
+  })
+})
+
 describe('a wrong configuration', () => {
   const server = (fields: string): string => `version: 1\nservers: { a: { ${fields} } }`
 
   const grant = (fields: string, hash = `sha256:${'0'.repeat(64)}`): string =>
     `version: 1\npolicies: { p: ./p.yaml, house: ./h.yaml }\ngrants: { a: { hash: "${hash}",\n ${fields} } }\n${SERVERS}`
+
+  const issuer = (fields: string, policy = 'p'): string =>
+    `version: 1\npolicies: { p: ./p.yaml }\nauth: { issuers: { c: { ${fields},\n policy: ${policy} } } }\n${SERVERS}`
 
   test.each([
     ['', '1:1 the document is empty'],
@@ -117,11 +147,11 @@ describe('a wrong configuration', () => {
     [server(`command: [x, "${variable('NOBODY')}"]`), '2:30 the environment has no `NOBODY`'],
     [
       `version: 1\nlisten: 0.0.0.0:80\n${SERVERS}`,
-      '2:9 `0.0.0.0:80` is no loopback address with a port',
+      '2:9 `0.0.0.0:80` is beyond loopback, and there is no TLS',
     ],
     [
       `version: 1\nlisten: 127.0.0.1:70000\n${SERVERS}`,
-      '2:9 `127.0.0.1:70000` is no loopback address with a port',
+      '2:9 `127.0.0.1:70000` is no address with a port',
     ],
     [`version: 1\nlisten: 7433\n${SERVERS}`, '2:9 `listen` is `7433`'],
     [`version: 1\nledger: { sync: often }\n${SERVERS}`, '2:17 `sync` cannot be `often`'],
@@ -132,6 +162,26 @@ describe('a wrong configuration', () => {
       '2:13 `policy` is the name of the document of `policy:`',
     ],
     [`version: 1\npolicies: { A: ./p.yaml }\n${SERVERS}`, '2:13 `A` is no name of a policy'],
+    [
+      `version: 1\npublic_url: http://gate.example.com\n${SERVERS}`,
+      '2:13 `http://gate.example.com` is no https address without a path',
+    ],
+    [
+      `version: 1\npublic_url: https://gate.example.com/a\n${SERVERS}`,
+      '2:13 `https://gate.example.com/a` is no https address without a path',
+    ],
+    [`version: 1\ntls: { cert: a.pem }\n${SERVERS}`, '2:6 TLS settings needs `key`'],
+    [issuer('issuer: "http://id.example.com"'), '3:33 `http://id.example.com` is no https address'],
+    [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is no https address'],
+    [
+      issuer('issuer: "https://id", algorithms: [HS256]'),
+      '3:60 an entry of `algorithms` cannot be `HS256`',
+    ],
+    [
+      issuer('issuer: "https://id", algorithms: [none]'),
+      '3:60 an entry of `algorithms` cannot be `none`',
+    ],
+    [issuer('issuer: "https://id"', 'nobody'), '4:10 no policy is called `nobody`'],
     [grant('policy: house'), '4:10 no policy is called `house`'],
     [grant('policy: other'), '4:10 no policy is called `other`'],
     [grant('policy: p', 'sha256:AB'), '3:22 this is no `sha256:` and 64 hex digits'],

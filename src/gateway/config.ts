@@ -14,6 +14,8 @@ import {
   readDocument,
 } from '../document/read-document.ts'
 import type { FixedGrant } from '../identity/grant.ts'
+import type { Issuer } from '../identity/issuer.ts'
+import { type Reach, readIssuers, readReach } from './config-auth.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
 import { CONFIG } from './config-shape.ts'
 import { ConfigValues, type Environment } from './config-values.ts'
@@ -31,10 +33,8 @@ export type ServerConfig =
       readonly headers: Readonly<Record<string, string>>
     }
 
-export interface GateConfig {
+export interface GateConfig extends Reach {
   readonly file: string
-  readonly host: string
-  readonly port: number
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
   readonly policy?: string
@@ -43,12 +43,11 @@ export interface GateConfig {
   /** The document whose guardrails lie over all others. */
   readonly house?: string
   readonly grants: readonly FixedGrant[]
+  readonly issuers: readonly Issuer[]
   readonly sync: 'normal' | 'full'
   /** `ledger: { record: judged }`: texts that expressions read are kept too. */
   readonly keepsTexts: boolean
 }
-
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 export function readConfig(
   source: { readonly file: string; readonly text: string },
@@ -97,14 +96,16 @@ class ConfigReader {
     const ledger = asMap(entry(map, 'ledger'))
     const policy = optional('policy', this.#values.path(entry(map, 'policy')))
     const policies = readPolicies(map, this.#values)
+    const names = policyNames({ ...policy, ...policies })
     return {
       file: resolve(file),
-      ...this.#listen(entry(map, 'listen')),
+      ...readReach(map, this.#values),
       data: this.data(map),
       servers: Object.fromEntries(servers),
       ...policy,
       ...policies,
-      grants: readGrants(map, policyNames({ ...policy, ...policies }), this.#values),
+      grants: readGrants(map, names, this.#values),
+      issuers: readIssuers(map, names, this.#values),
       sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
       keepsTexts: scalar(ledger, 'record') === 'judged',
     }
@@ -167,21 +168,6 @@ class ConfigReader {
 
   #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
-  }
-
-  #listen(node: Located | undefined): { host: string; port: number } {
-    if (node === undefined) return { host: '127.0.0.1', port: 7433 }
-    const text = this.#values.text(node)
-    const match = /^(.+):(\d{1,5})$/.exec(text)
-    const [, host = '', port = ''] = match ?? []
-    if (!LOOPBACK.includes(host) || Number(port) > 65_535)
-      this.#values.problems.error(
-        'CONFIG_LISTEN',
-        node.at,
-        `\`${text}\` is no loopback address with a port`,
-        'write `127.0.0.1:7433`; beyond loopback there is no authentication yet',
-      )
-    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
   }
 }
 

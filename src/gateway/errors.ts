@@ -4,6 +4,8 @@
 export const ERRORS = {
   CONFIG_SERVER: 'a server of the configuration is not one the gate can reach',
   CONFIG_LISTEN: 'an address the gate may not listen on',
+  CONFIG_PUBLIC_URL: 'the address at which clients reach the gate is not one',
+  CONFIG_ISSUER: 'an authorisation server of the configuration cannot be one',
   CONFIG_POLICY: 'a policy of the configuration has a name it may not have',
   CONFIG_GRANT: 'a grant of the configuration cannot be one',
   CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',

@@ -2,10 +2,8 @@
 // order, so that nothing is served before it can be recorded; and backwards when it ends, so that
 // what is open can finish.
 
-import type { IncomingMessage } from 'node:http'
+import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import { Door } from '../identity/door.ts'
-import { Grants } from '../identity/grants.ts'
 import { InstallationKey } from '../identity/installation-key.ts'
 import { Seals } from '../identity/seal.ts'
 import { Slots } from '../identity/slots.ts'
@@ -15,16 +13,16 @@ import { restoreLimits } from '../ledger/restore-limits.ts'
 import { longestWindowMs } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
-import { LOCAL_POLICY } from './config-grants.ts'
 import { DataLock } from './data-lock.ts'
-import { Authenticate } from './front/authenticate.ts'
 import { HttpFront } from './front/http.ts'
+import { readTls } from './front/read-tls.ts'
 import { SocketFront } from './front/socket.ts'
 import { socketPath } from './front/socket-path.ts'
 import { Gate } from './gate.ts'
 import { IdleEnd } from './idle-end.ts'
 import { labelsOf } from './labels-of.ts'
-import { DRAIN_MS, GRANTS_LOOK_MS } from './limits.ts'
+import { DRAIN_MS } from './limits.ts'
+import { authenticateFor, openDoor, pipeAudiences } from './open-door.ts'
 import { controlOf } from './operate/commands.ts'
 import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
@@ -96,7 +94,7 @@ export async function runGate(
     undo.push(watchFiles(files, reload))
     process.on('SIGHUP', reload)
     undo.push(() => void process.off('SIGHUP', reload))
-    const door = openDoor(config, policies, gate, log, undo)
+    const door = await openDoor({ config, policies: () => policies.now, gate, ledger, log }, undo)
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
     const ready = () => readiness(ledger, policies, freezes)
@@ -107,7 +105,8 @@ export async function runGate(
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
       open: (name, link, who) => gate.open(name, link, who),
-      identify: (token) => door.admit({ token, isLocal: true, audiences: () => [] }),
+      identify: (token, server) =>
+        door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
       command: (word, request) => control.run(word, request),
       notice: () => policies.why,
       onClients: (count) => idle.clients(count),
@@ -118,14 +117,16 @@ export async function runGate(
       undo.push(() => gate.drain(DRAIN_MS))
       return { url, idle: idle.end, stop }
     }
-    const baseOf = (request: IncomingMessage) => `http://${request.headers.host}`
-    const authenticate = new Authenticate({ door, baseOf, issuers: [], audiences: [], scopes: [] })
+    const tls = readTls(config)
+    const scheme = tls === undefined ? 'http' : 'https'
     const front = new HttpFront({
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
       open: (name, link, who) => gate.open(name, link, who),
-      authenticate,
+      authenticate: authenticateFor(config, door),
+      tls,
+      names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
       ready,
       nowMs: () => performance.now(),
     })
@@ -134,56 +135,12 @@ export async function runGate(
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    url = `http://${host}:${port}`
+    url = `${scheme}://${host}:${port}`
     return { url, idle: idle.end, stop }
   } catch (error) {
     await stop()
     throw error
   }
-}
-
-/** Who may call; sessions of those who no longer may are ended, also while nobody asks. */
-function openDoor(
-  config: GateConfig,
-  policies: Policies,
-  gate: Gate,
-  log: Log,
-  undo: (() => void)[],
-): Door {
-  const grants = Grants.open(config.data, config.grants)
-  undo.push(() => grants.close())
-  const door = new Door({
-    grants,
-    mayBeLocal: true,
-    localPolicy: LOCAL_POLICY,
-    nowMs: () => Date.now(),
-  })
-  const warn = (): void => {
-    for (const { name, policy, revokedMs } of grants.list())
-      if (revokedMs === null && !policies.now.has(policy))
-        log('warn', `the grant \`${name}\` names no policy of the configuration: all is denied`, {
-          policy,
-        })
-  }
-  warn()
-  door.onChange = () => {
-    log('info', 'the grants have changed')
-    warn()
-    gate.endUnheld()
-  }
-  const timer = setInterval(() => {
-    try {
-      door.look()
-      grants.keepUse()
-      gate.endUnheld()
-    } catch (error) {
-      log('error', 'the grants cannot be read, so nobody is let in', {
-        why: (error as Error).message,
-      })
-    }
-  }, GRANTS_LOOK_MS).unref()
-  undo.push(() => clearInterval(timer))
-  return door
 }
 
 function openLedger({ data, sync }: GateConfig, log: Log): Ledger {

@@ -14,5 +14,22 @@ export const GRANT_GROUPS_MAX = 64
 /** How often the last use of a grant is written down, at most. */
 export const LAST_USED_EVERY_MS = 60_000
 
+// Authorisation servers.
+
+/** One request to an authorisation server: how long, and how much of the answer is read. */
+export const FETCH_MS_MAX = 10_000
+export const FETCH_BYTES_MAX = 256 * 1_024
+/** How far the clocks of an authorisation server and of the gate may be apart. */
+export const CLOCK_SKEW_S = 30
+/** Keys are fetched again after so long; a key nobody knows does so too, but not more often than
+ * this. */
+export const KEYS_KEPT_MS = 10 * 60_000
+export const KEYS_COOLDOWN_MS = 30_000
+/** After a fetch that failed nobody tries for so long. */
+export const FAILED_FETCH_REST_MS = 5_000
+/** Tokens that were verified and need not be again, in number and for how long. */
+export const CHECKED_MAX = 1_000
+export const CHECKED_KEPT_MS = 60_000
+
 /** A handle of a server's that is sealed for a client. */
 export const HANDLE_BYTES_MAX = 64 * 1_024

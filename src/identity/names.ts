@@ -10,5 +10,7 @@ export const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], c
 export const GRANT_NAME = /^(?!local$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 export const GRANT_NAME_HELP =
   'letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `local`, who is the user here'
+/** The subject of a token, as it may stand in an id. */
+export const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u
 export const GROUP_NAME = /^[^\s,\p{Cc}]{1,64}$/u
 export const GROUP_NAME_HELP = 'at most 64 characters, without spaces and commas'

@@ -13,9 +13,8 @@ export interface AuthenticateOptions {
   readonly door: Door
   /** Where clients reach the gate, without a slash at its end. */
   readonly baseOf: (request: IncomingMessage) => string
-  /** Of the configuration: who gives tokens for this gate, and what else a token may be for. */
+  /** Who gives tokens for this gate. */
   readonly issuers: readonly string[]
-  readonly audiences: readonly string[]
   readonly scopes: readonly string[]
 }
 
@@ -37,7 +36,7 @@ export class Authenticate {
     try {
       const token = bearerOf(request)
       const isLocal = isLoopback(request.socket.remoteAddress)
-      const audiences = () => this.#audiences(request, path)
+      const audiences = () => audiencesOf(this.#options.baseOf(request), path)
       return await this.#options.door.admit({ token, isLocal, audiences })
     } catch (error) {
       if (!(error instanceof NotLetIn)) throw error
@@ -64,12 +63,6 @@ export class Authenticate {
     return true
   }
 
-  /** A token for all servers is one for each of them, and not the other way round. */
-  #audiences(request: IncomingMessage, path: string): string[] {
-    const base = this.#options.baseOf(request)
-    return [`${base}${path}`, `${base}/mcp`, ...this.#options.audiences]
-  }
-
   #refuse(why: NotLetIn, request: IncomingMessage, response: ServerResponse, path: string): void {
     const { error, isFault, message, help } = why
     const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
@@ -87,6 +80,11 @@ export class Authenticate {
     const headers = { ...type, 'www-authenticate': `Bearer ${parts.join(', ')}` }
     response.writeHead(status, headers).end(body)
   }
+}
+
+/** What a token may be for: one for all servers is one for each, and not the other way round. */
+export function audiencesOf(base: string, path: string): string[] {
+  return [`${base}${path}`, `${base}/mcp`]
 }
 
 /** Undefined only where there is no such header at all: a wrong one lets nobody in as the local

@@ -1,8 +1,9 @@
 // The gate's HTTP front: `/mcp/<server>` for MCP clients, `/mcp` for all servers at once, health for
 // operators. Host, origin, size and content type are looked at before a byte is parsed; what is
-// refused here never reaches a session. Bound to loopback.
+// refused here never reaches a session. Bound to loopback, unless there is TLS.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Caller } from '../../identity/caller.ts'
 import { META, metaOf } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'
@@ -14,7 +15,7 @@ import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } f
 import { ALL_SERVERS, type ClientLink } from '../link.ts'
 import type { Authenticate } from './authenticate.ts'
 import { readBody } from './read-body.ts'
-import { refusedOrigin } from './refused-origin.ts'
+import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import { Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
 import { isStateless, paramHeaders, refusedPost } from './stateless-request.ts'
@@ -28,6 +29,9 @@ export interface HttpFrontOptions {
    * there is no room for one more. */
   readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
   readonly authenticate: Authenticate
+  /** Certificate and key, where it serves over TLS itself. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  readonly names: OwnNames
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
@@ -42,17 +46,21 @@ export class HttpFront {
   readonly #server: Server
   readonly #sessions: Sessions
   readonly #sweeper: NodeJS.Timeout
+  #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
 
   constructor(options: HttpFrontOptions) {
     this.#options = options
     this.#sessions = new Sessions((name) => options.kindOf(name) === 'stdio', options.nowMs)
-    this.#server = createServer((request, response) => {
-      this.#handle(request, response).catch((error: Error) =>
+    const take = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#handle(request, response).catch((error: Error) =>
         refuse(response, 500, RPC.internal, error.message),
       )
-    })
+    this.#server =
+      options.tls === undefined
+        ? createServer(take)
+        : createTlsServer({ ...options.tls, minVersion: 'TLSv1.2' }, take)
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS
     this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
   }
@@ -66,7 +74,8 @@ export class HttpFront {
       })
       this.#server.listen(port, host, resolve)
     })
-    return { port: (this.#server.address() as { port: number }).port }
+    this.#port = (this.#server.address() as { port: number }).port
+    return { port: this.#port }
   }
 
   /** Takes no new requests; those that are open go on. */
@@ -88,7 +97,7 @@ export class HttpFront {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const why = refusedOrigin(request, this.#server)
+    const why = refusedOrigin(request, this.#port, this.#options.names)
     if (why !== undefined) return refuse(response, 403, RPC.invalidRequest, why)
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
@@ -96,14 +105,12 @@ export class HttpFront {
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
-    if (server === undefined || this.#options.kindOf(server) === undefined) {
-      const text = `nothing is at \`${path.slice(0, 100)}\``
-      const help = 'servers are at /mcp/<server>, all of them at /mcp'
-      return refuse(response, 404, RPC.invalidRequest, `${text}: ${help}`)
-    }
+    if (server === undefined) return nothingAt(response, path)
     if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
     const caller = await authenticate.caller(request, response, path)
     if (caller === undefined) return
+    // Only then: which servers there are is nobody else's business.
+    if (this.#options.kindOf(server) === undefined) return nothingAt(response, path)
     if (request.method === 'POST') return this.#post(server, caller, request, response)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return void response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
@@ -203,6 +210,12 @@ function sessionIdOf(request: IncomingMessage): string | undefined {
 function opensSse(request: IncomingMessage): boolean {
   const wantsEvents = header(request, 'accept')?.includes('text/event-stream') === true
   return request.method === 'GET' && wantsEvents && sessionIdOf(request) === undefined
+}
+
+function nothingAt(response: ServerResponse, path: string): void {
+  const text = `nothing is at \`${path.slice(0, 100)}\``
+  const help = 'servers are at /mcp/<server>, all of them at /mcp'
+  refuse(response, 404, RPC.invalidRequest, `${text}: ${help}`)
 }
 
 function sessionGone(response: ServerResponse, request: IncomingMessage): void {

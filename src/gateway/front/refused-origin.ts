@@ -1,30 +1,69 @@
-// Who may speak to the gate at all: the Host it listens on and, where a browser sends one, an
-// Origin of the same machine. Without this any web page could reach the gate through the browser
-// (DNS rebinding).
+// Who may speak to the gate at all: a Host that is the gate's and, where a browser sends one, an
+// Origin of the same. Without this any web page could reach the gate through the browser (DNS
+// rebinding). On this machine those are its own names; beyond it the public address, and the names
+// that the certificate is for.
 
-import type { IncomingMessage, Server } from 'node:http'
+import type { X509Certificate } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { isLoopbackName } from '../../identity/safe-url.ts'
 
-const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-/** Why the request is refused, or undefined. */
-export function refusedOrigin({ headers }: IncomingMessage, server: Server): string | undefined {
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const [name = '', hostPort = '80'] = splitHost(headers.host ?? '')
-  if (!LOCAL.has(name) || Number(hostPort) !== port) return 'the Host is not this gate'
-  const { origin } = headers
-  // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
-  if (origin === undefined)
-    return headers['sec-fetch-site'] === 'cross-site'
-      ? 'the page is not of this machine'
-      : undefined
-  const match = /^https?:\/\/(\[::1\]|[^/:]+)(?::\d{1,5})?$/.exec(origin.toLowerCase())
-  return match !== null && LOCAL.has(match[1] as string)
-    ? undefined
-    : 'the Origin is not of this machine'
+export interface OwnNames {
+  /** As it listens. */
+  readonly host: string
+  readonly publicUrl?: string | undefined
+  readonly certificate?: X509Certificate | undefined
 }
 
-function splitHost(host: string): string[] {
-  const match = /^(\[[0-9a-f:]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(host.toLowerCase())
-  return match === null ? [] : [match[1] as string, match[2] ?? '80']
+/** Why the request is refused, or undefined. */
+export function refusedOrigin(
+  { headers }: IncomingMessage,
+  port: number,
+  names: OwnNames,
+): string | undefined {
+  const scheme = names.certificate === undefined ? 'http' : 'https'
+  if (!isOwn(`${scheme}://${(headers.host ?? '').toLowerCase()}`, port, names))
+    return 'the Host is not this gate'
+  const { origin } = headers
+  if (origin === undefined) return undefined
+  const from = origin.toLowerCase()
+  // What a page of this machine shows is its user's business, unless others are served too.
+  const isHere = names.publicUrl === undefined && isLocalOrigin(from) && isLocal(names.host)
+  const isOurs =
+    from.startsWith(`${scheme}:`) && isOwn(from, port, { ...names, publicUrl: undefined })
+  const isAllowed = isHere || isOurs || from === names.publicUrl
+  return isAllowed ? undefined : 'the Origin is not one of this gate'
+}
+
+function isOwn(address: string, port: number, { host, publicUrl, certificate }: OwnNames): boolean {
+  const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::(\d{1,5}))?$/.exec(address)
+  if (match === null) return false
+  const [, scheme = '', name = '', given] = match
+  if (publicUrl !== undefined && isSame(publicUrl, name, given)) return true
+  if (Number(given ?? (scheme === 'https' ? 443 : 80)) !== port) return false
+  if (isLoopbackName(name)) return isLocal(host) || isAny(host)
+  const bare = name.replace(/^\[|\]$/g, '')
+  if (bare === host && !isAny(host)) return true
+  if (certificate === undefined) return false
+  return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined
+}
+
+/** A proxy may leave out the port, or say it. */
+function isSame(publicUrl: string, name: string, port: string | undefined): boolean {
+  const { protocol, hostname, port: own } = new URL(publicUrl)
+  const usual = protocol === 'https:' ? '443' : '80'
+  return name === hostname && (port ?? usual) === (own || usual)
+}
+
+function isLocalOrigin(origin: string): boolean {
+  const name = /^https?:\/\/(\[::1\]|[^/:]+)(?::\d{1,5})?$/.exec(origin)?.[1]
+  return name !== undefined && isLoopbackName(name)
+}
+
+function isLocal(host: string): boolean {
+  return isLoopbackName(host) || host === '::1'
+}
+
+function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

@@ -22,7 +22,7 @@ export interface SocketFrontOptions {
   /** False where there is no room for one more. */
   readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
   /** Throws where this token, or none, lets nobody in. */
-  readonly identify: (token: string | undefined) => Caller | Promise<Caller>
+  readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
   /** What whoever connects should know, in words; empty where nothing. */
@@ -80,7 +80,8 @@ export class SocketFront {
         `no server is called \`${String(server).slice(0, 100)}\``,
         'name a server of the configuration',
       )
-    const caller = await this.#options.identify(typeof token === 'string' ? token : undefined)
+    const given = typeof token === 'string' ? token : undefined
+    const caller = await this.#options.identify(given, server)
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
       throw new Refused(IN_USE, 'end a client that nobody needs')

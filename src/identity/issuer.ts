@@ -1,0 +1,26 @@
+// An authorisation server whose access tokens the gate takes, as the configuration has it. Apart from
+// what checks tokens (tokens.ts), which commands that only read the configuration need not load.
+
+export const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+] as const
+
+/** As sluice.yaml has it under `auth.issuers`. */
+export interface Issuer {
+  /** What its principals' ids begin with. */
+  readonly name: string
+  readonly issuer: string
+  readonly policy: string
+  /** Where its keys are, where it does not say so itself. */
+  readonly jwks?: string
+  /** What a token may be for beside the gate's own addresses. */
+  readonly audience?: string
+  /** A token must have all of them. */
+  readonly scopes: readonly string[]
+  /** The claim that has the groups. */
+  readonly groups: string
+  readonly algorithms: readonly string[]
+  readonly slots: number
+  readonly explain: boolean
+}

@@ -1,0 +1,15 @@
+// Which addresses of authorisation servers may be asked at all: https, or this machine. Pure; used by
+// whoever reads such an address, from a file or from another server.
+
+/** https, or http that does not leave this machine. */
+export function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  if (username !== '' || password !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname))
+}
+
+/** As a URL writes it. */
+export function isLoopbackName(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}
