@@ -21,9 +21,12 @@ const given = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
 const url = `http://127.0.0.1:${given ?? 7433}`
 const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
 console.log(`Two MCP servers are behind the gate: filesystem (in ${workspace}) and memory.
-Point an MCP client at ${url}/mcp/filesystem or .../mcp/memory, for example:
+Point an MCP client at ${url}/mcp for both (with tools called filesystem__read_text_file
+and so on), or at ${url}/mcp/filesystem or .../mcp/memory for one, for example:
 
-  claude mcp add --transport http files ${url}/mcp/filesystem
+  claude mcp add --transport http sluice ${url}/mcp
+
+  { "mcpServers": { "sluice": { "type": "http", "url": "${url}/mcp" } } }
 
   { "mcpServers": {
       "files":  { "type": "http", "url": "${url}/mcp/filesystem" },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedgerReadOnly, recordsFrom } from '../../src/ledger/read.ts'
 import type { LedgerRecord } from '../../src/ledger/record.ts'
-import type { RunningGate } from './start-gate.ts'
+import { mcpUrl, type RunningGate } from './start-gate.ts'
 
 export interface Reply {
   status: number
@@ -26,7 +26,7 @@ export class PlainClient {
   #lastId = 0
 
   constructor(gate: RunningGate, server: string) {
-    this.url = `${gate.url}/mcp/${server}`
+    this.url = mcpUrl(gate, server)
   }
 
   static async open(gate: RunningGate, server: string, revision = '2025-11-25', token?: string) {

@@ -10,7 +10,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import type { RunningGate } from './start-gate.ts'
+import { mcpUrl, type RunningGate } from './start-gate.ts'
 
 export interface RealClient {
   client: Client
@@ -21,7 +21,7 @@ export interface RealClient {
 const CAPABILITIES = { sampling: {}, elicitation: {}, roots: { listChanged: true } }
 
 export async function throughGate(gate: RunningGate, server: string): Promise<RealClient> {
-  const transport = new StreamableHTTPClientTransport(new URL(`${gate.url}/mcp/${server}`))
+  const transport = new StreamableHTTPClientTransport(new URL(mcpUrl(gate, server)))
   const made = makeClient()
   await made.client.connect(transport as Parameters<Client['connect']>[0])
   const close = async (): Promise<void> => {
@@ -33,7 +33,7 @@ export async function throughGate(gate: RunningGate, server: string): Promise<Re
 
 /** Over HTTP+SSE, the transport of 2024-11-05. */
 export async function overSse(gate: RunningGate, server: string): Promise<RealClient> {
-  const transport = new SSEClientTransport(new URL(`${gate.url}/mcp/${server}`))
+  const transport = new SSEClientTransport(new URL(mcpUrl(gate, server)))
   const made = makeClient()
   await made.client.connect(transport)
   return { ...made, close: () => made.client.close() }

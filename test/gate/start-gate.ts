@@ -100,6 +100,11 @@ export async function endGates(): Promise<void> {
   for (const folder of await Promise.all(ended)) rmSync(folder, { recursive: true, force: true })
 }
 
+/** Where a server is behind the gate; all of them for an empty name. */
+export function mcpUrl(gate: { readonly url: string }, server: string): string {
+  return server === '' ? `${gate.url}/mcp` : `${gate.url}/mcp/${server}`
+}
+
 /** A fixture of test/servers as a server's command. */
 export function fixture(name: string, ...args: string[]): { command: string[] } {
   return { command: [NODE, join(ROOT, 'test', 'servers', `${name}.ts`), ...args] }

@@ -10,7 +10,19 @@ type Incoming = { id?: number | string; method?: string; params?: Params; result
 const [, , name = '', delayMs = '0'] = process.argv
 const LONG = 'a_tool_with_a_name_that_is_much_longer_than_what_model_providers_take'
 const TOOLS = [
-  ...['whoami', 'count', 'die', 'ask', 'change', 'forge', 'work', 'wait', 'get_hidden'],
+  ...[
+    'whoami',
+    'get',
+    'line',
+    'count',
+    'die',
+    'ask',
+    'change',
+    'forge',
+    'work',
+    'wait',
+    'get_hidden',
+  ],
   ...[`${LONG}_1`, `${LONG}_2`, `get_hidden_${LONG}`],
 ]
 const TASK = { status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: null }
@@ -36,7 +48,12 @@ const text = (value: unknown): object => ({
   content: [{ type: 'text', text: `${name}: ${JSON.stringify(value)}` }],
 })
 
-function call(id: unknown, tool: string, { arguments: args = {}, task }: Params): void {
+function call(
+  id: unknown,
+  tool: string,
+  { arguments: args = {}, task }: Params,
+  line: string,
+): void {
   const answer = (value: unknown): void => send({ id, result: text(value) })
   if (tool === 'die') process.exit(3)
   if (tool === 'work' && task !== undefined)
@@ -54,6 +71,7 @@ function call(id: unknown, tool: string, { arguments: args = {}, task }: Params)
     return
   }
   if (tool === 'count') return answer(++count)
+  if (tool === 'line') return answer(line)
   answer({ tool, args, level, cancelled })
 }
 
@@ -109,7 +127,7 @@ function hear(line: string): void {
   if (method === 'notifications/cancelled') cancelled.push(params.reason)
   if (method === 'notifications/progress') progress.push(params.progressToken)
   if (id === undefined) return
-  if (method === 'tools/call') return call(id, String(params.name), params)
+  if (method === 'tools/call') return call(id, String(params.name), params, line)
   const told = resultOf(method, params)
   if (method === 'resources/subscribe')
     send({ method: 'notifications/resources/updated', params: { uri: params.uri } })
