@@ -50,14 +50,15 @@ interface Heard {
   method?: string
   params?: Record<string, unknown>
   result?: object
+  error?: { message: string }
 }
 
-/** A pipe to all servers, by hand. */
-async function pipeTo({ data }: RunningGate) {
+/** A pipe to a server, or to all, by hand. */
+async function pipeTo({ data }: RunningGate, server = '*') {
   const socket = createConnection(join(data, 'gate.sock'))
   const heard: Heard[] = []
   createInterface({ input: socket }).on('line', (line) => heard.push(JSON.parse(line)))
-  socket.write(`${JSON.stringify({ do: 'pipe', server: '*' })}\n`)
+  socket.write(`${JSON.stringify({ do: 'pipe', server })}\n`)
   const say = (message: object) =>
     void socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const answerTo = async (id: number): Promise<Heard> => {
@@ -289,15 +290,13 @@ describe('one session', () => {
     const own = await startGate({
       servers: { sleeper: { command: ['sleep', '1000'] }, clerk: fixture('clerk', 'clerk') },
     })
-    const pipe = () =>
-      new Promise<string>((resolve) => {
-        const socket = createConnection(join(own.data, 'gate.sock'))
-        socket.once('data', (chunk) => resolve(String(chunk)))
-        socket.write(`${JSON.stringify({ do: 'pipe', server: 'sleeper' })}\n`)
-      })
-    const answers = await Promise.all(Array.from({ length: 33 }, pipe))
-    expect(answers.filter((answer) => answer.includes('"ok":true'))).toHaveLength(32)
-    expect(answers.filter((answer) => answer.includes('all is in use'))).toHaveLength(1)
+    const params = { protocolVersion: '2025-11-25', capabilities: {} }
+    const pipes = await Promise.all(Array.from({ length: 33 }, () => pipeTo(own, 'sleeper')))
+    for (const { say } of pipes) say({ id: 1, method: 'initialize', params })
+    const isRefused = ({ heard }: (typeof pipes)[number]) =>
+      heard.some(({ error }) => error?.message.startsWith('all is in use'))
+    await until(() => pipes.some(isRefused))
+    expect(pipes.filter(isRefused)).toHaveLength(1)
     expect((await new PlainClient(own, 'clerk').initialize()).status).toBe(503)
     const { answer } = await new PlainClient(own, ALL).initialize()
     expect(answer.result.instructions).toBe('Not there at the moment: sleeper, clerk.')

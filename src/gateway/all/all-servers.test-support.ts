@@ -33,6 +33,7 @@ export class AllServersClient {
 
   constructor(servers: Record<string, Server>) {
     this.link = {
+      era: 'session',
       revision: '',
       spare: undefined,
       send: (text) => {

@@ -1,4 +1,5 @@
-// UTF-8 in base64 for headers, as the pure rooms want it from outside.
+// UTF-8 in base64 for headers, as the pure rooms want it from outside: they have no Buffer, and nothing
+// else of Node either.
 
 import type { Base64 } from '../../wire/mcp-headers.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
