@@ -3,9 +3,10 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadImage } from '../src/sandbox/load-image.ts'
+import { type GuestName, loadImage } from '../src/sandbox/load-image.ts'
 import { ROOT } from './run-step.ts'
 
 const folder = join(ROOT, 'dist', 'guest')
 mkdirSync(folder, { recursive: true })
-writeFileSync(join(folder, 'main.image'), await loadImage('main'))
+const names: GuestName[] = ['main', 'program']
+for (const name of names) writeFileSync(join(folder, `${name}.image`), await loadImage(name))

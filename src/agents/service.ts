@@ -1,0 +1,342 @@
+// Agents as their owners meet them: create, prompt, wait, stop and all the rest, each for a
+// principal. Runs are durable: what a crash cut off goes on when the service starts again, and a lost
+// connection ends nothing. Model and tool I/O is here, guests and journal in their threads.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Event, Price, Question, RunEnd } from '../guest/words.ts'
+import { loadImage } from '../sandbox/load-image.ts'
+import { Programs } from '../sandbox/programs.ts'
+import { sha256 } from '../sandbox/quickjs.ts'
+import {
+  type CreateArguments,
+  checkPrice,
+  grantTools,
+  type LimitArguments,
+  toConfig,
+  toFiles,
+  toLimits,
+} from './create-config.ts'
+import { Effects } from './effects.ts'
+import { AgentError } from './errors.ts'
+import { installationKey } from './installation-key.ts'
+import {
+  CODE_THREADS,
+  DEPTH_MAX,
+  PROMPT_LENGTH_MAX,
+  WAIT_MS_DEFAULT,
+  WAIT_MS_MAX,
+} from './limits.ts'
+import { checkModel, type ModelSettings } from './models.ts'
+import { packFiles } from './pack-files.ts'
+import type { AgentRow } from './rows.ts'
+import { type Outcome, type Progress, RunWatch } from './run-watch.ts'
+import { type StepThread, startStepThread } from './step-client.ts'
+import type { Applied } from './stepper.ts'
+import { NO_GATE, type ToolGate } from './tool-gate.ts'
+import { bundleExport, importGiven } from './transfer.ts'
+import { WakeTimer } from './wake-timer.ts'
+
+export interface ServiceOptions {
+  readonly directory: string
+  readonly models: ModelSettings
+  readonly gate?: ToolGate
+  /** Runs that a crash cut off go on by themselves, or wait for `resume`. */
+  readonly resume?: 'auto' | 'ask'
+  /** Public keys (hex) whose memories are taken in, beside this installation's. */
+  readonly trusted?: readonly string[]
+  readonly warn?: (message: string) => void
+}
+
+export interface CreatedBy {
+  /** The agent that asks for it; its family is joined. */
+  readonly parent?: string
+}
+
+export interface PromptArguments {
+  readonly input: string
+  readonly maxTurns?: number | undefined
+  readonly waitMs?: number | undefined
+  readonly requestId?: string | undefined
+}
+
+export type PromptAnswer =
+  | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)
+  | { readonly state: 'running'; readonly runId: string; readonly agent: AgentRow }
+
+export class Service {
+  readonly #options: ServiceOptions
+  readonly #thread: StepThread
+  readonly #programs: Programs
+  readonly #effects: Effects
+  readonly #watch = new RunWatch()
+  readonly #timer: WakeTimer
+  readonly #image: string
+  readonly #key: ReturnType<typeof installationKey>
+  #runs = 0
+
+  static async start(options: ServiceOptions): Promise<Service> {
+    const [core, program] = await Promise.all([loadImage('main'), loadImage('program')])
+    const service = new Service(options, core, program)
+    if (options.resume !== 'ask') await service.#recover(() => true)
+    await service.#timer.arm()
+    return service
+  }
+
+  private constructor(
+    options: ServiceOptions,
+    core: Uint8Array<ArrayBuffer>,
+    program: Uint8Array<ArrayBuffer>,
+  ) {
+    const { directory, models, gate = NO_GATE } = options
+    this.#options = options
+    this.#key = installationKey(directory)
+    this.#image = sha256(core)
+    this.#thread = startStepThread({ directory, image: core }, Date.now())
+    this.#programs = new Programs(program, CODE_THREADS)
+    this.#effects = new Effects({
+      steps: this.steps,
+      programs: this.#programs,
+      gate,
+      models,
+      apply: (agent, event, bytes) => this.#apply(null, agent, event, bytes),
+      now: () => Date.now(),
+      warn: options.warn ?? (() => undefined),
+    })
+    this.#timer = new WakeTimer(this.steps, (agent) =>
+      this.#apply(null, agent, { kind: 'tick', at: Date.now() }),
+    )
+  }
+
+  get steps() {
+    return this.#thread.steps
+  }
+
+  get models(): ModelSettings {
+    return this.#options.models
+  }
+
+  async close(): Promise<void> {
+    this.#timer.close()
+    await this.#effects.close()
+    await this.#programs.close()
+    await this.#thread.close()
+  }
+
+  async create(owner: string, given: CreateArguments, by: CreatedBy = {}): Promise<AgentRow> {
+    const gate = this.#options.gate ?? NO_GATE
+    const price = this.priceOf(given.model)
+    const tools = given.tools?.length ? grantTools(given.tools, await gate.list(owner)) : []
+    const config = toConfig(given, tools, price)
+    checkModel(config.model, this.#options.models)
+    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const id = `agent_${randomUUID()}`
+    const { files, bytes } = packFiles(toFiles(given.files))
+    const at = Date.now()
+    const seed = given.seed ?? randomBytes(16).toString('hex')
+    const event: Event = { kind: 'create', at, id, seed, config, files }
+    const { files: _files, rvfBase64: _rvf, ...asked } = given
+    const { agent } = await this.steps.create(
+      {
+        id,
+        owner,
+        ...(parent === undefined ? {} : { family: parent.family }),
+        depth: parent === undefined ? 0 : parent.depth + 1,
+        image: this.#image,
+        createdAt: at,
+        asked,
+        model: config.model,
+        template: config.template,
+        limits: config.limits,
+        price,
+      },
+      event,
+      bytes,
+    )
+    this.#timer.note(agent.summary.wakeAt)
+    return agent
+  }
+
+  async #parent(owner: string, id: string): Promise<AgentRow> {
+    const { agent } = await this.steps.standing(owner, id, Date.now())
+    if (agent.depth >= DEPTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
+    return agent
+  }
+
+  priceOf(model: string | undefined): Price | null {
+    const { prices } = this.#options.models
+    return model !== undefined && Object.hasOwn(prices, model) ? (prices[model] ?? null) : null
+  }
+
+  /** Begins a run, or finds the one that the same request began, and waits for it a while. */
+  async prompt(
+    owner: string,
+    id: string,
+    given: PromptArguments,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<PromptAnswer> {
+    const { input, maxTurns = null, waitMs, requestId } = given
+    if (input.length > PROMPT_LENGTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `a prompt has at most ${PROMPT_LENGTH_MAX} characters`)
+    if (requestId !== undefined) {
+      const known = await this.steps.runOf(owner, id, requestId)
+      if (known !== undefined) return this.wait(owner, id, known.runId, waitMs, onProgress, signal)
+    }
+    const { agent } = await this.steps.standing(owner, id, Date.now())
+    checkModel(agent.model, this.#options.models)
+    const at = Date.now()
+    const runId = this.#runId(at)
+    // Before the run can end.
+    const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
+    try {
+      await this.#apply(
+        owner,
+        id,
+        { kind: 'prompt', at, runId, input, maxTurns },
+        undefined,
+        requestId,
+      )
+    } catch (error) {
+      this.#watch.forget(runId)
+      throw error
+    }
+    return waiting()
+  }
+
+  async wait(
+    owner: string,
+    id: string,
+    runId: string | undefined,
+    waitMs?: number,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<PromptAnswer> {
+    const found = await this.steps.run(owner, id, runId ?? null)
+    if (found === undefined)
+      throw new AgentError('AGENT_RUN_MISSING', `\`${id}\` has no run \`${runId ?? ''}\``)
+    return this.#wait(id, found.runId, waitMs, onProgress, signal)()
+  }
+
+  /** Listens at once; the answer is asked for when the run is known to be in the journal. */
+  #wait(
+    id: string,
+    runId: string,
+    waitMs: number | undefined,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): () => Promise<PromptAnswer> {
+    const ms = Math.min(waitMs ?? WAIT_MS_DEFAULT, WAIT_MS_MAX)
+    const ended = this.#watch.until(id, runId, ms, onProgress, signal)
+    return async () => {
+      const already = await this.steps.run(null, id, runId)
+      const result = already?.result ?? (await ended)
+      if (already?.result) this.#watch.forget(runId)
+      if (signal?.aborted) await this.cancel(id, runId)
+      const { agent } = await this.steps.standing(null, id, Date.now())
+      const final = result ?? (await this.steps.run(null, id, runId))?.result
+      return final ? { state: 'ended', agent, ...final } : { state: 'running', runId, agent }
+    }
+  }
+
+  async cancel(id: string, runId: string): Promise<void> {
+    await this.#apply(null, id, { kind: 'cancel', at: Date.now(), runId })
+  }
+
+  /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */
+  async callTool(owner: string, id: string, name: string, input: unknown): Promise<Outcome> {
+    const { step } = await this.#apply(owner, id, { kind: 'direct', at: Date.now(), name, input })
+    if (step.output !== null) return step.output
+    const [effect] = step.effects
+    if (effect === undefined) throw new AgentError('AGENT_STOPPED', 'the agent is stopped')
+    return this.#watch.outcome(id, effect.id)
+  }
+
+  async stop(owner: string, id: string, reason: string): Promise<AgentRow> {
+    const event: Event = { kind: 'stop', at: Date.now(), reason: 'stopped', detail: reason }
+    return (await this.#apply(owner, id, event)).agent
+  }
+
+  async resume(owner: string, id: string, limits: LimitArguments): Promise<AgentRow> {
+    const given = toLimits(limits)
+    const { agent } = await this.steps.standing(owner, id, Date.now())
+    checkPrice(given, this.priceOf(agent.model), agent.model)
+    const event: Event = { kind: 'resume', at: Date.now(), limits: given }
+    const applied = await this.#apply(owner, id, event)
+    await this.#recover((each) => each === id)
+    return applied.agent
+  }
+
+  async reset(owner: string, id: string, keepFiles: boolean): Promise<void> {
+    await this.#apply(owner, id, { kind: 'reset', at: Date.now(), keepFiles })
+    this.#effects.forget(id)
+  }
+
+  async terminate(owner: string, id: string): Promise<void> {
+    const { agent } = await this.steps.standing(owner, id, Date.now())
+    if (agent.summary.runId !== null || agent.summary.queued > 0)
+      await this.stop(owner, id, 'it is being removed')
+    await this.steps.remove(owner, id)
+    this.#effects.forget(id)
+  }
+
+  async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
+    const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
+    return this.steps.fork(owner, id, ids, turn, Date.now())
+  }
+
+  async ask<Value>(owner: string, id: string, question: Question) {
+    const { value, content, agent } = await this.steps.ask(owner, id, question, Date.now())
+    return { value: value as Value, content, agent }
+  }
+
+  async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
+    const options = { secrets, nowMs: Date.now(), installation: this.#key.name }
+    const taken = await this.steps.export(owner, id, options, format === 'bundle')
+    return bundleExport(taken, this.#key.key)
+  }
+
+  async import(owner: string, given: unknown) {
+    const gate = this.#options.gate ?? NO_GATE
+    return importGiven(given, {
+      steps: this.steps,
+      owner,
+      id: `agent_${randomUUID()}`,
+      nowMs: Date.now(),
+      installation: this.#key.name,
+      trusted: [this.#key.publicKey, ...(this.#options.trusted ?? [])],
+      available: await gate.list(owner),
+      priceOf: (model) => this.priceOf(model),
+    })
+  }
+
+  /** Commits an event and sets off what follows from it. */
+  async #apply(
+    owner: string | null,
+    id: string,
+    event: Event,
+    bytes?: Uint8Array,
+    request?: string,
+  ): Promise<Applied> {
+    const nonce = this.#thread.nonce()
+    const applied = await this.steps.apply(owner, id, event, bytes, nonce, request)
+    const { agent, step } = applied
+    this.#effects.drop(id, step.dropped)
+    this.#watch.note(applied, event)
+    this.#timer.note(agent.summary.wakeAt)
+    this.#effects.carryOut(agent, step.effects)
+    return applied
+  }
+
+  async #recover(wanted: (agent: string) => boolean): Promise<void> {
+    for (const effect of await this.steps.openEffects())
+      if (wanted(effect.agent)) await this.#effects.recover(effect)
+  }
+
+  /** Sorts by time, so that the newest run is the last. */
+  #runId(at: number): string {
+    this.#runs += 1
+    const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
+    return `run_${order}_${randomBytes(4).toString('hex')}`
+  }
+}

@@ -1,0 +1,55 @@
+// Starts the model server that plays turns, as a process of its own, and gives what is needed to
+// point agents at it. Whoever starts it stops it.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { ModelSettings } from '../../src/agents/models.ts'
+
+export interface ModelServer {
+  readonly url: string
+  readonly settings: ModelSettings
+  /** A model that plays these turns; the name for `create`. */
+  plays(turns: readonly object[]): string
+  /** What the server was sent for a model, in order. */
+  requests(name: string): {
+    messages: { role: string; content: unknown }[]
+    tools?: object[]
+  }[]
+  stop(): void
+}
+
+let next = 1
+
+export async function modelServer(directory: string): Promise<ModelServer> {
+  const file = join(import.meta.dirname, '../servers/openai-turns.ts')
+  const child = spawn(process.execPath, [file, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve)
+    child.once('exit', () => reject(new Error('the model server did not start')))
+  })
+  return {
+    url,
+    settings: settingsOf({ local: { url } }),
+    plays: (turns) => {
+      const name = `turns-${next++}`
+      writeFileSync(join(directory, `${name}.json`), JSON.stringify(turns))
+      return `local:${name}`
+    },
+    requests: (name) => {
+      const log = join(directory, `${name.replace('local:', '')}.log`)
+      if (!existsSync(log)) return []
+      const lines = readFileSync(log, 'utf8').trim().split('\n')
+      return lines.map((line) => JSON.parse(line))
+    },
+    stop: () => child.kill('SIGKILL'),
+  }
+}
+
+export function settingsOf(
+  providers: ModelSettings['providers'] = {},
+  more: Partial<ModelSettings> = {},
+): ModelSettings {
+  return { environment: {}, providers, scripts: '/nonexistent', prices: {}, ...more }
+}

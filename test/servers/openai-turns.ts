@@ -1,0 +1,80 @@
+// A model server as people run on their own machine: OpenAI's chat completions over HTTP. It plays
+// turns from the directory that argument 1 names, `<model>.json`, by the number of answers that the
+// conversation has; `{ "status": 503 }` fails once and then plays on; `{{n}}` is the number of the
+// request. Says its URL on stdout, and every request, a line each, in `<model>.log` beside it.
+
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+interface Turn {
+  readonly text?: string
+  readonly toolCalls?: readonly { readonly name: string; readonly input: unknown }[]
+  readonly status?: number
+  readonly hang?: boolean
+}
+
+interface Request {
+  readonly model: string
+  readonly messages: readonly { readonly role: string }[]
+}
+
+const [, , directory = ''] = process.argv
+const failed = new Set<string>()
+let count = 0
+
+const server = createServer((request, response) => {
+  let body = ''
+  request.on('data', (chunk) => {
+    body += chunk
+  })
+  request.on('end', () => {
+    count += 1
+    const { messages, model } = JSON.parse(body) as Request
+    appendFileSync(join(directory, `${model}.log`), `${body}\n`)
+    const text = readFileSync(join(directory, `${model}.json`), 'utf8')
+    const turns = JSON.parse(text.replaceAll('{{n}}', String(count))) as Turn[]
+    const at = messages.filter(({ role }) => role === 'assistant').length
+    const turn = turns[at] ?? { text: 'nothing left to say' }
+    if (turn.hang) return
+    if (turn.status !== undefined && !failed.has(`${model} ${at}`)) {
+      failed.add(`${model} ${at}`)
+      response.writeHead(turn.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: { message: 'not now', type: 'overloaded' } }))
+      return
+    }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(completion(turn, at)))
+  })
+})
+
+function completion(turn: Turn, at: number): object {
+  const calls = (turn.toolCalls ?? []).map(({ name, input }, index) => ({
+    id: `call_${at}_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  }))
+  return {
+    id: `chat_${at}`,
+    object: 'chat.completion',
+    created: 1,
+    model: 'turns',
+    choices: [
+      {
+        index: 0,
+        finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+        message: {
+          role: 'assistant',
+          content: turn.text ?? null,
+          ...(calls.length > 0 ? { tool_calls: calls } : {}),
+        },
+      },
+    ],
+    usage: { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 },
+  }
+}
+
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1\n`)
+})
