@@ -20,6 +20,7 @@ import { addPolicyCoverage } from './policy-coverage.ts'
 import { addPolicyExplain } from './policy-explain.ts'
 import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
+import { addPolicyReplay } from './policy-replay.ts'
 import { addPolicyTest } from './policy-test.ts'
 import { addStatus } from './status.ts'
 import { addStdio } from './stdio.ts'
@@ -76,6 +77,7 @@ function build(answer: Answer): Command {
     addPolicyCoverage,
     addPolicyImport,
     addPolicyApply,
+    addPolicyReplay,
   ])
     add(policy, answer)
   const ledger = program
@@ -112,6 +114,7 @@ Examples:
   sluice policy prove properties.yaml --tools tools.json # can this ever happen?
   sluice policy coverage cases.yaml                      # which rules has no case tried?
   sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
+  sluice policy replay --policy stricter.yaml            # what would it have said to past calls?
   sluice policy apply --dry-run                          # what would the changed policy let through?
 
 A tools file is a JSON array of tool definitions, each with "server".`

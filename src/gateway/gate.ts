@@ -19,6 +19,7 @@ import { labelsOf } from './labels-of.ts'
 import { PROCESS_SESSIONS_MAX } from './limits.ts'
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
+import type { KeptTools } from './operate/kept-tools.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
 import type { PolicySet } from './policy-set.ts'
 import { type Place, ProcessRoom } from './process-room.ts'
@@ -40,6 +41,7 @@ export interface GateParts {
   readonly seals: Seals
   readonly ledger: Ledger
   readonly freezes: Freezes
+  readonly tools: KeptTools
   readonly watcher: Watcher
   readonly pools: HttpPools
   /** The gate's own files, which no argument may name. */
@@ -59,7 +61,7 @@ const NO_PLACE: Place = { leave() {}, ended() {} }
 export class Gate {
   readonly #parts: GateParts
   readonly #spine: Omit<Spine, 'policy' | 'record'>
-  readonly #known = new KnownTools()
+  readonly #known: KnownTools
   readonly #relays = new Set<Relay>()
   readonly #sessions = new Set<Session>()
   readonly #room = new ProcessRoom()
@@ -69,6 +71,7 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts
+    this.#known = new KnownTools((tool) => parts.tools.learn(tool))
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
       counters: parts.counters,

@@ -7,6 +7,11 @@ import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
+  readonly #onNew: (tool: KnownTool) => void
+
+  constructor(onNew: (tool: KnownTool) => void) {
+    this.#onNew = onNew
+  }
 
   /** The newest definition of each. */
   get all(): readonly KnownTool[] {
@@ -23,6 +28,7 @@ export class KnownTools {
       tool = { definition: whole, ...classify(whole) }
       if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
       this.#byText.set(key, tool)
+      this.#onNew(tool)
     }
     return tool
   }

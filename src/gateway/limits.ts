@@ -120,6 +120,13 @@ export const FREEZE_ID_LENGTH_MAX = 256
 export const FREEZE_WHY_LENGTH_MAX = 500
 /** A policy document; the reader of documents has a lower bound of its own. */
 export const POLICY_FILE_BYTES_MAX = 8 * 1_048_576
+/** Definitions of tools that are kept, and the largest of them; a flood of them is not. */
+export const KEPT_TOOLS_MAX = 20_000
+export const KEPT_TOOL_LENGTH_MAX = 65_536
+export const KEEP_TOOLS_EVERY_MS = 1_000
+/** Changed verdicts that a replay lists, and records it names for each. */
+export const REPLAY_ROWS_MAX = 1_000
+export const REPLAY_EXAMPLES_MAX = 3
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

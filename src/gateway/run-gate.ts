@@ -27,6 +27,7 @@ import { controlOf } from './operate/commands.ts'
 import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
+import { KeptTools } from './operate/kept-tools.ts'
 import { Policies } from './operate/policies.ts'
 import { watchFiles } from './operate/watch-files.ts'
 import type { PolicySet } from './policy-set.ts'
@@ -83,7 +84,9 @@ export async function runGate(
     const files = [...documents.documents.values()].map(({ file }) => file)
     const ownPaths = [config.file, config.data, ...files]
     const seals = new Seals(InstallationKey.at(config.data))
-    const kept = { ...restored, seals, ledger, freezes }
+    const tools = new KeptTools(store, log)
+    undo.push(() => tools.flush())
+    const kept = { ...restored, seals, ledger, freezes, tools }
     const gate = new Gate({
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })

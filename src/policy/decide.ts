@@ -60,15 +60,17 @@ export function visible(
   }
 }
 
-/** The word that would be reached if every condition came out as `assumed` says; limits unmet. */
+/** The word that would be reached if every condition came out as `assumed` says; limits unmet, or as
+ * `past` has them. */
 export function decideAssuming(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
   assumed: NonNullable<Situation['assumed']>,
+  past?: { readonly usage: Usage; readonly now: Instant },
 ): Decision {
-  const now = { wallMs: 0, monotonicMs: 0 }
-  return weigh(policy, { call, facts, now, args: call.args, assumed }, undefined, undefined)
+  const now = past?.now ?? { wallMs: 0, monotonicMs: 0 }
+  return weigh(policy, { call, facts, now, args: call.args, assumed }, past?.usage, undefined)
 }
 
 function weigh(

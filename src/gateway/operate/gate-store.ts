@@ -23,8 +23,20 @@ const DOCUMENTS = `
     at INTEGER NOT NULL
   ) STRICT;`
 
+/** Definitions of tools as they were last seen, for `replay` and whoever asks offline. */
+const TOOLS = `
+  CREATE TABLE tools (
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    category TEXT NOT NULL,
+    risk TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (server, name)
+  ) STRICT;`
+
 function gateFile(directory: string) {
-  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS] }
+  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS, TOOLS] }
 }
 
 export function openGateStore(directory: string): DatabaseSync {
