@@ -1,61 +1,115 @@
-// What a tool can do, from its definition. For now by the verb of its name alone, unknown as
-// Execute; the catalogue's own classifier takes this place behind the same signature.
-// Pure: no network, no model, the same answer every time.
+// What a tool can do, from its definition: class, risk, how sure, what it reads and sends, the words
+// that say so, why it is nothing else, and the arguments its class depends on. The vendor's hints are
+// a cross-check. Pure: no network, no model but the numbers in weights.ts, the same answer each time.
 
-import type { Category, Risk, ToolDefinition } from '../core/tools.ts'
+import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '../core/tools.ts'
+import { crossCheck } from './annotations.ts'
+import { type Depends, dependsOn } from './call-class.ts'
+import type { Evidence } from './evidence.ts'
+import { type Floor, floorOf } from './floors.ts'
+import { type Flows, flowsOf } from './flows.ts'
+import { amountsOf, gatherSignals, schemaSignals } from './gather-signals.ts'
+import { rate } from './risk.ts'
+import { choose, sharesOf, type Weights } from './score.ts'
+import type { Signal } from './signal.ts'
+import { standOn } from './stand-on.ts'
+import { WEIGHTS } from './weights.ts'
+import { type WhyNot, whyNot } from './why-not.ts'
 
 export interface Classification {
   readonly category: Category
   readonly risk: Risk
 }
 
+/** The whole answer, for people and for `sluice classify`. */
+export interface Account extends Classification {
+  readonly riskBecause: string
+  /** 0 to 1; below CONFIDENCE_MIN the class is a guess on the safe side. */
+  readonly confidence: number
+  readonly flows: Flows
+  readonly evidence: readonly Evidence[]
+  readonly whyNot: readonly WhyNot[]
+  /** Arguments that decide the class of a call. */
+  readonly depends: readonly Depends[]
+  /** Where the vendor's hints and the definition part. */
+  readonly disagreements: readonly string[]
+}
+
+export const CONFIDENCE_MIN = 0.4
+/** Where neither name nor description speaks. */
+const SILENT_CONFIDENCE = 0.2
+/** What a rule of the categories says by itself. */
+const FLOOR_CONFIDENCE = 0.9
+/** The share from which the vendor's hint of destruction is borne out. */
+const MAY_DESTROY_SHARE = 0.15
+
 export function classify(definition: ToolDefinition): Classification {
-  const category = categoryOf(definition.name)
-  return { category, risk: RISK[category] }
+  const { category } = judge(definition, WEIGHTS)
+  return { category, risk: rate(definition, category).risk }
 }
 
-const RISK: Record<Category, Risk> = {
-  Read: 'low',
-  Write: 'medium',
-  Execute: 'high',
-  Destructive: 'critical',
-  Financial: 'critical',
+export function account(definition: ToolDefinition, weights: Weights = WEIGHTS): Account {
+  const schema = schemaSignals(definition)
+  const judged = judge(definition, weights, schema)
+  const { category, shares } = judged
+  const { risk, because } = rate(definition, category)
+  const stands = (without: ToolDefinition, left: readonly Signal[]) => {
+    const again = judge(without, weights, left)
+    return again.own === judged.own && again.confidence >= CONFIDENCE_MIN ? again : undefined
+  }
+  return {
+    category,
+    risk,
+    riskBecause: because,
+    confidence: Math.round(judged.confidence * 100) / 100,
+    flows: flowsOf(definition, category),
+    evidence: standOn(definition, judged, schema, weights, stands),
+    whyNot: whyNot(category, shares),
+    depends: dependsOn(definition),
+    disagreements: judged.disagreements,
+  }
 }
 
-/** The worst word in the name decides; where two classes fit, the later line. */
-const VERBS: readonly (readonly [Category, RegExp])[] = [
-  [
-    'Read',
-    /^(get|list|read|search|find|fetch|query|show|describe|count|check|view|lookup|look|status|info|browse|inspect|validate|verify|compare|preview|summari[sz]e|analy[sz]e|explain|diff|log|history|todos|files|state|tools|stopped|turn|categories|active|config)$/,
-  ],
-  [
-    'Write',
-    /^(create|add|update|write|edit|set|put|post|send|upload|insert|append|move|rename|copy|comment|reply|assign|label|tag|save|import|export|publish|share|invite|star|pin|link|patch|modify|change|configure|enable|disable|archive|merge|fork|backup)$/,
-  ],
-  [
-    'Execute',
-    /^(run|exec|execute|eval|invoke|call|start|stop|restart|deploy|trigger|launch|click|type|navigate|press|prompt|resume|spawn|shell|command|script|build|install)$/,
-  ],
-  [
-    'Destructive',
-    /^(delete|remove|drop|destroy|purge|terminate|revoke|truncate|wipe|erase|reset|kill|clear|prune|uninstall|rotate)$/,
-  ],
-  [
-    'Financial',
-    /^(pay|charge|refund|transfer|withdraw|buy|sell|purchase|checkout|payout|invoice|trade|order|subscribe)$/,
-  ],
-]
-
-function categoryOf(name: string): Category {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-  const found = VERBS.filter(([, verb]) => words.some((word) => verb.test(word)))
-  const worst = found.at(-1)?.[0]
-  // `get_order` reads: a leading verb of reading outweighs a noun that is also a verb.
-  if (worst !== undefined && READS_FIRST.test(words[0] ?? '')) return 'Read'
-  return worst ?? 'Execute'
+export interface Judged {
+  readonly category: Category
+  /** By the definition alone, before the vendor's hints. */
+  readonly own: Category
+  readonly confidence: number
+  readonly signals: readonly Signal[]
+  readonly floor: Floor | undefined
+  readonly shares: readonly number[]
+  readonly disagreements: readonly string[]
 }
 
-const READS_FIRST = /^(get|list|read|search|find|fetch|show|describe|count|view|lookup)$/
+function judge(definition: ToolDefinition, weights: Weights, schema?: readonly Signal[]): Judged {
+  const signals = gatherSignals(definition, schema)
+  const amounts = amountsOf(signals)
+  const shares = sharesOf(weights, amounts)
+  const floor = floorOf(new Set(amounts.keys()))
+  const own = ownClass(amounts, shares, floor)
+  const share = shares[CATEGORIES.indexOf(own)] as number
+  const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
+  const confidence = isSilent(amounts) ? Math.min(floored, SILENT_CONFIDENCE) : floored
+  const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
+  const { category, disagreements } = crossCheck(own, mayDestroy, definition.annotations)
+  return { category, own, confidence, signals, floor, shares, disagreements }
+}
+
+function ownClass(
+  amounts: ReadonlyMap<string, number>,
+  shares: readonly number[],
+  floor: Floor | undefined,
+): Category {
+  const weighed = isSilent(amounts) ? 'Execute' : choose(shares)
+  if (floor === undefined) return weighed
+  return CATEGORIES.indexOf(floor.category) > CATEGORIES.indexOf(weighed) ? floor.category : weighed
+}
+
+/** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
+function isSilent(amounts: ReadonlyMap<string, number>): boolean {
+  for (const feature of amounts.keys())
+    if (SPEAKS.test(feature) && !feature.endsWith(':nothing')) return false
+  return true
+}
+
+const SPEAKS = /^(?:name|text|text\.means|acts):/

@@ -4,6 +4,7 @@
 import { Command } from 'commander'
 import { ownVersion } from '../gateway/own-version.ts'
 import type { Answer } from './answer.ts'
+import { addClassify } from './classify.ts'
 import { addDemo } from './demo.ts'
 import { tellFailure } from './failure.ts'
 import { addFreeze, addThaw } from './freeze.ts'
@@ -64,6 +65,7 @@ function build(answer: Answer): Command {
   addStatus(program, answer)
   addFreeze(program, answer)
   addThaw(program, answer)
+  addClassify(program, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

@@ -13,8 +13,13 @@ const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {�
 /** As much as the file may hold: it is ours, not an agent's. */
 const TOOLS_LIMITS = { lengthMax: TOOLS_FILE_BYTES_MAX, valuesMax: TOOLS_FILE_BYTES_MAX }
 
-/** An array of definitions, each with `server`. */
+/** An array of definitions, each with `server`, with the class of each. */
 export function readTools(file: string): KnownTool[] {
+  return readDefinitions(file).map((definition) => ({ definition, ...classify(definition) }))
+}
+
+/** An array of definitions, each with `server`. */
+export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
   const value = readJsonText(text, `\`${file}\``, TOOLS_HELP, 'CLI_TOOLS', TOOLS_LIMITS)
   if (!Array.isArray(value))
@@ -37,8 +42,7 @@ export function readTools(file: string): KnownTool[] {
         'keep one',
       )
     seen.set(id, index + 1)
-    const definition = item as unknown as ToolDefinition
-    return { definition, ...classify(definition) }
+    return item as unknown as ToolDefinition
   })
 }
 

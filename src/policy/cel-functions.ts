@@ -4,9 +4,9 @@
 
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
+import { readsOnly } from '../core/sql-reads.ts'
 import { type PolicyEmail, parseEmail } from './functions/email.ts'
 import { type PolicyPath, parsePath, within } from './functions/path.ts'
-import { readsOnly } from './functions/sql.ts'
 import {
   codePoints,
   plain,

@@ -1,7 +1,7 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readsOnly } from './sql.ts'
+import { readsOnly } from './sql-reads.ts'
 
 const READS = [
   'SELECT 1',

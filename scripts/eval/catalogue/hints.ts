@@ -1,0 +1,31 @@
+// The shipped weights against the vendors' own hints, which the classifier is not shown: read or not.
+
+import { account } from '../../../src/catalogue/classify.ts'
+import { isObject } from '../../../src/core/json.ts'
+import type { ToolDefinition } from '../../../src/core/tools.ts'
+
+export interface HintsScore {
+  readonly tools: number
+  readonly readOrNot: number
+  readonly disagree: readonly string[]
+}
+
+export function hintsScore(tools: readonly ToolDefinition[]): HintsScore {
+  const hinted = tools.flatMap((tool) => {
+    const { annotations, ...definition } = tool
+    const hint = isObject(annotations) ? annotations.readOnlyHint : undefined
+    return typeof hint === 'boolean' ? [{ definition, reads: hint }] : []
+  })
+  const disagree = hinted
+    .map(({ definition, reads }) => ({ definition, reads, found: account(definition).category }))
+    .filter(({ reads, found }) => reads !== (found === 'Read'))
+    .map(
+      ({ definition, reads, found }) =>
+        `${definition.server}/${definition.name}: hinted ${reads ? 'read-only' : 'changing'}, found ${found}`,
+    )
+  return {
+    tools: hinted.length,
+    readOrNot: Math.round((1 - disagree.length / hinted.length) * 1_000) / 1_000,
+    disagree,
+  }
+}

@@ -1,0 +1,73 @@
+// What the eval tells of a set of verdicts: the confusion table, precision and recall of each class,
+// read-or-not, and how many tools that change something were called Read.
+
+import { CATEGORIES, type Category } from '../../../src/core/tools.ts'
+
+export interface Verdict {
+  readonly id: string
+  readonly truth: Category
+  readonly found: Category
+}
+
+export interface Report {
+  readonly tools: number
+  readonly accuracy: number
+  readonly readOrNot: number
+  /** Of the tools that change something, the share called Read. */
+  readonly changeCalledRead: number
+  readonly table: Record<Category, Record<Category, number>>
+  readonly classes: Record<Category, { precision: number; recall: number; tools: number }>
+}
+
+export function reportOf(verdicts: readonly Verdict[]): Report {
+  const of = (truth: Category, found: Category) =>
+    verdicts.filter((verdict) => verdict.truth === truth && verdict.found === found).length
+  const table = Object.fromEntries(
+    CATEGORIES.map((truth) => [
+      truth,
+      Object.fromEntries(CATEGORIES.map((found) => [found, of(truth, found)])),
+    ]),
+  ) as Report['table']
+  const changing = verdicts.filter(({ truth }) => truth !== 'Read')
+  const share = (part: number, whole: number) =>
+    whole === 0 ? 1 : Math.round((part / whole) * 1_000) / 1_000
+  const classes = Object.fromEntries(
+    CATEGORIES.map((category) => {
+      const right = table[category][category]
+      const tools = verdicts.filter(({ truth }) => truth === category).length
+      const called = verdicts.filter(({ found }) => found === category).length
+      return [category, { precision: share(right, called), recall: share(right, tools), tools }]
+    }),
+  ) as Report['classes']
+  return {
+    tools: verdicts.length,
+    accuracy: share(verdicts.filter(({ truth, found }) => truth === found).length, verdicts.length),
+    readOrNot: share(
+      verdicts.filter(({ truth, found }) => (truth === 'Read') === (found === 'Read')).length,
+      verdicts.length,
+    ),
+    changeCalledRead: share(
+      changing.filter(({ found }) => found === 'Read').length,
+      changing.length,
+    ),
+    table,
+    classes,
+  }
+}
+
+export function tellReport(title: string, report: Report): string {
+  const head = ['', ...CATEGORIES.map((category) => category.slice(0, 6)), 'recall', 'precision']
+  const rows = CATEGORIES.map((truth) => [
+    truth,
+    ...CATEGORIES.map((found) => String(report.table[truth][found])),
+    report.classes[truth].recall.toFixed(3),
+    report.classes[truth].precision.toFixed(3),
+  ])
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, index) => (index === 0 ? cell.padEnd(12) : cell.padStart(9))).join('')
+  return [
+    `${title}: ${report.tools} tools, five classes ${report.accuracy}, read or not ${report.readOrNot}, changes called Read ${report.changeCalledRead}`,
+    line(head),
+    ...rows.map(line),
+  ].join('\n')
+}

@@ -1,0 +1,35 @@
+// Writes what was learnt as source: a line a signal, sorted, two decimals, in files below the house's
+// length. The same data gives the same bytes.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../../run-step.ts'
+
+const PARTS = [
+  { file: 'weights-of-names', holds: /^name/, of: 'names' },
+  { file: 'weights-of-texts', holds: /^text/, of: 'descriptions' },
+  { file: 'weights-of-the-rest', holds: /^(?!name|text)/, of: 'schemas, phrases and company' },
+]
+
+export function writeWeights(weights: ReadonlyMap<string, readonly number[]>): void {
+  const sorted = [...weights]
+    .filter(([, values]) => values.some((value) => value !== 0))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const { file, holds, of } of PARTS) {
+    const lines = sorted
+      .filter(([feature]) => holds.test(feature))
+      .map(
+        ([feature, values]) =>
+          `${feature.padEnd(34)}${values.map((value) => value.toFixed(2).padStart(7)).join('')}`,
+      )
+    const name = file.replaceAll('-', '_').toUpperCase()
+    const text = `// What the signals of ${of} weigh for Read, Write, Execute, Destructive, Financial: learnt, not
+// written. \`npm run eval -- catalogue --data FILE --labels FILE --write\` makes this file.
+
+export const ${name} = \`
+${lines.join('\n')}
+\`
+`
+    writeFileSync(join(ROOT, 'src/catalogue', `${file}.ts`), text)
+  }
+}

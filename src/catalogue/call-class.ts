@@ -1,0 +1,90 @@
+// The class of one call where its arguments decide it: an action, an HTTP method, a statement of
+// SQL. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
+// argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
+
+import { isObject, type JsonObject } from '../core/json.ts'
+import { readsOnly } from '../core/sql-reads.ts'
+import { CATEGORIES, type Category, type ToolDefinition } from '../core/tools.ts'
+import { choicesOf } from './read-schema.ts'
+import { classOfAct } from './worst-act.ts'
+
+export interface Depends {
+  readonly argument: string
+  readonly kind: 'action' | 'method' | 'sql' | 'program'
+  /** For an action or method: the class of each value that is known. */
+  readonly values?: Readonly<Record<string, Category>>
+}
+
+const ACTION = /^(?:action|operation|op|verb|subcommand|command)$/i
+const METHOD = /^(?:http_?method|method)$/i
+const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
+const QUERY = /^(?:query|q)$/i
+const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
+const METHODS: Readonly<Record<string, Category>> = {
+  GET: 'Read',
+  HEAD: 'Read',
+  OPTIONS: 'Read',
+  POST: 'Write',
+  PUT: 'Write',
+  PATCH: 'Write',
+  DELETE: 'Destructive',
+}
+
+export function dependsOn(definition: ToolDefinition): Depends[] {
+  const { inputSchema } = definition
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  if (!isObject(properties)) return []
+  const depends: Depends[] = []
+  for (const [argument, property] of Object.entries(properties)) {
+    if (!isObject(property)) continue
+    const choices = choicesOf(property, '').map(({ value }) => value)
+    const methods = choices.filter((value) => METHODS[value] !== undefined)
+    if (METHOD.test(argument) && methods.length > 1)
+      depends.push({ argument, kind: 'method', values: valuesOf(methods) })
+    else if (ACTION.test(argument) && choices.length > 1)
+      depends.push({ argument, kind: 'action', values: valuesOf(choices) })
+    else if (SQL.test(argument) || (QUERY.test(argument) && speaksSql(definition)))
+      depends.push({ argument, kind: 'sql' })
+    else if (PROGRAM.test(argument) && choices.length === 0)
+      depends.push({ argument, kind: 'program' })
+  }
+  return depends
+}
+
+/**
+ * The class of this very call; undefined where the arguments do not settle it. Several arguments
+ * that decide are settled together, by the worst.
+ */
+export function classOfCall(depends: readonly Depends[], args: JsonObject): Category | undefined {
+  let worst: Category | undefined
+  for (const one of depends) {
+    const said = settle(one, Object.hasOwn(args, one.argument) ? args[one.argument] : undefined)
+    if (said === undefined) return undefined
+    if (worst === undefined || CATEGORIES.indexOf(said) > CATEGORIES.indexOf(worst)) worst = said
+  }
+  return worst
+}
+
+function settle({ kind, values }: Depends, value: unknown): Category | undefined {
+  if (typeof value !== 'string') return undefined
+  if (kind === 'sql') return readsOnly(value) ? 'Read' : undefined
+  if (kind === 'program' || values === undefined) return undefined
+  return Object.hasOwn(values, value) ? values[value] : undefined
+}
+
+function valuesOf(choices: readonly string[]): Record<string, Category> {
+  const values: Record<string, Category> = {}
+  for (const choice of choices) {
+    const said = classOfAct(choice)
+    if (said !== undefined) values[choice] = said
+  }
+  return values
+}
+
+function speaksSql({ name, description }: ToolDefinition): boolean {
+  return /\bsql\b|\bselect\b|\bquer(?:y|ies)\b.*\bdatabase|postgres|mysql/i.test(
+    `${name} ${String(description ?? '').slice(0, SQL_CHARS_MAX)}`,
+  )
+}
+
+const SQL_CHARS_MAX = 400

@@ -1,0 +1,152 @@
+// Which attacks of the library fit a tool: those for its class whose signal it shows itself (a path:
+// traversal; a URL: forgery; text from strangers: injection), not all. Pure; called by the commands
+// and the tool page.
+
+import { isObject } from '../core/json.ts'
+import type { ToolDefinition } from '../core/tools.ts'
+import { inspectDefinition } from '../guard/inspect-definition.ts'
+import type { Attack, Signal } from './attack.ts'
+import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
+import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
+import type { Account } from './classify.ts'
+import { argumentsOf } from './flows.ts'
+import { looksAlike } from './look-alike.ts'
+
+export const ATTACKS: readonly Attack[] = [...ATTACKS_ON_DEFINITIONS, ...ATTACKS_ON_CALLS]
+
+export interface LinkedAttack {
+  readonly id: string
+  readonly name: string
+  /** The argument that makes it a target, where one does. */
+  readonly argument?: string
+  readonly gate: Attack['gate']
+}
+
+const BY_ARGUMENT: Partial<Record<Signal, RegExp>> = {
+  'takes a path':
+    /^(?:path|paths|file|files|file_?path|file_?paths|filename|directory|dir|folder|source|destination|\w*_?path|\w*Path|project_?root|cwd)$/i,
+  'takes a url': /^(?:url|urls|uri|link|href|endpoint|website|\w+_?url|\w+Url)$/i,
+  'takes a command': /^(?:command|cmd|commands|shell|script|args|cli_?args)$/i,
+  'takes an option':
+    /^(?:branch|ref|revision|commit|tag|target|remote|package|image|host|hostname)$/i,
+  'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
+  'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
+}
+const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
+
+/** `neighbours`: the other tools the same caller sees, where they are known. */
+export function linkAttacks(
+  definition: ToolDefinition,
+  account: Account,
+  neighbours: readonly ToolDefinition[] = [],
+): LinkedAttack[] {
+  const look = lookerAt(definition, account, neighbours)
+  return ATTACKS.flatMap((attack) => {
+    if (!attack.access.includes(account.category)) return []
+    const shown = look(attack.signal)
+    if (shown === undefined) return []
+    const { id, name, gate } = attack
+    return [{ id, name, ...(shown === '' ? {} : { argument: shown }), gate }]
+  })
+}
+
+/** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
+function lookerAt(
+  definition: ToolDefinition,
+  account: Account,
+  neighbours: readonly ToolDefinition[],
+) {
+  const names = argumentsOf(definition)
+  const { findings } = inspectDefinition(definition as never)
+  const found = (kind: string) => findings.some((finding) => finding.kind === kind)
+  const says = (is: boolean): string | undefined => (is ? '' : undefined)
+  return (signal: Signal): string | undefined => {
+    const pattern = BY_ARGUMENT[signal]
+    if (pattern !== undefined) return names.find((name) => pattern.test(name))
+    switch (signal) {
+      case 'takes sql':
+        return account.depends.find(({ kind }) => kind === 'sql')?.argument
+      case 'takes many':
+        return names.find((name) => MANY.test(name)) ?? says(account.category === 'Destructive')
+      case 'reads strangers':
+        return says(account.flows.reads.includes('untrusted'))
+      case 'reads private':
+        return says(account.flows.reads.includes('private') && isShared(definition))
+      case 'reads secrets':
+        return says(/secret|password|credential|cookie|token|api_?key|\benv/i.test(definition.name))
+      case 'sends outside':
+        return says(account.flows.sends === 'outside')
+      case 'runs code':
+        return account.depends.find(({ kind }) => kind === 'program')?.argument
+      case 'false hint':
+        return says(account.disagreements.some((said) => said.includes('only reads')))
+      case 'puts itself first':
+      case 'asks for context':
+        return says(found(signal))
+      case 'poisoned':
+        return says(findings.some(({ kind }) => POISON.has(kind)))
+      case 'hidden text':
+        return says(found(signal))
+      case 'high stakes':
+        return says(account.risk === 'high' || account.risk === 'critical')
+      case 'looks alike':
+        return says(neighbours.some((other) => looksAlike(definition, other)))
+      case 'costs':
+        return says(COSTS.test(`${definition.name} ${firstLine(definition)}`))
+      default:
+        return undefined
+    }
+  }
+}
+
+const POISON: ReadonlySet<string> = new Set([
+  'instructs the model',
+  'secret path',
+  'hides from the user',
+  'carries secrets out',
+])
+const COSTS =
+  /generat|train|scrap|crawl|\bllm|\bgpu|render|transcod|\bmodel|batch|bulk|deploy|provision|cluster|billable|credits/i
+
+function firstLine({ description }: ToolDefinition): string {
+  return typeof description === 'string' ? description.slice(0, FIRST_LINE_CHARS_MAX) : ''
+}
+
+const FIRST_LINE_CHARS_MAX = 120
+
+/** Several people’s data behind one login. */
+function isShared({ inputSchema }: ToolDefinition): boolean {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  return (
+    isObject(properties) &&
+    Object.keys(properties).some((name) =>
+      /account|tenant|workspace|org|user|customer|team/i.test(name),
+    )
+  )
+}
+
+/** The rule of an attack for a tool, as a whole policy document. */
+export function ruleAgainst(
+  attack: Attack,
+  tool: string,
+  argument = exampleOf(attack.signal),
+): string {
+  const access = /^[A-Za-z_]\w*$/.test(argument)
+    ? `args.${argument}`
+    : `args[${JSON.stringify(argument)}]`
+  return attack.rule.replaceAll('{tool}', tool).replaceAll('args.{arg}', access)
+}
+
+/** An argument as such tools have it, where none is at hand. */
+function exampleOf(signal: Signal): string {
+  const examples: Partial<Record<Signal, string>> = {
+    'takes a path': 'path',
+    'takes a url': 'url',
+    'takes sql': 'sql',
+    'takes a command': 'command',
+    'takes an option': 'branch',
+    'takes an amount': 'amount',
+    'takes a pattern': 'pattern',
+  }
+  return examples[signal] ?? 'value'
+}

@@ -1,0 +1,248 @@
+// The grammar of descriptions. The act is the head verb of the first sentence that says what the
+// tool does ("Deletes a bucket", "Use this to retrieve …"); verbs joined to it make a list of acts,
+// of which the worst counts; verbs that head later sentences count less. What is denied ("does not
+// delete", "instead of …") does not count. Pure; called by gather-signals.
+
+import type { Category } from '../core/tools.ts'
+import { CHINESE, classOf, nounsAt, OTHER_DEALS, verbAt } from './lexicon.ts'
+import { TEXT_CHARS_MAX } from './limits.ts'
+import { readPhrases } from './read-phrases.ts'
+import type { Tell } from './signal.ts'
+import { splitText, type Word } from './words.ts'
+import { worstActOf } from './worst-act.ts'
+
+/** What stands before a sentence and is none: `[API]`, `🎯 Purpose: 1.`, `DANGER:`. */
+const LABEL =
+  /(?:\s*(?:\[[^\]\n]{1,160}\]|[^\p{L}\p{N}\s[]{1,6}|[A-Z]{4,12}\b:?(?= [A-Z])|\d+\.|Purpose:|Designer Tool -))+\s*/uy
+/** Sentences that set the scene and say nothing of the act. */
+const SCENE =
+  /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
+/** Where the sentence of the act ends although no full stop does. */
+const CUT =
+  /[.!?;](?=\s|$)|\n|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
+const SENTENCES_MAX = 6
+const LATER_WORDS_MAX = 6
+const NEGATIONS = new Set(
+  'not never no without cannot instead avoid neither nor rather dont'.split(' '),
+)
+/** What makes the next word a noun. */
+const DETERMINERS = new Set(
+  'a an the of for this that these those your my its their any some each every all existing new specific specified given single multiple current previous next first last no in on at with from by as per via is are was be been has have using up'.split(
+    ' ',
+  ),
+)
+const LEAD_INS = new Set('use used allows allow let lets helps help enables enable'.split(' '))
+/** A prepositional phrase is not the object of the act. */
+const PREPOSITIONS = new Set(
+  'in for to of from with using by at on into through via as over under and or'.split(' '),
+)
+
+export function readText(text: string, at: string, tell: Tell): void {
+  const end = Math.min(text.length, TEXT_CHARS_MAX)
+  readPhrases(text, at, end, tell)
+  let said = false
+  let start = 0
+  for (let count = 0; count < SENTENCES_MAX && start < end; count++) {
+    LABEL.lastIndex = start
+    if (LABEL.test(text)) start = LABEL.lastIndex
+    const stop = cutAt(text, start, end)
+    SCENE.lastIndex = start
+    if (!SCENE.test(text)) {
+      const words = splitText(text, start, stop)
+      if (said) readLater(words, text, at, tell)
+      else said = readAct(words, text, at, tell)
+    }
+    start = stop + 1
+  }
+  if (!said) readChinese(text, at, end, tell)
+}
+
+function cutAt(text: string, start: number, end: number): number {
+  CUT.lastIndex = start
+  for (;;) {
+    const found = CUT.exec(text)
+    if (found === null || found.index >= end) return end
+    if (found.index - start > 2) return found.index
+  }
+}
+
+/** The sentence of the act; false where no verb heads it. */
+function readAct(words: readonly Word[], text: string, at: string, tell: Tell): boolean {
+  const verbs = verbsOf(words, text)
+  const [head, ...others] = verbs
+  if (head === undefined) return false
+  tellVerb('text', head, at, tell)
+  const joined: Word[] = [head]
+  for (const other of others) {
+    const how = joinOf(text, words, joined.at(-1) as Word, other)
+    if (how === 'and') joined.push(other)
+    tellVerb(
+      how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
+      other,
+      at,
+      tell,
+    )
+  }
+  if (joined.length > 1) tellWorst(joined, text, at, tell)
+  readObject(
+    words,
+    head,
+    verbs.some(({ text: word }) => !isRead(word)),
+    at,
+    tell,
+  )
+  return true
+}
+
+/** The worst of several acts: `list, create, delete or rename` deletes. */
+function tellWorst(acts: readonly Word[], text: string, at: string, tell: Tell): void {
+  let worst: { act: Word; said: Category } | undefined
+  for (const act of acts) {
+    const said = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.said)
+    if (said !== undefined) worst = { act, said }
+  }
+  if (worst === undefined) return
+  // `add or remove` takes back what it did.
+  const pair = acts.some((act) => act.text.startsWith('add')) && /^removes?$/.test(worst.act.text)
+  tell(`acts:${pair ? 'Write' : worst.said}`, placeOf(at, worst.act))
+}
+
+/** `INSERT, UPDATE or DELETE`: words of a query language, which is run. */
+function isStatement(text: string, { start, end }: Word): boolean {
+  return /^(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|MERGE|TRUNCATE)$/.test(text.slice(start, end))
+}
+
+/** The nouns of the act: its object (the noun before a preposition), and what else is spoken of. */
+function readObject(
+  words: readonly Word[],
+  head: Word,
+  acts: boolean,
+  at: string,
+  tell: Tell,
+): void {
+  const from = words.indexOf(head) + 1
+  let object = words.length - 1
+  for (let index = from; index < words.length; index++)
+    if (PREPOSITIONS.has((words[index] as Word).text) && index > from) {
+      object = index - 1
+      break
+    }
+  words.forEach((word, index) => {
+    if (word === head) return
+    for (const noun of nounsAt(word.text)) {
+      if (noun === 'lore' && !acts) tell('text.read+lore', placeOf(at, word))
+      if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
+      if (noun === 'deal' && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
+      const role = index === object ? 'object' : 'near'
+      tell(`text.${acts ? 'act' : 'read'}+${noun}.${role}`, placeOf(at, word))
+    }
+  })
+}
+
+function readLater(words: readonly Word[], text: string, at: string, tell: Tell): void {
+  const verbs = verbsOf(words.slice(0, LATER_WORDS_MAX), text)
+  const head = verbs[0]
+  if (head !== undefined) tellVerb('text.later', head, at, tell)
+}
+
+/** The verbs of a sentence, the head first: neither denied, nor nouns by what stands before them. */
+function verbsOf(words: readonly Word[], text: string): Word[] {
+  const verbs: Word[] = []
+  words.forEach((word, index) => {
+    const verb = verbAt(word.text)
+    if (verb === undefined) return
+    const before = words[index - 1]
+    const said = before?.text ?? ''
+    if (verb.form === 'participle') return
+    if (verb.form === 'gerund' && !/^(for|by|of|and|or|to)$/.test(said)) return
+    if (LEAD_INS.has(word.text) && isLeadIn(words, index)) return
+    const list = before !== undefined && isJoint(text.slice(before.end, word.start))
+    if (verb.form !== 'gerund' && DETERMINERS.has(said) && !list) return
+    if (verb.nounish && !list && isNoun(words, index)) return
+    // A second verb that may be a noun is one, unless it is joined to the first.
+    if (verb.nounish && verbs.length > 0 && said !== 'to' && !joins(said) && !list) return
+    if (words.slice(Math.max(0, index - 3), index).some(({ text: near }) => isDenial(near))) return
+    verbs.push(word)
+  })
+  return verbs
+}
+
+/** `comments in Todoist`, `a direct message to …` are things; `Comment on …`, `Records the …` acts. */
+function isNoun(words: readonly Word[], index: number): boolean {
+  const word = words[index] as Word
+  const verb = verbAt(word.text)
+  if (verb === undefined || verb.families.some((family) => classOf(family) === 'Read')) return false
+  const before = words[index - 1]?.text
+  const after = words[index + 1]?.text ?? ''
+  const placed = before === undefined || VERBS_FOLLOW.test(before)
+  if (!placed) return true
+  if (verb.form === 'third') return !DETERMINERS.has(after)
+  return (PREPOSITIONS.has(after) || after === '') && !/^(?:on|to|back|up|in)$/.test(after)
+}
+
+const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
+
+/** `Use this tool to …`, `Allows you to …`: the act comes after. */
+function isLeadIn(words: readonly Word[], index: number): boolean {
+  return words.slice(index + 1, index + 7).some(({ text }) => text === 'to' || text === 'for')
+}
+
+/** Between two acts of one list. */
+function isJoint(gap: string): boolean {
+  return /^\s*(?:[,/|&]|\s(?:and|or)\s)\s*(?:(?:and|or)\s)?["'`]?$/.test(gap)
+}
+
+function joins(word: string): boolean {
+  return word === 'and' || word === 'or'
+}
+
+/** `Archive (delete)` means it; `create or delete` are two acts; all else is beside the act. */
+function joinOf(
+  text: string,
+  words: readonly Word[],
+  last: Word,
+  word: Word,
+): 'means' | 'and' | 'beside' {
+  const gap = text.slice(last.end, word.start)
+  if (/^\s*\($/.test(gap)) return 'means'
+  if (isJoint(gap)) return 'and'
+  const index = words.indexOf(word)
+  const verb = verbAt(word.text)
+  const object = words[index + 1]?.text ?? ''
+  if (!joins(words[index - 1]?.text ?? '') || verb === undefined || verb.nounish) return 'beside'
+  // `orders, history, or archive` is a list of things.
+  if (text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
+    return 'beside'
+  // `and transform of …` is a noun; `find by name and deletes it` changes the mood, and is a verb.
+  return object === '' || object === 'of' || word.start - last.end > 80 ? 'beside' : 'and'
+}
+
+function isDenial(text: string): boolean {
+  return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
+}
+
+function tellVerb(zone: string, word: Word, at: string, tell: Tell): void {
+  const verb = verbAt(word.text)
+  if (verb === undefined) return
+  const place = placeOf(at, word)
+  for (const family of verb.families) tell(`${zone}:${family}`, place, 1 / verb.families.length)
+  if (verb.families.length > 1 && zone === 'text') tell(`${zone}=${verb.base}`, place)
+}
+
+function isRead(text: string): boolean {
+  return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
+}
+
+function readChinese(text: string, at: string, end: number, tell: Tell): void {
+  const looked = text.slice(0, end)
+  for (const [pattern, family] of CHINESE) {
+    const found = pattern.exec(looked)
+    if (found === null) continue
+    tell(`text:${family}`, { at, start: found.index, end: found.index + found[0].length })
+    return
+  }
+}
+
+function placeOf(at: string, { start, end }: Word) {
+  return { at, start, end }
+}

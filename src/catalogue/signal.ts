@@ -1,0 +1,24 @@
+// One thing a definition says about its tool: the feature it counts as, how much of it, and the
+// place it stands at. The readers make these, the model weighs them, the evidence shows them.
+
+export interface Signal {
+  /** As weights.ts names it. */
+  readonly feature: string
+  /** 1, or less where one word counts for several families. */
+  readonly amount: number
+  /** JSON Pointer of the text in the definition. */
+  readonly at: string
+  readonly start: number
+  readonly end: number
+}
+
+/** A place in a definition, by pointer. */
+export type Place = Pick<Signal, 'at' | 'start' | 'end'>
+
+export type Tell = (feature: string, place: Place, amount?: number) => void
+
+/** JSON Pointer of a member. */
+export function below(at: string, key: string): string {
+  const plain = !key.includes('~') && !key.includes('/')
+  return `${at}/${plain ? key : key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

@@ -1,0 +1,36 @@
+// Names and sentences taken apart into words, each with its place, so that whatever is said about a
+// tool can be shown where it stands. Called by the readers of names, texts and schemas.
+
+export interface Word {
+  /** In lower case. */
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+/** A hump, an acronym before a hump, a run of digits: `getHTTPUrl2` is get, http, url, 2. */
+const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|\p{Lo}+/gu
+
+/** `create_pull-request`, `createPullRequest` and `CREATE PULL REQUEST` alike. */
+export function splitName(name: string): Word[] {
+  const words: Word[] = []
+  for (const found of name.matchAll(PART)) {
+    const start = found.index
+    words.push({ text: found[0].toLowerCase(), start, end: start + found[0].length })
+  }
+  return words
+}
+
+const TEXT_WORD = /[A-Za-z][A-Za-z'’]*/g
+
+/** The words of a stretch of prose, by their places in the whole text. */
+export function splitText(text: string, start: number, end: number): Word[] {
+  const words: Word[] = []
+  TEXT_WORD.lastIndex = start
+  for (;;) {
+    const found = TEXT_WORD.exec(text)
+    if (found === null || found.index >= end) return words
+    const from = found.index
+    words.push({ text: found[0].toLowerCase(), start: from, end: from + found[0].length })
+  }
+}

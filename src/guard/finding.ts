@@ -1,0 +1,24 @@
+// One thing the guard found in a text: what kind, where, the words, and how bad it is. Made by the
+// finders of this room, shown by whoever asked them.
+
+/** `refuse`: may not pass. `hold`: until a person has looked. `flag`: shown, and passes. */
+export type Severity = 'refuse' | 'hold' | 'flag'
+
+export type Kind =
+  | 'hidden text'
+  | 'instructs the model'
+  | 'secret path'
+  | 'hides from the user'
+  | 'asks for context'
+  | 'carries secrets out'
+  | 'puts itself first'
+  | 'too large to look at'
+
+export interface Finding {
+  readonly kind: Kind
+  readonly severity: Severity
+  readonly start: number
+  readonly end: number
+  /** The words as they stand; for hidden text the code points. */
+  readonly text: string
+}

@@ -1,0 +1,120 @@
+// Characters a reader does not see and a model does (A04): bidi controls, tag characters, ANSI,
+// zero-width space, word joiner and their kin. Joiners and variation selectors are fine where emoji
+// and the scripts that need them have them; elsewhere they hide something. Pure.
+
+import type { Finding } from './finding.ts'
+import { FINDINGS_MAX } from './limits.ts'
+
+/** What is worth a look, from and to, by code point. */
+const RANGES: readonly (readonly [number, number, string])[] = [
+  [0x0, 0x8, 'controls, the bell and backspace among them'],
+  [0xb, 0xc, 'vertical tab, form feed'],
+  [0xe, 0x1f, 'controls, ANSI escape among them'],
+  [0x7f, 0x9f, 'delete and the C1 controls, which begin ANSI sequences too'],
+  [0xad, 0xad, 'soft hyphen'],
+  [0x34f, 0x34f, 'grapheme joiner'],
+  [0x61c, 0x61c, 'Arabic letter mark'],
+  [0x115f, 0x1160, 'Hangul fillers'],
+  [0x17b4, 0x17b5, 'Khmer vowels nobody sees'],
+  [0x180b, 0x180f, 'Mongolian selectors'],
+  [0x200b, 0x200f, 'zero-width space, joiners, marks of direction'],
+  [0x202a, 0x202e, 'bidi embedding and override'],
+  [0x2060, 0x206f, 'word joiner, invisible operators, bidi isolates'],
+  [0x3164, 0x3164, 'Hangul filler'],
+  [0xfe00, 0xfe0f, 'variation selectors'],
+  [0xfeff, 0xfeff, 'byte order mark'],
+  [0xffa0, 0xffa0, 'halfwidth Hangul filler'],
+  [0xfff9, 0xfffb, 'interlinear annotation'],
+  [0x1d173, 0x1d17a, 'musical controls'],
+  [0xe0000, 0xe0fff, 'tag characters and further selectors'],
+]
+
+/** Most texts have none of it, so one pass settles them. */
+const SUSPECTS = new RegExp(
+  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`,
+  'gu',
+)
+
+const EMOJI =
+  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[#*0-9]|\u{20e3}/u
+/** Scripts whose spelling needs joiners or marks of direction. */
+const JOINING =
+  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Mongolian}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Tibetan}]/u
+const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+const BLACK_FLAG = 0x1f3f4
+
+export function findHidden(text: string): Finding[] {
+  const findings: Finding[] = []
+  SUSPECTS.lastIndex = 0
+  for (let found = SUSPECTS.exec(text); found !== null; found = SUSPECTS.exec(text)) {
+    const start = found.index
+    const code = text.codePointAt(start) as number
+    const end = SUSPECTS.lastIndex
+    if (isFine(code, text, start, end)) continue
+    const last = findings.at(-1)
+    // A run of hidden characters is one finding: a whole sentence may be written in tags.
+    if (last !== undefined && last.end === start)
+      findings[findings.length - 1] = { ...last, end, text: extend(last.text, code) }
+    else if (findings.length < FINDINGS_MAX)
+      findings.push({ kind: 'hidden text', severity: 'refuse', start, end, text: name(code) })
+  }
+  return findings
+}
+
+function isFine(code: number, text: string, start: number, end: number): boolean {
+  const before = lastPoint(text, start)
+  const after = text.slice(end, end + 2)
+  // Emoji presentation, joined emoji: common and harmless.
+  if (code === 0xfe0f || code === 0xfe0e) return true
+  if (code >= 0xfe00 && code <= 0xfe0d) return IDEOGRAPH.test(before) || /\p{S}/u.test(before)
+  if (code >= 0xe0100 && code <= 0xe01ef) return IDEOGRAPH.test(before)
+  if (code === 0x200d) return EMOJI.test(before) || before === '\u{fe0f}' || JOINING.test(before)
+  if (code === 0x200c) return JOINING.test(before) || JOINING.test(after)
+  if (code === 0x200e || code === 0x200f || code === 0x61c) return JOINING.test(text)
+  if (code >= 0x180b && code <= 0x180f) return JOINING.test(before)
+  if (code >= 0xe0020 && code <= 0xe007f) return isFlag(text, start)
+  return false
+}
+
+/** The flags of England, Scotland and Wales are a black flag with tags. */
+function isFlag(text: string, start: number): boolean {
+  let at = start
+  for (let steps = 0; steps < FLAG_TAGS_MAX && at > 0; steps++) {
+    const point = lastPoint(text, at).codePointAt(0)
+    if (point === BLACK_FLAG) return true
+    if (point === undefined || point < 0xe0020 || point > 0xe007f) return false
+    at -= 2
+  }
+  return false
+}
+
+const FLAG_TAGS_MAX = 7
+
+function lastPoint(text: string, end: number): string {
+  const low = text.charCodeAt(end - 1)
+  const pair = low >= 0xdc00 && low <= 0xdfff
+  return text.slice(Math.max(0, end - (pair ? 2 : 1)), end)
+}
+
+function name(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+const NAMED_MAX = 80
+
+function extend(told: string, code: number): string {
+  return told.length > NAMED_MAX ? told : `${told} ${name(code)}`
+}
+
+/** The text without what is hidden, for whoever passes it on after telling. */
+export function stripHidden(text: string): string {
+  const findings = findHidden(text)
+  if (findings.length === 0) return text
+  let kept = ''
+  let from = 0
+  for (const { start, end } of findings) {
+    kept += text.slice(from, start)
+    from = end
+  }
+  return kept + text.slice(from)
+}

@@ -1,0 +1,125 @@
+// Words by which a text speaks to the model behind the user's back (A01, A05, A25, A26): orders to
+// forget, to keep silent, to fetch secrets, to prefer one tool. Patterns are bounded, so that a
+// hostile text costs no more than its length. What is said in another way passes: this is a net with
+// known holes, measured in docs/catalogue.md. Pure.
+
+import type { Finding, Kind, Severity } from './finding.ts'
+import { findHidden, stripHidden } from './hidden-text.ts'
+import { FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
+
+interface Pattern {
+  readonly kind: Kind
+  readonly severity: Severity
+  readonly pattern: RegExp
+}
+
+const SECRET_FILES = String.raw`(?:[~$]\w{0,8}/)?\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|cursor|claude)\b[\w./-]{0,40}|\bid_(?:rsa|ed25519|ecdsa)\b|/etc/(?:passwd|shadow)\b|\bmcp\.json\b|\.env\b(?! ?(?:var|file var))|wallet\.dat\b`
+const READS =
+  '(?:read|open|load|cat|fetch|access|retrieve|get|include|pass|provide|attach|send|upload|copy|contents? of)'
+const SECRETS =
+  '(?:api[- _]?keys?|secret keys?|passwords?|secrets?|credentials?|access tokens?|auth tokens?|ssh keys?|private keys?|seed phrase|system prompt|chat history|conversation history|(?:entire|full|whole) conversation|previous messages|environment variables)'
+
+const PATTERNS: readonly Pattern[] = [
+  hold(
+    'instructs the model',
+    String.raw`\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,24}\b(?:previous|prior|above|earlier|preceding|all|any|your|system|everything|ever?thing|the rules)\b[^.\n]{0,24}\b(?:instructions?|prompts?|rules?|guidelines|directives|told|context|training|restrictions|said)`,
+  ),
+  hold(
+    'instructs the model',
+    String.raw`<\s?/?\s?(?:important|system|secret|hidden|instructions?|admin|critical)\s?>`,
+  ),
+  hold(
+    'instructs the model',
+    String.raw`\[/?(?:INST|SYSTEM)\]|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|<<SYS>>`,
+  ),
+  hold(
+    'instructs the model',
+    String.raw`\b(?:you are now|from now on,? you|new (?:system )?instructions?:|system (?:override|prompt):|(?:enter|enable|activate)\w* (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode)\b`,
+  ),
+  hold(
+    'instructs the model',
+    String.raw`\b(?:before|prior to|when) (?:using|calling|invoking|running) (?:this|any(?: other)?) tools?\b[^.\n]{0,40}\b(?:you )?(?:must|should|need to|have to|please)?[^.\n]{0,20}\b(?:read|open|cat|access|send|include|fetch)\b[^.\n]{0,60}(?:${SECRET_FILES}|${SECRETS}|\bfile\b)`,
+  ),
+  hold(
+    'secret path',
+    String.raw`\b${READS}\b[^.\n]{0,60}(?:${SECRET_FILES})[^.\n]{0,80}\b(?:pass|send|include|parameter|argument|as|in)\b`,
+  ),
+  hold(
+    'secret path',
+    String.raw`\b(?:pass|send|include|put|provide|forward)\b[^.\n]{0,60}\b(?:contents?|content)\b[^.\n]{0,30}(?:${SECRET_FILES})`,
+  ),
+  hold(
+    'hides from the user',
+    String.raw`\b(?:do not|don['’]?t|never|must not|should not|without)\s(?:ever )?(?:tell|mention|inform|notify|alert|reveal|disclos|say|telling|mentioning|informing|notifying|alerting|revealing)\w*\b[^.\n]{0,40}\b(?:the )?(?:users?|humans?|anyone|anybody|this (?:to|step|instruction))`,
+  ),
+  hold(
+    'hides from the user',
+    String.raw`\b(?:the )?user (?:must|should|need|does|do|will|may) ?(?:not|n['’]t) (?:know|see|be (?:told|informed|aware|notified)|need to know)|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from\b|\b(?:silently|secretly|covertly) (?:send|forward|copy|include|call|execute|upload|bcc)`,
+  ),
+  hold(
+    'carries secrets out',
+    String.raw`\b(?:send|forward|include|append|pass|attach|bcc|exfiltrate|leak|transmit|post|upload|reveal|print|output|repeat|tell me|give me|show me|provide|what is|what['’]s)\b[^.\n]{0,40}\b(?:your|all (?:the )?|user['’]?s|their|hidden|the user['’]?s)\b[^.\n]{0,20}\b${SECRETS}`,
+  ),
+  flag(
+    'puts itself first',
+    String.raw`\bbest tool in the world\b|\b(?:always|only) (?:use|prefer|choose|call) this tool\b[^.\n]{0,30}\b(?:instead of|before|over|rather than|first|for (?:everything|all))|\b(?:prefer|prioriti[sz]e) this tool (?:over|above|to)\b|\bmust be called (?:first|before (?:any|all|every))|\b(?:ignore|do not use|don['’]t use|never use) (?:any |all )?(?:the )?other tools?\b`,
+  ),
+]
+
+/** All that is found; what is hidden is looked through, so that a zero-width space hides no word. */
+export function findInjections(text: string): Finding[] {
+  const looked = text.length > TEXT_CHARS_MAX ? text.slice(0, TEXT_CHARS_MAX) : text
+  const findings = match(looked)
+  if (text.length > TEXT_CHARS_MAX)
+    findings.push({
+      kind: 'too large to look at',
+      severity: 'hold',
+      start: TEXT_CHARS_MAX,
+      end: text.length,
+      text: `${text.length} characters`,
+    })
+  if (findings.length > 0) return findings
+  const plain = foldLookAlikes(findHidden(looked).length > 0 ? stripHidden(looked) : looked)
+  if (plain === looked) return findings
+  // The places of the folded text are not those of the text: the whole of it is shown.
+  return match(plain).map((finding) => ({ ...finding, start: 0, end: looked.length }))
+}
+
+function match(text: string): Finding[] {
+  const findings: Finding[] = []
+  for (const { kind, severity, pattern } of PATTERNS) {
+    pattern.lastIndex = 0
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      const start = found.index
+      if (findings.length >= FINDINGS_MAX) return findings
+      findings.push({ kind, severity, start, end: start + found[0].length, text: found[0] })
+    }
+  }
+  return findings
+}
+
+function hold(kind: Kind, source: string): Pattern {
+  return { kind, severity: 'hold', pattern: new RegExp(source, 'gi') }
+}
+
+function flag(kind: Kind, source: string): Pattern {
+  return { kind, severity: 'flag', pattern: new RegExp(source, 'gi') }
+}
+
+/** Compatibility forms and the letters of other scripts that look Latin, as Latin. */
+export function foldLookAlikes(text: string): string {
+  const folded = text.normalize('NFKC')
+  return folded.replace(
+    /[\u0370-\u03ff\u0400-\u04ff]/gu,
+    (letter) => LOOK_ALIKES.get(letter) ?? letter,
+  )
+}
+
+const LOOK_ALIKES = new Map(
+  [
+    ...'аaеeоoрpсcуyхxіiјjѕsԁdһhАAВBЕEКKМMНHОOРPСCТTУYХXІIЅSοoαaνvρpΑAΒBΕEΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX',
+  ].reduce<[string, string][]>((pairs, letter, index, all) => {
+    if (index % 2 === 0) pairs.push([letter, all[index + 1] ?? letter])
+    return pairs
+  }, []),
+)

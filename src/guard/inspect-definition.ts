@@ -1,0 +1,87 @@
+// A tool's definition, looked at before a model sees it (A01, A04, A25, A26): every string of it, the
+// nested ones and the keys too. Hidden text is refused; words to the model, secret paths and
+// parameters that ask for context are held for a person, with the words shown. Pure.
+
+import { isObject, type JsonValue } from '../core/json.ts'
+import type { Finding, Severity } from './finding.ts'
+import { findHidden } from './hidden-text.ts'
+import { findInjections } from './injections.ts'
+import { DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
+
+export interface FoundAt extends Finding {
+  /** JSON Pointer of the string; of the member, where its name is meant. */
+  readonly at: string
+}
+
+export interface Inspection {
+  /** The most severe of the findings; undefined where there is none. */
+  readonly severity: Severity | undefined
+  readonly findings: readonly FoundAt[]
+}
+
+/** Parameters that ask for what the call has no need of. */
+const ASKS_BY_NAME =
+  /^(?:llm(?:_?model)?_?name|(?:ai|calling|current)_?model(?:_?name)?|model_?identity|(?:chat|conversation|message|dialog(?:ue)?)_?(?:history|log|transcript|so_?far)|(?:full_?|entire_?)(?:context|conversation|prompt)|system_?(?:prompt|message|instructions?)|previous_?messages|user_?(?:api_?key|password|secret|credentials)|side_?note|tool_?(?:list|history|calls)|other_?tools|available_?tools|chain_?of_?thought)$/i
+const ASKS_BY_TEXT =
+  /\bname of the (?:llm|language model|ai model)\b[^.\n]{0,40}\b(?:calls?|calling|using|invok\w*)\b|\b(?:entire|full|whole|complete) (?:conversation|chat|message|dialog(?:ue)?)(?: history| log| transcript| so far)?\b[^.\n]{0,30}\b(?:here|must|required|so far|verbatim|history)\b|\byour (?:full |entire )?(?:system prompt|context window)\b|\byour (?:full|entire) instructions\b|\ball (?:previous|prior) messages\b/i
+
+const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
+
+export function inspectDefinition(definition: JsonValue): Inspection {
+  const findings: FoundAt[] = []
+  const walk = { strings: 0, findings }
+  look(definition, '', 0, walk)
+  const severity = ORDER.findLast((one) => findings.some((finding) => finding.severity === one))
+  return { severity, findings }
+}
+
+interface Walk {
+  strings: number
+  readonly findings: FoundAt[]
+}
+
+function look(value: JsonValue, at: string, depth: number, walk: Walk): void {
+  if (walk.strings > STRINGS_MAX || depth > DEPTH_MAX) return tooLarge(at, walk)
+  if (typeof value === 'string') return lookAtText(value, at, walk)
+  if (Array.isArray(value)) {
+    value.forEach((item: JsonValue, index) => {
+      look(item, `${at}/${index}`, depth + 1, walk)
+    })
+    return
+  }
+  if (!isObject(value)) return
+  for (const [key, member] of Object.entries(value)) {
+    const below = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    lookAtText(key, below, walk)
+    if (at.endsWith('/properties')) lookAtParameter(key, member, below, walk)
+    look(member, below, depth + 1, walk)
+  }
+}
+
+function lookAtText(text: string, at: string, walk: Walk): void {
+  walk.strings++
+  for (const finding of findHidden(text)) tell({ ...finding, at }, walk)
+  for (const finding of findInjections(text)) tell({ ...finding, at }, walk)
+  // A docstring tells of parameters in the description.
+  const asks = ASKS_BY_TEXT.exec(text)
+  if (asks !== null) tell(asksFor(asks[0], asks.index, at), walk)
+}
+
+function lookAtParameter(name: string, schema: JsonValue, at: string, walk: Walk): void {
+  const type = isObject(schema) ? schema.type : undefined
+  const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
+  if (text && ASKS_BY_NAME.test(name)) tell(asksFor(name, 0, at), walk)
+}
+
+function asksFor(text: string, start: number, at: string): FoundAt {
+  return { kind: 'asks for context', severity: 'hold', start, end: start + text.length, text, at }
+}
+
+function tell(finding: FoundAt, { findings }: Walk): void {
+  if (findings.length < FINDINGS_MAX) findings.push(finding)
+}
+
+function tooLarge(at: string, walk: Walk): void {
+  if (walk.findings.some(({ kind }) => kind === 'too large to look at')) return
+  tell({ kind: 'too large to look at', severity: 'hold', start: 0, end: 0, text: '', at }, walk)
+}

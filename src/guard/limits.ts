@@ -1,0 +1,10 @@
+// Bounds of the guard, by name and unit: how much of a definition or text it looks at. What is beyond
+// a bound was not looked at, and is said to be so.
+
+/** Strings of one definition, keys counted. */
+export const STRINGS_MAX = 5_000
+/** Of one string. */
+export const TEXT_CHARS_MAX = 65_536
+export const DEPTH_MAX = 64
+/** Findings told of one text. */
+export const FINDINGS_MAX = 50
