@@ -4,7 +4,7 @@
 
 import { isObject, type JsonObject } from '../core/json.ts'
 import { readsOnly } from '../core/sql-reads.ts'
-import { CATEGORIES, type Category, type ToolDefinition } from '../core/tools.ts'
+import { CATEGORIES, type Category, type KnownTool, type ToolDefinition } from '../core/tools.ts'
 import { choicesOf } from './read-schema.ts'
 import { classOfAct } from './worst-act.ts'
 
@@ -53,16 +53,41 @@ export function dependsOn(definition: ToolDefinition): Depends[] {
 
 /**
  * The class of this very call; undefined where the arguments do not settle it. Several arguments
- * that decide are settled together, by the worst.
+ * that decide are settled together, by the worst. Other than a read it is certain only where the
+ * choice is what makes the tool's class: `place` on a tool that trades is no plain Write.
  */
-export function classOfCall(depends: readonly Depends[], args: JsonObject): Category | undefined {
+export function classOfCall(
+  { definition, category }: KnownTool,
+  args: JsonObject,
+): Category | undefined {
+  const depends = rememberedDepends(definition)
   let worst: Category | undefined
   for (const one of depends) {
     const said = settle(one, Object.hasOwn(args, one.argument) ? args[one.argument] : undefined)
     if (said === undefined) return undefined
-    if (worst === undefined || CATEGORIES.indexOf(said) > CATEGORIES.indexOf(worst)) worst = said
+    if (worst === undefined || isWorse(said, worst)) worst = said
   }
-  return worst
+  if (worst === undefined || worst === 'Read') return worst
+  const choices = depends.flatMap(({ values }) => Object.values(values ?? {}))
+  return choices.includes(category) && !choices.some((one) => isWorse(one, category))
+    ? worst
+    : undefined
+}
+
+/** One object for each accepted definition, so what is read from it once is kept with it. */
+const REMEMBERED = new WeakMap<ToolDefinition, readonly Depends[]>()
+
+function rememberedDepends(definition: ToolDefinition): readonly Depends[] {
+  let depends = REMEMBERED.get(definition)
+  if (depends === undefined) {
+    depends = dependsOn(definition)
+    REMEMBERED.set(definition, depends)
+  }
+  return depends
+}
+
+function isWorse(one: Category, other: Category): boolean {
+  return CATEGORIES.indexOf(one) > CATEGORIES.indexOf(other)
 }
 
 function settle({ kind, values }: Depends, value: unknown): Category | undefined {

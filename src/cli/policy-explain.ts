@@ -2,6 +2,7 @@
 // It is the trace of the evaluation that decides, on counters of its own.
 
 import type { Command } from 'commander'
+import { classOfCall } from '../catalogue/call-class.ts'
 import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
@@ -76,7 +77,11 @@ function explain(target: string, options: Options, output: Output): 0 | 1 {
   const { policy } = loadPolicy(options.policy, house, output)
   const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
-  const facts = sampleFacts(tool, readFacts(options.facts, output))
+  const settled = tool === undefined ? undefined : classOfCall(tool, args)
+  const facts = sampleFacts(tool, {
+    ...(settled === undefined ? {} : { callCategory: settled }),
+    ...readFacts(options.facts, output),
+  })
   const call: Call = { ...parts, method: options.method, args }
   const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
   const counters = new MemoryCounters()

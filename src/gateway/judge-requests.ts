@@ -1,6 +1,7 @@
 // Requests of either side, from being read to being carried over or refused. What goes wrong on the
 // way is an answer that says so; only an admitted request leaves.
 
+import { classOfCall } from '../catalogue/call-class.ts'
 import type { Facts } from '../core/call.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
@@ -150,7 +151,7 @@ export class RequestJudge {
     const call = callOf(server, request)
     const asksForTool = method === TOOL_CALL && frozen() === undefined
     const tool = asksForTool ? await lists.find(call.name) : undefined
-    const facts: Facts = { ...this.#context.facts(), ...(tool === undefined ? {} : { tool }) }
+    const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
     const unlike = headers === undefined ? undefined : disagreementOf(headers, tool, call.args)
     if (unlike !== undefined)
       return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
@@ -177,6 +178,16 @@ export class RequestJudge {
     const code = rpcCodeOf(decision.code as LocalCode)
     crossing.refuse(request.id, errorAnswer(request.id, code, refusalText(decision)))
   }
+}
+
+/** The tool, and the class of this very call where its arguments settle it. */
+function factsOf(
+  tool: KnownTool | undefined,
+  args: JsonObject,
+): Pick<Facts, 'tool' | 'callCategory'> {
+  if (tool === undefined) return {}
+  const callCategory = classOfCall(tool, args)
+  return callCategory === undefined ? { tool } : { tool, callCategory }
 }
 
 /** What a balancer would read in the headers must be what the server reads in the body. */
