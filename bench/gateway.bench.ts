@@ -1,0 +1,250 @@
+// `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--calls N]
+// [--peers] [--cache DIR] [--sources] [--profile DIR]`: what a gate costs a call. The server alone,
+// a forwarder that does nothing (the limit), Sluice with everything on and, with --peers, other
+// gateways; whether the last of many calls costs what the first did; how fast it starts.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunOptions } from '../scripts/dispatch.ts'
+import {
+  type Figures,
+  Load,
+  type Side,
+  type Spread,
+  spreadOf,
+  takeTurns,
+} from './gateway/measure.ts'
+import { installPeers, startCivic, startMcpProxy, startSupergateway } from './gateway/peers.ts'
+import { rssMb } from './gateway/process-figures.ts'
+import { type Running, start } from './gateway/running.ts'
+import { CALLER, install, startSluice } from './gateway/sluice.ts'
+
+const CLIENTS = [1, 16, 64]
+/** A server on stdio is a process for each session. */
+const STDIO_SESSIONS = 8
+const HERE = join(import.meta.dirname, 'gateway')
+const ECHO = [process.execPath, join(HERE, 'echo-server.ts')]
+
+interface Goal {
+  readonly goal: string
+  readonly value: number
+  readonly isReached: boolean
+}
+
+export async function run(options: RunOptions): Promise<number> {
+  const bench = new GatewayBench(options)
+  try {
+    await bench.run()
+    return 0
+  } finally {
+    await bench.end()
+  }
+}
+
+class GatewayBench {
+  readonly #options: RunOptions
+  readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  readonly #load = new Load()
+  readonly #running: Running[] = []
+  readonly #goals: Goal[] = []
+  readonly #measured: Record<string, unknown> = {}
+  #command = ''
+  #peers: string | undefined
+
+  constructor(options: RunOptions) {
+    this.#options = options
+  }
+
+  async run(): Promise<void> {
+    const { scenario, sources, peers, cache, json } = this.#options
+    const wanted = (name: string) => scenario === undefined || scenario === name
+    this.#command = await install(this.#folder, sources === true)
+    if (peers !== undefined) {
+      this.#peers = String(cache ?? join(tmpdir(), 'sluice-bench-peers'))
+      const why = await installPeers(this.#peers)
+      if (why !== undefined) {
+        this.#say(`without other gateways: ${why}`)
+        this.#peers = undefined
+      }
+    }
+    if (wanted('http')) await this.#http()
+    if (wanted('stdio')) await this.#stdio()
+    if (wanted('long')) await this.#long()
+    if (wanted('start')) await this.#starts()
+    if (json) console.log(JSON.stringify({ measured: this.#measured, goals: this.#goals }))
+    for (const { goal, value, isReached } of this.#goals)
+      this.#say(`${isReached ? 'reached' : 'MISSED '}  ${goal}: ${value.toFixed(2)}`)
+  }
+
+  async end(): Promise<void> {
+    this.#load.end()
+    await Promise.all(this.#running.map((running) => running.stop()))
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #http(): Promise<void> {
+    const echo = await this.#start(() => start({ command: ECHO }))
+    const limit = await this.#start(() =>
+      start({ command: [process.execPath, join(HERE, 'forwarder.ts'), echo.url] }),
+    )
+    const sluice = await this.#sluice('http', { url: echo.url })
+    const sides: Side[] = [
+      { name: 'direct', url: echo.url, sessionsMax: 64 },
+      { name: 'limit', url: limit.url, pid: limit.pid, sessionsMax: 64 },
+      { name: 'sluice', url: sluice.url, pid: sluice.pid, headers: CALLER, sessionsMax: 64 },
+    ]
+    await this.#peer(sides, '@civic/passthrough', 64, (cache) => startCivic(cache, echo.url))
+    const figures = await this.#turns('http', sides)
+    const of = (name: string, clients: number) =>
+      figures.find((each) => each.name === name && each.clients === clients)
+    for (const clients of [16, 64]) {
+      const { ofSecond, cpuUs } = of('sluice', clients) ?? {}
+      this.#goal(`at least 0.9 of the limit at ${clients}`, ofSecond?.p50, 0.9, true)
+      this.#goal(`at most 100 µs of CPU a call at ${clients}`, cpuUs?.p50, 100)
+    }
+    const added = (key: 'p50Us' | 'p99Us') =>
+      ((of('sluice', 1)?.[key].p50 ?? Number.NaN) - (of('direct', 1)?.[key].p50 ?? 0)) / 1_000
+    this.#goal('p50 at most 0.15 ms above direct at 1', added('p50Us'), 0.15)
+    this.#goal('p99 at most 1 ms above direct at 1', added('p99Us'), 1)
+    this.#goal('RSS at most 150 MB', of('sluice', 64)?.rssMb, 150)
+  }
+
+  async #stdio(): Promise<void> {
+    const server = [...ECHO, '--stdio']
+    const bridge = await this.#start(() =>
+      start({ command: [process.execPath, join(HERE, 'bridge.ts'), ...server] }),
+    )
+    const sluice = await this.#sluice('stdio', { command: server })
+    const common = { sessionsMax: STDIO_SESSIONS }
+    const sides: Side[] = [
+      { name: 'bridge', url: bridge.url, pid: bridge.pid, ...common },
+      { name: 'sluice', url: sluice.url, pid: sluice.pid, headers: CALLER, ...common },
+    ]
+    await this.#peer(sides, 'mcp-proxy', STDIO_SESSIONS, (cache) => startMcpProxy(cache, server))
+    await this.#peer(sides, 'supergateway', STDIO_SESSIONS, (cache) =>
+      startSupergateway(cache, server),
+    )
+    await this.#turns('stdio', sides)
+  }
+
+  /** The last call of many beside the first ones. */
+  async #long(): Promise<void> {
+    const calls = Number(this.#options.calls ?? 50_000)
+    const slices = 10
+    const echo = await this.#start(() => start({ command: ECHO }))
+    const server = { url: echo.url }
+    const sluice = await this.#sluice('long', server)
+    const side = {
+      ...{ name: 'sluice', url: sluice.url, pid: sluice.pid, headers: CALLER, sessionsMax: 16 },
+    }
+    await this.#load.turn(side, 16, { forMs: 2_000 })
+    const spent: number[] = []
+    for (let slice = 0; slice < slices; slice++)
+      spent.push((await this.#load.turn(side, 16, { calls: Math.ceil(calls / slices) })).cpuUs)
+    const memory = rssMb(sluice.pid)
+    await sluice.stop()
+    const again = await this.#sluice('long', server)
+    this.#measured.long = { calls, cpuUs: spent, rssMb: memory, startMs: again.startMs }
+    this.#say(`\n${calls.toLocaleString('en')} calls, CPU a call in tenths of them, µs:`)
+    this.#say(`${spent.map((us) => us.toFixed(0)).join(' ')}; RSS then ${memory.toFixed(0)} MB`)
+    this.#say(`a start on their record: ${again.startMs.toFixed(0)} ms`)
+    this.#goal('the last tenth costs what the first did', spent.at(-1)! / spent[0]!, 1.1)
+  }
+
+  async #starts(): Promise<void> {
+    const times: number[] = []
+    for (let index = 0; index < 10; index++) {
+      const sluice = await this.#sluice(`start-${index}`, { url: 'http://127.0.0.1:9/mcp' })
+      times.push(sluice.startMs)
+      await sluice.stop()
+    }
+    const spread = spreadOf(times)
+    this.#measured.startMs = spread
+    this.#say(`\na cold start: ${told(spread, 0)} ms`)
+    this.#goal('a cold start below 500 ms', spread.p50, 500)
+  }
+
+  async #turns(name: string, sides: Side[]): Promise<Figures[]> {
+    const figures = await takeTurns(this.#load, sides, {
+      clients: CLIENTS,
+      rounds: Number(this.#options.rounds ?? 7),
+      turnMs: Number(this.#options.ms ?? 700),
+      onLeftOut: (side, why) => this.#say(`without ${side.name}: ${why}`),
+    })
+    this.#measured[name] = figures
+    const [first, second] = sides
+    this.#say(
+      `\n${name}: median (10th to 90th percentile of turns); x${first?.name}, x${second?.name}: throughput over theirs`,
+    )
+    const heads = ['', 'calls/s', `x${first?.name}`, `x${second?.name}`, 'p50 ms', 'p99 ms']
+    const rows = figures.map((each) => [
+      `${each.name} x${each.clients}`,
+      told(each.callsPerSecond, 0),
+      told(each.ofFirst, 2),
+      told(each.ofSecond, 2),
+      told(each.p50Us, 2, 1_000),
+      told(each.p99Us, 2, 1_000),
+      told(each.cpuUs, 0),
+      told(each.cpuOver, 2),
+      each.rssMb.toFixed(0),
+    ])
+    this.#say(columns([[...heads, 'CPU µs a call', 'xCPU', 'RSS MB'], ...rows]))
+    return figures
+  }
+
+  async #peer(
+    sides: Side[],
+    name: string,
+    sessionsMax: number,
+    begin: (cache: string) => Promise<Running>,
+  ): Promise<void> {
+    const cache = this.#peers
+    if (cache === undefined) return
+    try {
+      const { url, pid } = await this.#start(() => begin(cache))
+      sides.push({ name, url, pid, sessionsMax })
+    } catch (error) {
+      this.#say(`without ${name}: ${(error as Error).message}`)
+    }
+  }
+
+  #sluice(name: string, server: Parameters<typeof startSluice>[0]['server']): Promise<Running> {
+    const { profile } = this.#options
+    const folder = join(this.#folder, name)
+    const more = typeof profile === 'string' ? { profile } : {}
+    return this.#start(() => startSluice({ command: this.#command, folder, server, ...more }))
+  }
+
+  async #start(begin: () => Promise<Running>): Promise<Running> {
+    const running = await begin()
+    this.#running.push(running)
+    return running
+  }
+
+  #goal(goal: string, value = Number.NaN, bound: number, isFloor = false): void {
+    this.#goals.push({ goal, value, isReached: isFloor ? value >= bound : value <= bound })
+  }
+
+  #say(text: string): void {
+    if (!this.#options.json) console.log(text)
+  }
+}
+
+function told({ p50, p10, p90 }: Spread, digits: number, unit = 1): string {
+  if (Number.isNaN(p50)) return '-'
+  const [middle, low, high] = [p50, p10, p90].map((value) => (value / unit).toFixed(digits))
+  return `${middle} (${low} to ${high})`
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, at) => cell.padEnd(widths[at]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,81 @@
+// The server behind every gateway of the measurement: MCP with one tool, `echo`, as little work as
+// can be. Streamable HTTP on a free port (`ready <url>` on stdout), or stdio with `--stdio`. A
+// process of its own.
+
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+
+interface Asked {
+  readonly id?: number | string
+  readonly method: string
+  readonly params?: {
+    readonly protocolVersion?: string
+    readonly arguments?: { readonly message?: string }
+  }
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { message: { type: 'string' } },
+  required: ['message'],
+}
+
+function resultOf({ method, params }: Asked): unknown {
+  if (method === 'tools/call')
+    return { content: [{ type: 'text', text: `Echo: ${params?.arguments?.message}` }] }
+  if (method === 'tools/list')
+    return { tools: [{ name: 'echo', description: 'says it again', inputSchema: SCHEMA }] }
+  if (method === 'initialize')
+    return {
+      protocolVersion: params?.protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'echo', version: '1' },
+    }
+  return method === 'ping' ? {} : undefined
+}
+
+/** Undefined where there is nothing to answer. */
+function answerTo(text: string): { body: string; isFirst: boolean } | undefined {
+  const asked = JSON.parse(text) as Asked
+  const { id, method } = asked
+  if (id === undefined) return undefined
+  const result = resultOf(asked)
+  const rest = result === undefined ? { error: { code: -32601, message: method } } : { result }
+  return { body: JSON.stringify({ jsonrpc: '2.0', id, ...rest }), isFirst: method === 'initialize' }
+}
+
+if (process.argv.includes('--stdio')) {
+  let rest = ''
+  process.stdin.setEncoding('utf8').on('data', (chunk) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() as string
+    let answers = ''
+    for (const line of lines) {
+      const answer = line.trim() === '' ? undefined : answerTo(line)
+      if (answer !== undefined) answers += `${answer.body}\n`
+    }
+    if (answers !== '') process.stdout.write(answers)
+  })
+} else {
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST')
+      return void response.writeHead(request.method === 'DELETE' ? 200 : 405).end()
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const answer = answerTo(text)
+      if (answer === undefined) return response.writeHead(202, { 'content-length': 0 }).end()
+      const session = answer.isFirst ? { 'mcp-session-id': randomUUID() } : {}
+      const length = Buffer.byteLength(answer.body)
+      const headers = { 'content-type': 'application/json', 'content-length': length }
+      return response.writeHead(200, { ...headers, ...session }).end(answer.body)
+    })
+  })
+  server.keepAliveTimeout = 600_000
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as { port: number }
+    console.log(`ready http://127.0.0.1:${port}/mcp`)
+  })
+}

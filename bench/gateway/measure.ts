@@ -1,0 +1,141 @@
+// Sides of a measurement in short turns that take turns: the machine is shared, and what is compared
+// must meet the same noise. Of each side the median of its turns and how far they spread; ratios are
+// taken within a round and then the median of them.
+
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import type { Turn, Turned } from './load.ts'
+import { cpuUs, rssMb } from './process-figures.ts'
+
+export interface Side {
+  readonly name: string
+  readonly url: string
+  /** Of the gateway alone; undefined where there is none. */
+  readonly pid?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly sessionsMax: number
+}
+
+export interface Spread {
+  readonly p50: number
+  readonly p10: number
+  readonly p90: number
+}
+
+export interface Figures {
+  readonly name: string
+  readonly clients: number
+  readonly callsPerSecond: Spread
+  /** Throughput over that of the first side, and of the second. */
+  readonly ofFirst: Spread
+  readonly ofSecond: Spread
+  readonly p50Us: Spread
+  readonly p99Us: Spread
+  readonly cpuUs: Spread
+  /** Over the first of the sides that are processes. */
+  readonly cpuOver: Spread
+  readonly rssMb: number
+}
+
+interface Seen {
+  readonly turned: Turned
+  readonly cpuUs: number
+}
+
+export class Load {
+  readonly #process = fork(join(import.meta.dirname, 'load.ts'), { stdio: 'inherit' })
+
+  async turn(side: Side, clients: number, until: Pick<Turn, 'forMs' | 'calls'>): Promise<Seen> {
+    const { url, headers = {}, sessionsMax, pid } = side
+    const sessions = Math.min(clients, sessionsMax)
+    const asked: Turn = { url, headers, clients, sessions, ...until }
+    const before = pid === undefined ? Number.NaN : cpuUs(pid)
+    const turned = await new Promise<Turned>((resolve, reject) => {
+      const gone = () => reject(new Error('the load generator ended'))
+      this.#process.once('exit', gone)
+      this.#process.once('message', (message) => {
+        this.#process.off('exit', gone)
+        resolve(message as Turned)
+      })
+      this.#process.send(asked)
+    })
+    if (turned.wrong !== undefined) throw new Error(`${side.name}: ${turned.wrong}`)
+    const used = pid === undefined ? Number.NaN : cpuUs(pid) - before
+    return { turned, cpuUs: used / turned.calls }
+  }
+
+  end(): void {
+    this.#process.kill()
+  }
+}
+
+export interface Rounds {
+  readonly clients: readonly number[]
+  readonly rounds: number
+  readonly turnMs: number
+  readonly onLeftOut: (side: Side, why: string) => void
+}
+
+/** A side that fails is left out from then on. */
+export async function takeTurns(load: Load, sides: Side[], options: Rounds): Promise<Figures[]> {
+  const { clients, rounds, turnMs, onLeftOut } = options
+  const seen = new Map<string, Seen[]>()
+  const left = [...sides]
+  // The first rounds warm everything up and are not counted.
+  for (let round = -2; round < rounds; round++)
+    for (const count of clients)
+      for (let at = 0; at < sides.length; at++) {
+        const side = sides[(at + round + 2) % sides.length] as Side
+        if (!left.includes(side)) continue
+        try {
+          const turn = await load.turn(side, count, { forMs: turnMs })
+          if (round >= 0) keep(seen, `${side.name} ${count}`, turn)
+        } catch (error) {
+          left.splice(left.indexOf(side), 1)
+          onLeftOut(side, (error as Error).message)
+        }
+      }
+  return clients.flatMap((count) =>
+    left.map((side): Figures => {
+      const of = ({ name }: Side) => seen.get(`${name} ${count}`) ?? []
+      const rates = (which: Side | undefined) => (which === undefined ? [] : of(which)).map(rateOf)
+      const [first, second] = sides.map(rates)
+      const own = rates(side)
+      const bare = sides.find(({ pid }) => pid !== undefined)
+      const bareCpu = bare === undefined ? [] : of(bare).map(cpuOf)
+      return {
+        name: side.name,
+        clients: count,
+        callsPerSecond: spreadOf(own),
+        ofFirst: spreadOf(own.map((rate, round) => rate / (first?.[round] ?? Number.NaN))),
+        ofSecond: spreadOf(own.map((rate, round) => rate / (second?.[round] ?? Number.NaN))),
+        p50Us: spreadOf(of(side).map(({ turned }) => turned.p50Us)),
+        p99Us: spreadOf(of(side).map(({ turned }) => turned.p99Us)),
+        cpuUs: spreadOf(of(side).map(cpuOf)),
+        cpuOver: spreadOf(
+          of(side).map((each, round) => each.cpuUs / (bareCpu[round] ?? Number.NaN)),
+        ),
+        rssMb: side.pid === undefined ? Number.NaN : rssMb(side.pid),
+      }
+    }),
+  )
+}
+
+function keep(seen: Map<string, Seen[]>, key: string, turn: Seen): void {
+  seen.set(key, [...(seen.get(key) ?? []), turn])
+}
+
+function rateOf({ turned }: Seen): number {
+  return turned.calls / turned.seconds
+}
+
+function cpuOf(seen: Seen): number {
+  return seen.cpuUs
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
+  return { p50: at(0.5), p10: at(0.1), p90: at(0.9) }
+}

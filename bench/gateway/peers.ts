@@ -1,0 +1,79 @@
+// Other gateways, installed on request into a folder outside the project: they are no dependencies of
+// it. One that cannot be installed or started is left out with a word.
+
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePort, type Running, start } from './running.ts'
+
+interface Peer {
+  readonly name: string
+  readonly version: string
+  readonly file: string
+}
+
+const PEERS = {
+  civic: {
+    name: '@civic/passthrough-mcp-server',
+    version: '0.12.1',
+    file: 'dist/cli.js',
+  },
+  mcpProxy: { name: 'mcp-proxy', version: '6.7.19', file: 'dist/bin/mcp-proxy.mjs' },
+  supergateway: { name: 'supergateway', version: '4.0.0', file: 'dist/index.js' },
+} as const satisfies Record<string, Peer>
+
+const INSTALL_MS_MAX = 300_000
+
+/** Says what could not be installed. */
+export async function installPeers(cache: string): Promise<string | undefined> {
+  const all = Object.values(PEERS)
+  if (all.every((peer) => existsSync(fileOf(cache, peer)))) return undefined
+  mkdirSync(cache, { recursive: true })
+  const packages = all.map(({ name, version }) => `${name}@${version}`)
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save']
+  try {
+    const options = { timeout: INSTALL_MS_MAX, cwd: cache }
+    await promisify(execFile)('npm', ['install', '--prefix', cache, ...flags, ...packages], options)
+  } catch (error) {
+    return `npm could not install them: ${(error as Error).message.split('\n')[0]}`
+  }
+  const missing = all.find((peer) => !existsSync(fileOf(cache, peer)))
+  return missing === undefined ? undefined : `${missing.name} has no ${missing.file}`
+}
+
+function fileOf(cache: string, { name, file }: Peer): string {
+  return join(cache, 'node_modules', name, file)
+}
+
+export async function startCivic(cache: string, upstream: string): Promise<Running> {
+  const port = await freePort()
+  return start({
+    command: [process.execPath, fileOf(cache, PEERS.civic)],
+    env: {
+      PORT: String(port),
+      TARGET_SERVER_URL: upstream,
+      TARGET_SERVER_TRANSPORT: 'httpStream',
+      LOG_LEVEL: 'error',
+    },
+    url: `http://127.0.0.1:${port}/mcp`,
+  })
+}
+
+export async function startMcpProxy(cache: string, server: readonly string[]): Promise<Running> {
+  const port = await freePort()
+  const options = ['--port', String(port), '--host', '127.0.0.1', '--server', 'stream']
+  const command = [process.execPath, fileOf(cache, PEERS.mcpProxy), ...options, '--', ...server]
+  return start({ command, url: `http://127.0.0.1:${port}/mcp` })
+}
+
+export async function startSupergateway(
+  cache: string,
+  server: readonly string[],
+): Promise<Running> {
+  const port = await freePort()
+  const quiet = ['--logLevel', 'none', '--outputTransport', 'streamableHttp', '--stateful']
+  const options = ['--stdio', server.join(' '), '--port', String(port), ...quiet]
+  const command = [process.execPath, fileOf(cache, PEERS.supergateway), ...options]
+  return start({ command, url: `http://127.0.0.1:${port}/mcp` })
+}

@@ -1,0 +1,73 @@
+// Sluice as the measurement runs it: installed as a package would be, with a policy of a thousand
+// rules, limits on the tool and over all, a grant for the caller, and the durable record.
+
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeStep, ROOT, runStep } from '../../scripts/run-step.ts'
+import { type Running, start } from './running.ts'
+
+const RULES = 1_000
+const TOKEN = `sluice_${'5'.repeat(64)}`
+export const CALLER = { authorization: `Bearer ${TOKEN}` }
+
+/** The command; built first, unless it is to run from the sources. */
+export async function install(folder: string, fromSources: boolean): Promise<string> {
+  if (fromSources) return join(ROOT, 'bin', 'sluice.js')
+  const built = await runStep('build', ['scripts/build.ts'])
+  if (!built.passed) throw new Error(describeStep(built))
+  const installed = join(folder, 'installed')
+  mkdirSync(installed)
+  for (const part of ['bin', 'dist', 'package.json'])
+    cpSync(join(ROOT, part), join(installed, part), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(installed, 'node_modules'))
+  return join(installed, 'bin', 'sluice.js')
+}
+
+export interface SluiceOptions {
+  readonly command: string
+  /** Kept: a second start goes on with its data. */
+  readonly folder: string
+  readonly server: { readonly url: string } | { readonly command: readonly string[] }
+  /** Where a profile of the processor goes. */
+  readonly profile?: string
+}
+
+export async function startSluice(options: SluiceOptions): Promise<Running> {
+  const { command, folder, server, profile } = options
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'policy.yaml'), policyText())
+  const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
+  const config = {
+    version: 1,
+    servers: { echo: server },
+    policy: './policy.yaml',
+    data: './data',
+    grants: { bench: { hash, policy: 'policy', slots: 4 } },
+  }
+  // JSON is YAML.
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const up = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
+  const running = await start({ command: [process.execPath, ...flags, command, ...up] })
+  return { ...running, url: `${running.url}/mcp/echo` }
+}
+
+/** Exact names, and a tenth globs, all with a limit; the last is the tool that is called. */
+function policyText(): string {
+  const lines = ['version: 1', 'default: deny', 'categories: { Destructive: deny }', 'tools:']
+  for (let index = 1; index < RULES; index++)
+    lines.push(`  ${nameOf(index)}: { action: allow, rate_limit: { max: 1000, window: 60 } }`)
+  lines.push(
+    '  echo/echo: { action: allow, rate_limit: { max: 1000000, window: 60 } }',
+    'guardrails:',
+    '  - { name: all calls, rate_limit: { max: 1000000, window: 60, per: everyone } }',
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function nameOf(index: number): string {
+  return index % 10 === 9
+    ? `server-${index % 50}/glob_${index}_*`
+    : `server-${index % 50}/tool_${index}`
+}
