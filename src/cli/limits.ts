@@ -8,3 +8,5 @@ export const TOOLS_FILE_BYTES_MAX = 256 * 1_048_576
 /** What a gate may answer to a command, and how long it may take: a backup copies everything. */
 export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
 export const GATE_ANSWER_MS_MAX = 600_000
+/** How long `sluice login` waits for a person at a browser. */
+export const LOGIN_WAIT_MS_MAX = 5 * 60_000

@@ -15,6 +15,7 @@ import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
+import { addLogin } from './login.ts'
 import { addPolicyApply } from './policy-apply.ts'
 import { addPolicyCheck } from './policy-check.ts'
 import { addPolicyCoverage } from './policy-coverage.ts'
@@ -88,6 +89,7 @@ function build(answer: Answer): Command {
     .helpCommand(false)
   for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
     add(ledger, answer)
+  addLogin(program, answer)
   const grants = program
     .command('grants')
     .description('who may call, and under which policy')

@@ -5,6 +5,7 @@ import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
 import { AUTH, TLS } from './config-auth.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
+import { LOGIN } from './config-login.ts'
 
 const text = (max: number): Shape => ({ kind: 'text', max })
 const anyName = {
@@ -27,6 +28,7 @@ const SERVER: Shape = {
     env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
     cwd: { shape: text(4_096), doc: 'working directory of the command' },
     headers: { shape: texts, doc: 'sent with every request to the url' },
+    auth: { shape: LOGIN, doc: '`login`: the url wants OAuth; `sluice login NAME` gives it' },
   },
 }
 

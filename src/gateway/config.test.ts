@@ -143,6 +143,17 @@ describe('a wrong configuration', () => {
       '2:45 no header can be `A` with this value',
     ],
     [server('url: "http://x", headers: { "A:": b }'), '2:45 no header can be `A:` with this value'],
+    [server('command: [x], auth: login'), '2:31 `auth` does nothing for a server with a `command`'],
+    [server('url: "http://x", auth: login'), '2:22 a token would go over the network unencrypted'],
+    [server('url: "https://x", auth: basic'), '2:41 `auth` cannot be `basic`'],
+    [
+      server('url: "https://x", auth: login, headers: { authorization: b }'),
+      '2:59 a login has an Authorization header of its own',
+    ],
+    [
+      server('url: "https://x", auth: { login: gate, client_secret: s }'),
+      '2:41 a `client_secret` is of no use without its `client_id`',
+    ],
     [server('command: [x], env: { A: 1 }'), '2:41 `A` is `1`'],
     [server(`command: [x, "${variable('NOBODY')}"]`), '2:30 the environment has no `NOBODY`'],
     [

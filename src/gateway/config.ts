@@ -17,6 +17,7 @@ import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
+import { type LoginConfig, readLogin } from './config-login.ts'
 import { CONFIG } from './config-shape.ts'
 import { ConfigValues, type Environment } from './config-values.ts'
 
@@ -31,6 +32,8 @@ export type ServerConfig =
       readonly kind: 'http'
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
+      /** Where it wants a login: see `sluice login`. */
+      readonly login?: LoginConfig
     }
 
 export interface GateConfig extends Reach {
@@ -121,7 +124,7 @@ class ConfigReader {
     if ((command === undefined) === (url === undefined))
       this.#wrong(map, 'a server has a `command` or a `url`, one of them', 'say how to reach it')
     const odd = map.entries.find(({ key }) =>
-      (url ? ['env', 'cwd'] : ['headers']).includes(String(key.value)),
+      (url ? ['env', 'cwd'] : ['headers', 'auth']).includes(String(key.value)),
     )
     if (odd !== undefined) {
       const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
@@ -132,6 +135,7 @@ class ConfigReader {
         kind: 'http',
         url: this.#address(url),
         headers: this.#headers(entry(map, 'headers')),
+        ...readLogin(map, this.#values),
       }
     const words = this.#values.list(command)
     const env = this.#values.texts(entry(map, 'env'))

@@ -29,6 +29,8 @@ import { SeenLists } from './seen-lists.ts'
 import { EitherEra } from './upstream/either-era.ts'
 import { startHttpServer } from './upstream/http.ts'
 import type { HttpPools } from './upstream/http-pools.ts'
+import { LoginLink } from './upstream/login-link.ts'
+import type { LoginTokens } from './upstream/login-tokens.ts'
 import { startStdioServer } from './upstream/stdio.ts'
 import type { Log, UpstreamLink } from './upstream/upstream.ts'
 import type { Watcher } from './upstream/watcher.ts'
@@ -42,6 +44,7 @@ export interface GateParts {
   readonly ledger: Ledger
   readonly freezes: Freezes
   readonly tools: KeptTools
+  readonly tokens: LoginTokens
   readonly watcher: Watcher
   readonly pools: HttpPools
   /** The gate's own files, which no argument may name. */
@@ -140,7 +143,7 @@ export class Gate {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
       return false
     }
-    const server = this.#connect(name, serverConfig, link.era, log)
+    const server = this.#connect(name, serverConfig, link.era, principal.id, log)
     const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy: bound, record },
       server: name,
@@ -223,23 +226,36 @@ export class Gate {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
   }
 
-  #connect(name: string, config: ServerConfig, clientEra: Era, log: Log): UpstreamLink {
+  #connect(
+    name: string,
+    config: ServerConfig,
+    clientEra: Era,
+    principal: string,
+    log: Log,
+  ): UpstreamLink {
     const eras = this.#eras.get(name) ?? {}
     this.#eras.set(name, eras)
     return new EitherEra({
       clientEra,
       eras,
-      start: (era) => this.#start(name, config, era, log),
+      start: (era) => this.#start(name, config, era, principal, log),
       isProcess: config.kind === 'stdio',
       log: (text) => log('warn', text),
     })
   }
 
-  #start(name: string, config: ServerConfig, era: Era, log: Log): UpstreamLink {
-    const { watcher, pools } = this.#parts
+  #start(name: string, config: ServerConfig, era: Era, principal: string, log: Log): UpstreamLink {
+    const { tokens, watcher, pools } = this.#parts
     if (config.kind === 'http') {
-      const { url, headers } = config
-      return startHttpServer({ name, url, era, headers, log, pools })
+      const { url, headers, login } = config
+      const options = { name, url, era, headers, log, pools }
+      if (login === undefined) return startHttpServer(options)
+      const own = login.per === 'principal' ? principal : ''
+      const token = tokens.of({ server: name, principal: own }, url)
+      return new LoginLink(
+        startHttpServer({ ...options, authorization: () => token.header }),
+        token,
+      )
     }
     const { command, env, cwd } = config
     return startStdioServer({ name, command, env, cwd, log, watcher })

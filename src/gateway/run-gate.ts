@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { InstallationKey } from '../identity/installation-key.ts'
+import { Logins } from '../identity/logins.ts'
 import { Seals } from '../identity/seal.ts'
 import { Slots } from '../identity/slots.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -34,6 +35,7 @@ import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
+import { LoginTokens } from './upstream/login-tokens.ts'
 import type { Log } from './upstream/upstream.ts'
 import { Watcher } from './upstream/watcher.ts'
 
@@ -86,7 +88,10 @@ export async function runGate(
     const seals = new Seals(InstallationKey.at(config.data))
     const tools = new KeptTools(store, log)
     undo.push(() => tools.flush())
-    const kept = { ...restored, seals, ledger, freezes, tools }
+    const logins = Logins.open(config.data)
+    undo.push(() => logins.close())
+    const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
+    const kept = { ...restored, seals, tokens, ledger, freezes, tools }
     const gate = new Gate({
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })

@@ -28,6 +28,8 @@ export class Grants {
   readonly #used = new Map<string, { atMs: number; writtenMs: number }>()
   #seen: unknown
   #all: readonly Grant[] = []
+  /** What there is to agree or disagree about: not when they were used. */
+  #terms = ''
   #byId = new Map<string, Grant>()
 
   private constructor(database: DatabaseSync, file: string, fixed: readonly FixedGrant[]) {
@@ -43,15 +45,16 @@ export class Grants {
     return new Grants(openDatabase(options), `${directory}/${options.name}`, fixed)
   }
 
-  /** True where another process has changed something. Throws where the file cannot be read: then
+  /** True where another process has changed grants. Throws where the file cannot be read: then
    * nobody is let in. */
   refresh(): boolean {
     return this.#guard(() => {
       const version = this.#version.get()?.data_version
       if (version === this.#seen) return false
+      const before = this.#terms
       this.#read()
       this.#seen = version
-      return true
+      return this.#terms !== before
     })
   }
 
@@ -162,6 +165,7 @@ export class Grants {
     this.#all = [...this.#fixed, ...kept]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
+    this.#terms = JSON.stringify(this.#all.map(({ lastUsedMs: _, ...terms }) => terms))
   }
 
   #guard<T>(work: () => T): T {

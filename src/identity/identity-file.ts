@@ -18,6 +18,16 @@ const GRANTS = `
   ) STRICT;
   CREATE UNIQUE INDEX grants_name ON grants (name) WHERE revoked_ms IS NULL;`
 
+/** `sealed`: encrypted with the key of the installation; `principal` is empty for the gate's own. */
+const LOGINS = `
+  CREATE TABLE logins (
+    server TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    PRIMARY KEY (server, principal)
+  ) STRICT;`
+
 export function identityFile(directory: string): OpenOptions {
-  return { directory, name: 'identity.db', migrations: [GRANTS] }
+  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS] }
 }

@@ -31,5 +31,10 @@ export const FAILED_FETCH_REST_MS = 5_000
 export const CHECKED_MAX = 1_000
 export const CHECKED_KEPT_MS = 60_000
 
+/** A token that the gate sends to a server. */
+export const TOKEN_LENGTH_MAX = 16_384
+/** A login's token is renewed so long before it expires. */
+export const RENEW_AHEAD_MS = 60_000
+
 /** A handle of a server's that is sealed for a client. */
 export const HANDLE_BYTES_MAX = 64 * 1_024

@@ -9,7 +9,7 @@ import { ROOT } from '../rooms.ts'
 
 export type ServerSpec =
   | { command: string[]; env?: Record<string, string>; cwd?: string }
-  | { url: string; headers?: Record<string, string> }
+  | { url: string; headers?: Record<string, string>; auth?: unknown }
 
 export interface GateSpec {
   servers: Record<string, ServerSpec>

@@ -1,0 +1,132 @@
+// One login with a person at a browser: the client is registered where it has to be, the address to
+// open is made (PKCE S256, state, resource), and what comes back to the loopback redirect is held
+// against it before the code is exchanged. Called by `sluice login`.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { LoginPlace } from './discover-login.ts'
+import { fetchJson } from './fetch-json.ts'
+import type { Login } from './login.ts'
+import { type Client, requestTokens } from './token-request.ts'
+
+export interface LoginWish {
+  /** The address of the MCP server. */
+  readonly url: string
+  readonly redirect: string
+  /** Of the configuration; otherwise one is registered. */
+  readonly clientId?: string | undefined
+  readonly clientSecret?: string | undefined
+  readonly scopes: readonly string[]
+}
+
+export class LoginFlow {
+  /** What the person opens. */
+  readonly address: string
+  readonly #place: LoginPlace
+  readonly #wish: LoginWish
+  readonly #client: Client
+  readonly #state = randomBytes(32).toString('base64url')
+  readonly #verifier = randomBytes(32).toString('base64url')
+
+  private constructor(place: LoginPlace, wish: LoginWish, client: Client) {
+    this.#place = place
+    this.#wish = wish
+    this.#client = client
+    const wanted = wish.scopes.length > 0 ? wish.scopes : place.scopes
+    const scopes = place.canRefresh ? [...new Set([...wanted, 'offline_access'])] : wanted
+    const address = new URL(place.authorizationEndpoint)
+    const parameters = {
+      response_type: 'code',
+      client_id: client.clientId,
+      redirect_uri: wish.redirect,
+      state: this.#state,
+      code_challenge: createHash('sha256').update(this.#verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      resource: place.resource,
+      ...(scopes.length > 0 ? { scope: scopes.join(' ') } : {}),
+      // Who asks to stay logged in has to ask the person.
+      ...(place.canRefresh ? { prompt: 'consent' } : {}),
+    }
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
+    this.address = address.href
+  }
+
+  static async begin(place: LoginPlace, wish: LoginWish): Promise<LoginFlow> {
+    const { clientId, clientSecret } = wish
+    const client =
+      clientId === undefined
+        ? await register(place, wish.redirect)
+        : { clientId, ...secretOf(clientSecret, place), tokenEndpoint: place.tokenEndpoint }
+    return new LoginFlow(place, wish, client)
+  }
+
+  /** Whether this redirect belongs to this login at all: anything else on the port is noise. */
+  isOurs(parameters: URLSearchParams): boolean {
+    const given = Buffer.from(parameters.get('state') ?? '')
+    const own = Buffer.from(this.#state)
+    return given.length === own.length && timingSafeEqual(given, own)
+  }
+
+  /** Throws where the server said no, or another server answered (mix-up). */
+  async finish(parameters: URLSearchParams, nowMs: number): Promise<Login> {
+    if (!this.isOurs(parameters)) throw new Error('the answer belongs to another login')
+    const { issuer, namesIssuer, resource, tokenEndpoint } = this.#place
+    const from = parameters.get('iss')
+    if (from === null ? namesIssuer : from !== issuer)
+      throw new Error(`the answer is not from \`${issuer}\` but from \`${from ?? 'nobody'}\``)
+    const error = parameters.get('error')
+    if (error !== null)
+      throw new Error(`${error}: ${parameters.get('error_description') ?? 'no reason given'}`)
+    const code = parameters.get('code')
+    if (code === null) throw new Error('the answer has no code')
+    const { redirect, url } = this.#wish
+    const tokens = await requestTokens(
+      this.#client,
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirect,
+        code_verifier: this.#verifier,
+        resource,
+      },
+      nowMs,
+    )
+    return { url, resource, issuer, ...this.#client, tokenEndpoint, ...tokens }
+  }
+}
+
+/** RFC 7591: a public client, for this redirect only. */
+async function register(place: LoginPlace, redirect: string): Promise<Client> {
+  const { issuer, registrationEndpoint, tokenEndpoint } = place
+  if (registrationEndpoint === undefined)
+    throw new Error(`\`${issuer}\` registers no clients by itself: name one (\`client_id\`)`)
+  const wish = {
+    client_name: 'Sluice',
+    redirect_uris: [redirect],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+  }
+  const { status, value, text } = await fetchJson(registrationEndpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(wish),
+  })
+  const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method } = value
+  if (status < 200 || status > 299 || typeof clientId !== 'string')
+    throw new Error(`\`${issuer}\` registered no client (${status}): ${text.slice(0, 300)}`)
+  // What the server made of the wish holds.
+  const isSecret = typeof secret === 'string' && method !== 'none'
+  if (!isSecret) return { clientId, clientAuth: 'none', tokenEndpoint }
+  const clientAuth = method === 'client_secret_post' ? method : 'client_secret_basic'
+  return { clientId, clientSecret: secret, clientAuth, tokenEndpoint }
+}
+
+function secretOf(
+  clientSecret: string | undefined,
+  { authMethods }: LoginPlace,
+): Pick<Client, 'clientAuth' | 'clientSecret'> {
+  if (clientSecret === undefined) return { clientAuth: 'none' }
+  const isPost = !authMethods.includes('client_secret_basic') && authMethods.length > 0
+  return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
+}
