@@ -2,10 +2,8 @@
 // resources find the one server they are of, what one does is nobody else's, and what is hidden is as
 // unknown as what no server has.
 
-import { createConnection } from 'node:net'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Heard, pipeTo } from './gate/line-pipe.ts'
 import { PlainClient } from './gate/plain-client.ts'
 import { type RealClient, throughGate } from './gate/real-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -44,30 +42,6 @@ afterAll(endGates)
 
 const textOf = (result: object | undefined): string =>
   (result as { content?: { text: string }[] } | undefined)?.content?.[0]?.text ?? ''
-
-interface Heard {
-  id?: string | number
-  method?: string
-  params?: Record<string, unknown>
-  result?: object
-  error?: { message: string }
-}
-
-/** A pipe to a server, or to all, by hand. */
-async function pipeTo({ data }: RunningGate, server = '*') {
-  const socket = createConnection(join(data, 'gate.sock'))
-  const heard: Heard[] = []
-  createInterface({ input: socket }).on('line', (line) => heard.push(JSON.parse(line)))
-  socket.write(`${JSON.stringify({ do: 'pipe', server })}\n`)
-  const say = (message: object) =>
-    void socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  const answerTo = async (id: number): Promise<Heard> => {
-    const answers = (message: Heard) => message.id === id && message.method === undefined
-    await until(() => heard.some(answers))
-    return heard.find(answers) as Heard
-  }
-  return { say, heard, answerTo }
-}
 
 /** Under an id of the test's own, so that answers can be compared by the byte. */
 async function exactly(method: string, params: object): Promise<string> {
@@ -281,7 +255,7 @@ describe('one session', () => {
     await until(async () => {
       const why = await count().then(textOf, (error: Error) => error.message)
       return why.includes('what it kept for this session is gone')
-    })
+    }, 20_000)
     expect(textOf(await count())).toBe('a: 1')
     await close()
   })

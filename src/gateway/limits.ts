@@ -142,7 +142,7 @@ export const GRANTS_LOOK_MS = 1_000
 /** How long a server may take to begin, and how long anybody waits for it when the session begins, in
  * a list, or with a call: after that the others go on without it. */
 export const MEMBER_BEGIN_MS_MAX = 60_000
-export const MEMBER_WAIT_MS_MAX = 10_000
+export const MEMBER_WAIT_MS_MAX = 20_000
 /** A list of one server, all pages together, in UTF-16 code units. */
 export const MEMBER_LIST_LENGTH_MAX = 16 * 1_048_576
 /** A page of the list of all servers: so many, and the entry that passes it. */
@@ -152,6 +152,9 @@ export const MEMBER_TEMPLATES_MAX = 100
 /** A resource that nobody listed makes the servers list theirs again, no sooner than so long after
  * the last time. */
 export const RELIST_MS = 1_000
+/** Subscriptions of one client of all servers, and resources in one of them. */
+export const ALL_LISTENS_MAX = 100
+export const LISTEN_RESOURCES_MAX = 100
 /** What a server may say for the model to read when a session begins. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
 

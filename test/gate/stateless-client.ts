@@ -1,9 +1,12 @@
 // A real client of the stateless era (SDK v2, pinned to 2026-07-28) through the gate, that can do
 // everything a server may ask of it; and one by hand, for what no real one would send.
 
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Reply } from './plain-client.ts'
-import type { RunningGate } from './start-gate.ts'
+import { mcpUrl, type RunningGate } from './start-gate.ts'
 
 export const VERSION = '2026-07-28'
 
@@ -25,8 +28,33 @@ export async function statelessClient(gate: RunningGate, server: string): Promis
     content: { type: 'text', text: 'sampled' },
   }))
   client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///a-root' }] }))
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${gate.url}/mcp/${server}`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl(gate, server))))
   return client
+}
+
+/** A subscription, and what has come on it so far. */
+export async function listenStateless(
+  gate: RunningGate,
+  server: string,
+  notifications: object,
+): Promise<{ heard: Reply['messages']; close: () => void }> {
+  const aborter = new AbortController()
+  const { body } = await send(
+    gate,
+    server,
+    'subscriptions/listen',
+    { notifications },
+    {
+      signal: aborter.signal,
+    },
+  )
+  const heard: Reply['messages'] = []
+  const lines = createInterface({ input: Readable.fromWeb(body as WebStream) })
+  lines.on('line', (line) => {
+    if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice('data: '.length)))
+  })
+  lines.on('error', () => {})
+  return { heard, close: () => aborter.abort() }
 }
 
 /** One request, with headers that repeat the body unless said otherwise. */
@@ -37,6 +65,32 @@ export async function postStateless(
   params: Record<string, unknown> = {},
   headers: Record<string, string | undefined> = {},
 ): Promise<Reply> {
+  const response = await send(gate, server, method, params, { headers })
+  const text = await response.text()
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  const messages = isStream
+    ? text
+        .split('\n')
+        .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
+    : text === ''
+      ? []
+      : [JSON.parse(text)]
+  return {
+    status: response.status,
+    text,
+    messages,
+    answer: messages.at(-1),
+    headers: response.headers,
+  }
+}
+
+function send(
+  gate: RunningGate,
+  server: string,
+  method: string,
+  params: Record<string, unknown>,
+  { headers = {}, signal }: { headers?: Record<string, string | undefined>; signal?: AbortSignal },
+): Promise<Response> {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': VERSION,
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, sampling: {} },
@@ -54,25 +108,10 @@ export async function postStateless(
     (entry): entry is [string, string] => entry[1] !== undefined,
   )
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { _meta: meta, ...params } })
-  const response = await fetch(`${gate.url}/mcp/${server}`, {
+  return fetch(mcpUrl(gate, server), {
     method: 'POST',
     headers: given,
     body,
+    signal: signal ?? null,
   })
-  const text = await response.text()
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-  const messages = isStream
-    ? text
-        .split('\n')
-        .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
-    : text === ''
-      ? []
-      : [JSON.parse(text)]
-  return {
-    status: response.status,
-    text,
-    messages,
-    answer: messages.at(-1),
-    headers: response.headers,
-  }
 }

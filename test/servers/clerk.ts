@@ -28,9 +28,9 @@ const TOOLS = [
 const TASK = { status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: null }
 const RELATED = { 'io.modelcontextprotocol/related-task': { taskId: 't-1' } }
 const CAPABILITIES = {
-  tools: {},
-  prompts: {},
-  resources: { subscribe: true },
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
   logging: {},
   completions: {},
   tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },

@@ -1,33 +1,30 @@
-// A client of all servers at once: one session of its own with each of them, put together. It carries
-// and renames; what is judged, counted and recorded is judged by the relay of the server it is for,
-// as if the client had asked there. Made by the gate for `/mcp` and for pipes that name no server.
+// A client of all servers at once: one conversation of its own with each of them, put together. It
+// carries and renames; what is judged, counted and recorded is judged by the relay of the server it
+// is for, as if the client had asked there. Made by the gate for `/mcp` and for pipes that name no
+// server; in the era of its client.
 
-import { isObject, type JsonValue } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
+import { belongsTo, META } from '../../wire/eras.ts'
+import { withMembers } from '../../wire/members.ts'
 import type { Answer, Id, Members, Message, Notification, Request } from '../../wire/message.ts'
-import { readMessages } from '../../wire/read-message.ts'
 import { settledRevision } from '../../wire/revisions.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
-import { writeError, writeNotification, writeResult } from '../../wire/write-message.ts'
-import { unknownAnswer } from '../answers.ts'
+import { membersOf } from '../../wire/spans.ts'
+import { writeMembers, writeResult } from '../../wire/write-message.ts'
+import { errorAnswer, type Told, unknownAnswer } from '../answers.ts'
 import { writeAnswer } from '../crossing.ts'
-import { MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
+import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
-import { ownVersion } from '../own-version.ts'
+import { dressed } from '../stateless-results.ts'
 import type { Log } from '../upstream/upstream.ts'
-import {
-  answerForServer,
-  nearHandle,
-  notificationForClient,
-  requestForClient,
-  resultForClient,
-  withMember,
-} from './far-names.ts'
-import { type Route, ServerFinder } from './find-server.ts'
+import { resultForClient, withMember } from './far-names.ts'
+import { type Found, ServerFinder } from './find-server.ts'
+import { AllListens } from './listen-all.ts'
 import { Member } from './member.ts'
-import { membersFrom } from './member-link.ts'
-import { mergeBegun } from './merge-begun.ts'
+import { begunSession, discovered, mergeBegun } from './merge-begun.ts'
 import { MergedLists } from './merge-lists.ts'
+import { type Open, read, ServerTalk } from './server-talk.ts'
 import { within } from './within.ts'
 
 export interface AllServersContext {
@@ -38,26 +35,9 @@ export interface AllServersContext {
   readonly log: Log
 }
 
-/** A request of the client's without an answer yet. */
-interface Open {
-  readonly method: string
-  readonly progressToken: JsonValue | undefined
-  /** Who answers it, once that is known; the gate itself where nobody is. */
-  member?: Member
-  /** The name it was asked by, and the one its server knows. */
-  given?: string
-  own?: string
-}
-
-/** Lists, and how a client hears that one has changed. */
-const CHANGED: Readonly<Record<string, string>> = {
-  'tools/list': 'notifications/tools/list_changed',
-  'prompts/list': 'notifications/prompts/list_changed',
-  'resources/list': 'notifications/resources/list_changed',
-  'resources/templates/list': 'notifications/resources/list_changed',
-}
-const CAPABILITIES = ['tools', 'prompts', 'resources']
+const LISTING = ['tools', 'prompts', 'resources']
 const INITIALIZED = 'notifications/initialized'
+const NO_PARAMS: Members = { value: {}, text: new Map() }
 
 export class AllServers {
   readonly #client: ClientLink
@@ -65,13 +45,13 @@ export class AllServers {
   readonly #members: ReadonlyMap<string, Member>
   readonly #lists: MergedLists
   readonly #finder: ServerFinder
+  readonly #listens: AllListens
+  readonly #talk: ServerTalk
   readonly #open = new Map<Id, Open>()
-  /** Changes that the client was told of and has not looked at since. */
-  readonly #changes = new Set<string>()
-  /** Servers that a list has waited for in vain since they were last there. */
+  /** Servers that were waited for in vain since they were last there. */
   readonly #waitedFor = new Set<Member>()
+  /** What every server is begun with. */
   #hello: Members | undefined
-  #begun = false
   #initialized: Notification | undefined
   #level: Members | undefined
   #closed = false
@@ -80,28 +60,41 @@ export class AllServers {
     this.#client = client
     this.#context = context
     this.#members = new Map(context.servers.map((name) => [name, this.#member(name)]))
-    const log = (server: string, text: string) => context.log('warn', text, { server })
-    const onLate = (method: string) => this.#changed(CHANGED[method])
-    this.#lists = new MergedLists({ members: () => this.#members.values(), onLate, log })
+    const log = (server: string, text: string) => this.#log(text, server)
+    const members = () => this.#members.values()
+    const onLate = (list: string) => this.#talk.listChanged(list)
+    this.#lists = new MergedLists({ members, onLate, log })
     this.#finder = new ServerFinder(this.#members, this.#lists, log)
-    client.onMessage = (message) => void this.#guard(() => this.#fromClient(message))
+    const onResources = () => this.#finder.forgetResources()
+    this.#listens = new AllListens({
+      members,
+      ownerOf: (uri) => this.#finder.ownerOf(uri),
+      send: (listen, text) => client.send(text, { request: listen }),
+      onResources,
+    })
+    this.#talk = new ServerTalk({
+      ...{ client, members: this.#members, open: this.#open, listens: this.#listens, onResources },
+      log: (text, server) => this.#log(text, server),
+    })
+    client.onMessage = (message, related) =>
+      void this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.#end(why)
   }
 
   #member(name: string): Member {
     const member: Member = new Member({
       name,
+      era: this.#client.era,
       open: (link) => this.#context.open(name, link),
-      hello: () => this.#hello as Members,
+      hello: () => this.#hello ?? NO_PARAMS,
       onBegun: () => this.#memberBegun(member),
       onGone: (why, wasThere) => {
-        this.#context.log('warn', `it is not there for a client of all servers: ${why}`, {
-          server: name,
-        })
-        if (wasThere) for (const kind of CAPABILITIES) this.#changed(CHANGED[`${kind}/list`])
+        this.#log(`it is not there for a client of all servers: ${why}`, name)
+        if (wasThere && !this.#closed)
+          for (const kind of LISTING) this.#talk.listChanged(`${kind}/list`)
       },
-      onAnswer: (request, text) => this.#answered(member, request, text),
-      onTold: (text, related) => this.#told(member, text, related),
+      onAnswer: (request, told) => this.#answered(member, request, told),
+      onTold: (text, related) => this.#talk.told(member, text, related),
       onDrop: (request) => this.#drop(request),
     })
     return member
@@ -123,72 +116,97 @@ export class AllServers {
     }
   }
 
-  #fromClient(message: Message): void | Promise<void> {
-    if (message.kind === 'request') return this.#clientRequest(message)
+  #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request') return this.#clientRequest(message, related)
     if (message.kind === 'notification') return this.#clientNotification(message)
-    this.#clientAnswer(message)
+    this.#talk.answer(message)
   }
 
-  #clientRequest(request: Request): void | Promise<void> {
+  #clientRequest(request: Request, related: Related | undefined): void | Promise<void> {
     const { id, method, params } = request
-    const refuse = (text: string) =>
-      this.#client.send(writeError(id, RPC.invalidRequest, text), { request: id, answers: true })
-    if (this.#open.has(id)) return void refuse('a request with this id is still open')
-    if (this.#open.size >= SESSION_REQUESTS_MAX)
-      return void refuse(`more than ${SESSION_REQUESTS_MAX} requests are open in this session`)
+    const { era, revision } = this.#client
+    const refused = this.#open.has(id)
+      ? 'a request with this id is still open'
+      : this.#open.size >= SESSION_REQUESTS_MAX
+        ? `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
+        : undefined
+    if (refused !== undefined) return this.#send(id, errorAnswer(id, RPC.invalidRequest, refused))
     const meta = params?.value._meta
     const open: Open = { method, progressToken: isObject(meta) ? meta.progressToken : undefined }
     this.#open.set(id, open)
-    if (method === 'ping') return this.#answer(id, writeResult(id, '{}'))
+    const unknown = () =>
+      this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
+    if (!belongsTo(era, method)) return unknown()
+    if (era === 'stateless') this.#hello = helloOf(params)
+    if (method === 'ping') return this.#answer(id, { text: writeResult(id, '{}') })
     if (method === 'initialize') return this.#initialize(request)
-    if (!this.#begun)
+    if (era === 'session' && revision === '')
       return this.#refuse(id, RPC.invalidRequest, 'the session has not begun: send `initialize`')
+    if (method === 'server/discover') return this.#discover(id)
+    if (method === 'subscriptions/listen') return this.#listen(request)
     if (MergedLists.has(method)) return this.#list(request)
     if (method === 'logging/setLevel') return this.#setLevel(request)
     const found = this.#finder.find(request)
-    if (found === undefined)
-      return this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
-    if (found instanceof Promise) return found.then((later) => this.#carry(request, open, later))
-    return this.#carry(request, open, found)
+    if (found === undefined) return unknown()
+    const carry = (later: Found) => this.#carry(request, open, later, related)
+    return found instanceof Promise ? found.then(carry) : carry(found)
   }
 
-  async #initialize({ id, params }: Request): Promise<void> {
+  async #initialize({ id, params = NO_PARAMS }: Request): Promise<void> {
     if (this.#hello !== undefined)
       return this.#refuse(id, RPC.invalidRequest, 'the session has begun already')
-    const revision = settledRevision(params?.value.protocolVersion)
-    this.#hello = withMember(params ?? membersFrom({}), 'protocolVersion', revision)
-    await Promise.all([...this.#members.values()].map((member) => wait(member)))
-    const servers = [...this.#members.values()]
-    const there = servers.flatMap(({ name, begun }) =>
-      begun === undefined ? [] : [{ ...begun, name }],
-    )
-    const missing = servers.flatMap(({ name, begun }) => (begun === undefined ? [name] : []))
+    const revision = settledRevision(params.value.protocolVersion)
+    this.#hello = withMember(params, 'protocolVersion', revision)
+    await Promise.all([...this.#members.values()].map(wait))
     this.#client.revision = revision
-    this.#begun = true
-    this.#answer(id, writeResult(id, mergeBegun(there, missing, revision, ownVersion())))
+    this.#answer(id, { text: writeResult(id, begunSession(this.#begun(), revision)) })
+  }
+
+  async #discover(id: Id): Promise<void> {
+    await this.#waitForAll()
+    this.#answer(id, { text: writeResult(id, discovered(this.#begun())) })
+  }
+
+  #begun(): ReturnType<typeof mergeBegun> {
+    const servers = [...this.#members.values()]
+    const there = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
+    const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
+    return mergeBegun(there, missing)
+  }
+
+  /** Who was waited for in vain comes when it comes, and the client hears of it. */
+  async #waitForAll(): Promise<void> {
+    const missing = [...this.#members.values()].filter(({ begun }) => begun === undefined)
+    const waiting = missing.map((member) => {
+      const there = wait(member)
+      if (this.#waitedFor.has(member)) return undefined
+      this.#waitedFor.add(member)
+      return there
+    })
+    await Promise.all(waiting)
   }
 
   async #list({ id, method, params }: Request): Promise<void> {
-    this.#changes.delete(CHANGED[method] ?? '')
-    const missing = [...this.#members.values()].filter(({ begun }) => begun === undefined)
-    await Promise.all(
-      missing.map((member) => {
-        // Who was waited for in vain comes when it comes, and the client hears of it.
-        const waiting = wait(member)
-        if (this.#waitedFor.has(member)) return undefined
-        this.#waitedFor.add(member)
-        return waiting
-      }),
-    )
+    this.#talk.listed(method)
+    await this.#waitForAll()
     try {
-      this.#answer(id, writeResult(id, await this.#lists.list(method, params?.value.cursor)))
+      const list = await this.#lists.list(method, params?.value.cursor)
+      const result = this.#client.era === 'stateless' ? dressed(method, list) : list
+      this.#answer(id, { text: writeResult(id, result) })
     } catch (error) {
       this.#refuse(id, RPC.invalidParams, (error as Error).message)
     }
   }
 
+  async #listen({ id, params }: Request): Promise<void> {
+    if (this.#listens.size >= ALL_LISTENS_MAX)
+      return this.#refuse(id, RPC.internal, `more than ${ALL_LISTENS_MAX} subscriptions are open`)
+    await this.#waitForAll()
+    await this.#listens.open(id, params?.value.notifications, () => this.#open.has(id))
+  }
+
   /** Every server that has a log, also one that comes later. */
-  async #setLevel({ id, method, params = membersFrom({}) }: Request): Promise<void> {
+  async #setLevel({ id, method, params = NO_PARAMS }: Request): Promise<void> {
     this.#level = params
     const asked = [...this.#members.values()].filter((member) => member.has('logging'))
     const failed = (error: Error) => ({ error: { code: RPC.internal, message: error.message } })
@@ -197,69 +215,56 @@ export class AllServers {
     )
     const [first] = answers
     if (first?.error === undefined || answers.some(({ error }) => error === undefined))
-      return this.#answer(id, writeResult(id, '{}'))
+      return this.#answer(id, { text: writeResult(id, '{}') })
     this.#refuse(id, first.error.code, first.error.message)
   }
 
   #carry(
     request: Request,
     open: Open,
-    route: Route | { readonly member?: undefined; readonly method: string; readonly name: string },
+    route: Found,
+    related: Related | undefined,
   ): void | Promise<void> {
     const { id } = request
     if (route.member === undefined)
-      return this.#answer(id, unknownAnswer(id, route.method, route.name, 'session').text)
+      return this.#answer(id, unknownAnswer(id, route.method, route.name, this.#client.era))
     const { member, params } = route
     open.given = String(request.params?.value.name)
     open.own = String(params.value.name)
-    const pass = () => this.#pass({ ...request, params }, open, member)
+    const pass = () => this.#pass({ ...request, params }, open, member, related)
     return member.begun === undefined ? wait(member).then(pass) : pass()
   }
 
-  #pass(request: Request, open: Open, member: Member): void {
+  #pass(request: Request, open: Open, member: Member, related: Related | undefined): void {
     const { id, method } = request
     // It was cancelled on the way.
     if (this.#open.get(id) !== open) return
-    const lost = member.begun && method === TOOL_CALL ? member.takeLoss() : undefined
+    const isCall = method === TOOL_CALL && this.#client.era === 'session'
+    const lost = isCall && member.begun ? member.takeLoss() : undefined
     const again = 'it was begun anew, and what it kept for this session is gone: call again'
     if (lost !== undefined) return this.#notSent(id, `the server ended (${lost}); ${again}`)
     open.member = member
-    if (!member.pass(request))
+    if (!member.pass(request, related))
       this.#notSent(id, `the server \`${member.name}\` is not there: ${member.why}`)
   }
 
   #clientNotification(notification: Notification): void {
-    const { method, params } = notification
+    const { method } = notification
     if (method === 'notifications/cancelled') return this.#cancel(notification)
-    if (method === 'notifications/progress') return this.#clientProgress(notification)
+    if (method === 'notifications/progress') return this.#talk.progress(notification)
     if (method === INITIALIZED) this.#initialized ??= notification
     if (method === INITIALIZED || method === 'notifications/roots/list_changed')
       for (const member of this.#members.values()) member.pass(notification)
-    else this.#unasked(`a notification that does not pass: ${method}`, params?.value.server)
+    else this.#log(`a notification that does not pass: ${method}`)
   }
 
   #cancel(notification: Notification): void {
     const id = notification.params?.value.requestId as Id
     const open = this.#open.get(id)
     if (open === undefined) return
+    this.#listens.close(id)
     if (open.member === undefined) this.#drop(id)
     else open.member.pass(notification)
-  }
-
-  #clientProgress(notification: Notification): void {
-    const { params } = notification
-    const near = nearHandle(params?.value.progressToken)
-    const member = this.#members.get(near?.server ?? '')
-    if (params === undefined || near === undefined || member === undefined) return
-    member.pass({ ...notification, params: withMember(params, 'progressToken', near.handle) })
-  }
-
-  #clientAnswer(answer: Answer): void {
-    const near = nearHandle(answer.id)
-    const member = this.#members.get(near?.server ?? '')
-    if (near === undefined || member === undefined)
-      return this.#unasked(`an answer nobody asked for: id ${answer.id}`)
-    member.pass(answerForServer(member.name, near.handle, answer))
   }
 
   #memberBegun(member: Member): void {
@@ -267,70 +272,51 @@ export class AllServers {
     if (this.#initialized !== undefined) member.pass(this.#initialized)
     if (this.#level !== undefined && member.has('logging'))
       void member.ask('logging/setLevel', this.#level).catch(() => {})
-    for (const kind of CAPABILITIES) if (member.has(kind)) this.#changed(CHANGED[`${kind}/list`])
+    this.#listens.extend(member)
+    for (const kind of LISTING) if (member.has(kind)) this.#talk.listChanged(`${kind}/list`)
   }
 
-  #answered(member: Member, id: Id, text: string): void {
+  #answered(member: Member, id: Id, told: Told): void {
     const open = this.#open.get(id)
-    if (open?.member !== member) return this.#unasked(`an answer nobody waits for: id ${id}`)
+    if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
     const { given, own, method } = open
+    const { era } = this.#client
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
-    const unknown = (name: string) => unknownAnswer(id, method, name, 'session').text
-    if (given !== undefined && own !== undefined && text === unknown(own))
+    const unknown = (name: string) => unknownAnswer(id, method, name, era)
+    if (given !== undefined && own !== undefined && told.text === unknown(own).text)
       return this.#answer(id, unknown(given))
-    if (!text.includes('taskId')) return this.#answer(id, text)
-    const [answer] = read(text) as [Answer]
-    if (answer.result === undefined) return this.#answer(id, text)
-    const result = resultForClient(member.name, method, answer.result)
-    this.#answer(id, writeAnswer(id, { ...answer, result }))
-  }
-
-  /** What a server says by itself. */
-  #told(member: Member, text: string, related: Related): void {
-    const [message] = read(text)
-    if (message?.kind === 'request')
-      return void this.#client.send(requestForClient(member.name, message), related)
-    if (message?.kind !== 'notification') return
-    const { method, params } = message
-    if (method === 'notifications/resources/list_changed') this.#finder.forgetResources()
-    if (Object.values(CHANGED).includes(method)) return this.#changed(method)
-    if (method === 'notifications/progress' && this.#isOthers(member, params?.value.progressToken))
-      return this.#unasked('progress of a call to another server', member.name)
-    this.#client.send(notificationForClient(member.name, message), related)
-  }
-
-  #isOthers(member: Member, token: JsonValue | undefined): boolean {
-    const opens = [...this.#open.values()].filter((open) => open.progressToken === token)
-    return opens.length > 0 && !opens.some((open) => open.member === member)
-  }
-
-  /** Once, until the client lists again. */
-  #changed(method: string | undefined): void {
-    if (method === undefined || !this.#begun || this.#closed || this.#changes.has(method)) return
-    this.#changes.add(method)
-    this.#client.send(writeNotification(method, undefined))
+    if (!told.text.includes('taskId')) return this.#answer(id, told)
+    const [answer] = read(told.text) as [Answer]
+    if (answer.result === undefined) return this.#answer(id, told)
+    const result = resultForClient(member.name, method, answer.result, era)
+    this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 
   /** Not where nobody waits any more. */
-  #answer(id: Id, text: string): void {
-    if (this.#open.delete(id)) this.#client.send(text, { request: id, answers: true })
+  #answer(id: Id, told: Told): void {
+    if (this.#open.delete(id)) this.#send(id, told)
+  }
+
+  #send(id: Id, { text, errorCode }: Told): void {
+    const error = errorCode === undefined ? {} : { errorCode }
+    this.#client.send(text, { request: id, answers: true, ...error })
   }
 
   #refuse(id: Id, code: number, text: string): void {
-    this.#answer(id, writeError(id, code, text))
+    this.#answer(id, errorAnswer(id, code, text))
   }
 
   #notSent(id: Id, text: string): void {
     const data = { 'sluice/upstream': { code: 'UPSTREAM_UNREACHABLE', repeatable: true } }
-    this.#answer(id, writeError(id, RPC.internal, `${text}; nothing was sent`, data))
+    this.#answer(id, errorAnswer(id, RPC.internal, `${text}; nothing was sent`, data))
   }
 
   #drop(id: Id): void {
     if (this.#open.delete(id)) this.#client.drop(id)
   }
 
-  #unasked(text: string, server: JsonValue = ''): void {
-    this.#context.log('warn', text, typeof server === 'string' && server !== '' ? { server } : {})
+  #log(text: string, server?: string): void {
+    this.#context.log('warn', text, server === undefined ? {} : { server })
   }
 }
 
@@ -342,9 +328,12 @@ async function wait(member: Member): Promise<void> {
   )
 }
 
-/** The relay wrote it. */
-function read(text: string): readonly Message[] {
-  const reading = readMessages(text, { batches: false })
-  if (!reading.ok) throw new Error(`a message of the gate's own is refused: ${reading.message}`)
-  return reading.messages
+/** What a client of the stateless era says of itself with every request. */
+function helloOf(params: Members | undefined): Members {
+  const meta = membersOf(params?.text.get('_meta') ?? '{}')
+  const said = [META.version, META.client, META.capabilities].flatMap((key) => {
+    const text = meta.get(key)
+    return text === undefined ? [] : [[key, text] as const]
+  })
+  return withMembers(undefined, { _meta: writeMembers(new Map(said)) })
 }

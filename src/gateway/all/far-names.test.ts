@@ -84,7 +84,7 @@ describe('messages', () => {
     ],
     ['tasks/result', '"taskId"', '"taskId"'],
   ])('a result of %s: %s', (method, result, far) =>
-    expect(resultForClient('s', method, result)).toBe(far),
+    expect(resultForClient('s', method, result, 'session')).toBe(far),
   )
 
   test('what a client sends goes back under the names that the server knows', () => {

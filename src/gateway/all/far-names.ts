@@ -4,6 +4,7 @@
 // knows whether it ever gave it out. Pure.
 
 import type { JsonObject } from '../../core/json.ts'
+import type { Era } from '../../wire/eras.ts'
 import type { Answer, Id, Members, Notification, Request } from '../../wire/message.ts'
 import { membersOf } from '../../wire/spans.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../wire/write-message.ts'
@@ -12,10 +13,13 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 const TASK_OF_META = ['_meta', RELATED_TASK, 'taskId']
 
 /** Where the result of a method has the id of a task, beside `_meta`. */
-const TASK_OF_RESULT: Readonly<Record<string, readonly string[]>> = {
-  'tools/call': ['task', 'taskId'],
-  'tasks/get': ['taskId'],
-  'tasks/cancel': ['taskId'],
+const TASK_OF_RESULT: Readonly<Record<Era, Readonly<Record<string, readonly string[]>>>> = {
+  session: {
+    'tools/call': ['task', 'taskId'],
+    'tasks/get': ['taskId'],
+    'tasks/cancel': ['taskId'],
+  },
+  stateless: { 'tools/call': ['taskId'], 'tasks/get': ['taskId'], 'tasks/cancel': ['taskId'] },
 }
 
 /** A string or a number, told apart by its JSON text. */
@@ -60,10 +64,15 @@ export function notificationForClient(server: string, { method, params }: Notifi
 }
 
 /** The result of a client's request. Only looked into where it may have the id of a task. */
-export function resultForClient(server: string, method: string, resultText: string): string {
+export function resultForClient(
+  server: string,
+  method: string,
+  resultText: string,
+  era: Era,
+): string {
   if (!resultText.includes('taskId')) return resultText
   const far = (text: string) => renamed(text, (id) => farTask(server, `${id}`))
-  const path = TASK_OF_RESULT[method]
+  const path = TASK_OF_RESULT[era][method]
   const outer = path === undefined ? resultText : edit(resultText, path, far)
   return edit(outer, TASK_OF_META, far)
 }

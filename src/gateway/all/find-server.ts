@@ -10,21 +10,21 @@ import type { GivenNames } from './given-names.ts'
 import type { Member } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
 
-export interface Route {
+interface Route {
   readonly member: Member
   readonly params: Members
 }
 
 /** What nobody has, by the method that would have got it and the name it was asked for by. */
-export interface NoRoute {
+interface NoRoute {
   readonly member?: undefined
   readonly method: string
   readonly name: string
 }
 
-type Found = Route | NoRoute
+export type Found = Route | NoRoute
 
-const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel'])
+const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
 const RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
 const NO_PARAMS: Members = { value: {}, text: new Map() }
 
@@ -53,6 +53,11 @@ export class ServerFinder {
     if (RESOURCES.has(method)) return this.#byUri(method, params)
     if (TASKS.has(method)) return this.#byTask(method, params)
     return method === 'completion/complete' ? this.#byReference(params) : undefined
+  }
+
+  /** The one server that a resource can belong to. */
+  async ownerOf(uri: string): Promise<Member | undefined> {
+    return this.#members.get((await this.#owner(uri)) ?? '')
   }
 
   /** What was known of resources may no longer hold. */
@@ -115,7 +120,6 @@ export class ServerFinder {
     return { member, params: paramsForServer(member.name, params) }
   }
 
-  /** The one server that a resource can belong to. */
   async #owner(uri: string): Promise<string | undefined> {
     if (this.#lists.resources.find(uri).length === 0) await this.#relist()
     const [owner, ...others] = this.#lists.resources.find(uri)

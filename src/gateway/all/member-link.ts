@@ -2,14 +2,17 @@
 // that the gate asks that server through it. What the relay lets through comes out here.
 
 import { randomUUID } from 'node:crypto'
+import type { Era } from '../../wire/eras.ts'
 import type { Answer, Id, Members, Message } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
+import type { Told } from '../answers.ts'
 import { OWN_QUESTION_MS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
 
 export interface MemberLinkContext {
+  readonly era: Era
   /** The answer to a request of the client's, under the client's id. */
-  readonly onAnswer: (request: Id, text: string) => void
+  readonly onAnswer: (request: Id, told: Told) => void
   /** A request or notification of the server's. */
   readonly onTold: (text: string, related: Related) => void
   readonly onDrop: (request: Id) => void
@@ -22,7 +25,7 @@ interface Question {
 }
 
 export class MemberLink implements ClientLink {
-  readonly era = 'session'
+  readonly era: Era
   revision = ''
   /** The session makes room as a whole. */
   readonly spare = undefined
@@ -32,18 +35,27 @@ export class MemberLink implements ClientLink {
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()
   readonly #questions = new Map<Id, Question>()
+  /** Subscriptions, and who hears what comes on them. */
+  readonly #listens = new Map<Id, (text: string) => void>()
   #lastId = 0
   #closed = false
 
   constructor(context: MemberLinkContext) {
     this.#context = context
+    this.era = context.era
   }
 
-  send(text: string, { request, answers }: Related = {}): boolean {
+  send(text: string, { request, answers, errorCode }: Related = {}): boolean {
     if (this.#closed) return false
+    const listen = this.#listens.get(request as Id)
+    if (listen !== undefined) {
+      if (answers) this.#listens.delete(request as Id)
+      else listen(text)
+      return true
+    }
     const question = this.#questions.get(request as Id)
     if (question !== undefined && answers) question.answered(readAnswer(text))
-    else if (answers) this.#context.onAnswer(request as Id, text)
+    else if (answers) this.#context.onAnswer(request as Id, { text, ...coded(errorCode) })
     // What belongs to a question of ours belongs to no request that the client knows.
     else
       this.#context.onTold(text, question === undefined && request !== undefined ? { request } : {})
@@ -51,7 +63,8 @@ export class MemberLink implements ClientLink {
   }
 
   drop(request: Id): void {
-    if (!this.#questions.has(request)) this.#context.onDrop(request)
+    const isOurs = this.#listens.delete(request) || this.#questions.has(request)
+    if (!isOurs) this.#context.onDrop(request)
   }
 
   close(why: string): void {
@@ -65,7 +78,7 @@ export class MemberLink implements ClientLink {
 
   /** Rejects where no answer comes in time. */
   async ask(method: string, params: Members, patienceMs = OWN_QUESTION_MS_MAX): Promise<Answer> {
-    const id = `${this.#mark}-${++this.#lastId}`
+    const id = this.#newId()
     let timer: NodeJS.Timeout | undefined
     try {
       return await new Promise((answered, reject) => {
@@ -85,15 +98,35 @@ export class MemberLink implements ClientLink {
     }
   }
 
+  /** A subscription, until it is given up or the link ends. */
+  listen(params: Members, heard: (text: string) => void): Id {
+    const id = this.#newId()
+    this.#listens.set(id, heard)
+    this.pass({ kind: 'request', id, method: 'subscriptions/listen', params, source: '' })
+    return id
+  }
+
+  giveUp(listen: Id): void {
+    if (this.#listens.has(listen)) this.tell('notifications/cancelled', { requestId: `${listen}` })
+  }
+
   tell(method: string, value: Readonly<Record<string, string>>): void {
     this.pass({ kind: 'notification', method, params: membersFrom(value), source: '' })
   }
 
   /** A message of the client's; false where nobody takes it any more. */
-  pass(message: Message): boolean {
-    if (!this.#closed) this.onMessage(message)
+  pass(message: Message, related?: Related): boolean {
+    if (!this.#closed) this.onMessage(message, related)
     return !this.#closed
   }
+
+  #newId(): string {
+    return `${this.#mark}-${++this.#lastId}`
+  }
+}
+
+function coded(errorCode: number | undefined): { errorCode?: number } {
+  return errorCode === undefined ? {} : { errorCode }
 }
 
 export function membersFrom(value: Readonly<Record<string, string>>): Members {

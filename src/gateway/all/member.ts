@@ -4,10 +4,12 @@
 
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
+import type { Era } from '../../wire/eras.ts'
+import { withMembers } from '../../wire/members.ts'
 import type { Answer, Members, Message } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../limits.ts'
-import type { ClientLink } from '../link.ts'
+import type { ClientLink, Related } from '../link.ts'
 import { restartDelayMs } from '../upstream/restart.ts'
 import { MemberLink, type MemberLinkContext } from './member-link.ts'
 
@@ -21,7 +23,7 @@ export interface MemberContext extends Omit<MemberLinkContext, 'onEnd'> {
   readonly name: string
   /** Puts the gate between the link and the server; false where there is no room. */
   readonly open: (link: ClientLink) => boolean
-  /** `params` of the `initialize` that the server gets. */
+  /** `params` of the `initialize` or `server/discover` that the server gets. */
   readonly hello: () => Members
   readonly onBegun: () => void
   /** It ended, or could not even begin. */
@@ -83,14 +85,22 @@ export class Member {
   }
 
   ask(method: string, params: Members): Promise<Answer> {
-    return this.#link?.ask(method, params) ?? Promise.reject(new Error(this.#why))
+    const told = this.#dressed(params)
+    return this.#link?.ask(method, told) ?? Promise.reject(new Error(this.#why))
+  }
+
+  /** A subscription, with how to give it up; undefined where it is not there. */
+  listen(params: Members, heard: (text: string) => void): (() => void) | undefined {
+    const link = this.#begun === undefined ? undefined : this.#link
+    const id = link?.listen(this.#dressed(params), heard)
+    return id === undefined ? undefined : () => link?.giveUp(id)
   }
 
   /** False where it is not there. */
-  pass(message: Message): boolean {
+  pass(message: Message, related?: Related): boolean {
     if (this.#begun === undefined || this.#link === undefined) return false
     if (message.kind === 'request' && message.method === TOOL_CALL) this.#called = true
-    return this.#link.pass(message)
+    return this.#link.pass(message, related)
   }
 
   end(why: string): void {
@@ -98,17 +108,24 @@ export class Member {
     this.#link?.close(why)
   }
 
+  /** In the stateless era every request says what the client can do. */
+  #dressed(params: Members): Members {
+    const { era, hello } = this.#context
+    return era === 'session' ? params : withMembers(params, { _meta: hello().text.get('_meta') })
+  }
+
   async #start(): Promise<Begun> {
-    const { hello, onBegun, onGone, open } = this.#context
+    const { era, hello, onBegun, onGone, open } = this.#context
+    const opening = era === 'session' ? 'initialize' : 'server/discover'
     this.#beganMs = performance.now()
     const onEnd = (why: string) => this.#ended(why)
     const link: MemberLink = new MemberLink({ ...this.#context, onEnd })
     this.#link = link
     try {
       if (!open(link)) throw new Error('there is no room for one more process')
-      const { result, error } = await link.ask('initialize', hello(), MEMBER_BEGIN_MS_MAX)
+      const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
       if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
-      this.#begun = readBegun(result)
+      this.#begun = readBegun(result, era)
       onBegun()
       return this.#begun
     } catch (error) {
@@ -136,10 +153,10 @@ export class Member {
 }
 
 /** Throws where a client would not go on with this server. */
-function readBegun(resultText: string): Begun {
+function readBegun(resultText: string, era: Era): Begun {
   const result = JSON.parse(resultText) as unknown
   const { protocolVersion, capabilities, instructions } = isObject(result) ? result : {}
-  if (!SESSION_REVISIONS.includes(protocolVersion as string))
+  if (era === 'session' && !SESSION_REVISIONS.includes(protocolVersion as string))
     throw new Error('it answered `initialize` with a protocol version that the gate does not speak')
   return {
     capabilities: isObject(capabilities) ? capabilities : {},

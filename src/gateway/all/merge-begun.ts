@@ -1,21 +1,24 @@
 // What a client of all servers is told when it begins: what any of them can do, and what each says of
-// itself, under its name. Pure.
+// itself, under its name.
 
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { META } from '../../wire/eras.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../limits.ts'
+import { ownVersion } from '../own-version.ts'
+import { dressed } from '../stateless-results.ts'
 import type { Begun } from './member.ts'
 
 export interface BegunServer extends Begun {
   readonly name: string
 }
 
-/** The text of the result of `initialize`. `missing` are the servers that are not there, yet. */
-export function mergeBegun(
-  begun: readonly BegunServer[],
-  missing: readonly string[],
-  revision: string,
-  version: string,
-): string {
+interface Merged {
+  readonly capabilities: JsonObject
+  readonly instructions?: string
+}
+
+/** `missing` are the servers that are not there, yet. */
+export function mergeBegun(begun: readonly BegunServer[], missing: readonly string[]): Merged {
   const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
   // A server that comes later may have what no other has.
   const all = missing.length === 0 ? capabilities : merged(capabilities, MAYBE)
@@ -23,12 +26,23 @@ export function mergeBegun(
     instructions === undefined ? [] : [`${heading(name)}\n\n${cut(instructions)}`],
   )
   if (missing.length > 0) parts.push(`Not there at the moment: ${missing.join(', ')}.`)
-  return JSON.stringify({
-    protocolVersion: revision,
-    capabilities: withListChanged(all),
-    serverInfo: { name: 'sluice', version },
-    ...(parts.length === 0 ? {} : { instructions: parts.join('\n\n') }),
-  })
+  const said = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
+  return { capabilities: withListChanged(all), ...said }
+}
+
+/** The result of `initialize`. */
+export function begunSession(all: Merged, revision: string): string {
+  return JSON.stringify({ protocolVersion: revision, ...all, serverInfo: whoWeAre() })
+}
+
+/** The result of `server/discover`. */
+export function discovered(all: Merged): string {
+  const said = { ...all, _meta: { [META.server]: whoWeAre() } }
+  return dressed('server/discover', JSON.stringify(said))
+}
+
+function whoWeAre(): JsonObject {
+  return { name: 'sluice', version: ownVersion() }
 }
 
 const OWN: JsonObject = { tools: {} }

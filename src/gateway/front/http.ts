@@ -178,7 +178,7 @@ export class HttpFront {
     if (message?.kind !== 'request' || messages.length > 1)
       return refuse(response, 400, RPC.invalidRequest, 'one request a POST, and no answers')
     const { headers } = request
-    const refused = refusedPost(headers, message, server)
+    const refused = refusedPost(headers, message)
     if (refused !== undefined)
       return void response.writeHead(400, { 'content-type': 'application/json' }).end(refused.text)
     const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])

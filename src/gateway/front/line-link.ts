@@ -5,22 +5,17 @@
 import type { Duplex } from 'node:stream'
 import { type Era, versionOf } from '../../wire/eras.ts'
 import { LineSplitter } from '../../wire/lines.ts'
-import type { Message, Request } from '../../wire/message.ts'
+import type { Message } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
-import type { Told } from '../answers.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
 import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { refusedIn } from './stateless-request.ts'
 
-export interface LineLinkOptions {
-  /** Puts the gate behind the link, once its era is known, or says why it cannot. */
-  readonly open: (link: LineLink) => string | undefined
-  /** The era of the first request is not spoken here; the client may try the other. */
-  readonly refuses: (era: Era, first: Request) => Told | undefined
-}
+/** Puts the gate behind the link, once its era is known, or says why it cannot. */
+type Open = (link: LineLink) => string | undefined
 
 export class LineLink implements ClientLink {
   /** As the first request has it. */
@@ -31,15 +26,15 @@ export class LineLink implements ClientLink {
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
   readonly #stream: Duplex
-  readonly #options: LineLinkOptions
+  readonly #open: Open
   #opened = false
   readonly #lines = new LineSplitter(decodeUtf8)
   #closing = false
   #closed = false
 
-  constructor(stream: Duplex, options: LineLinkOptions) {
+  constructor(stream: Duplex, open: Open) {
     this.#stream = stream
-    this.#options = options
+    this.#open = open
   }
 
   /** Begins to read; what the stream had before comes first. */
@@ -95,13 +90,8 @@ export class LineLink implements ClientLink {
   #begin(first: Message): boolean {
     if (this.#opened) return true
     this.era = first.kind === 'request' && versionOf(first) !== undefined ? 'stateless' : 'session'
-    const refused = first.kind === 'request' ? this.#options.refuses(this.era, first) : undefined
-    if (refused !== undefined) {
-      this.send(refused.text)
-      return false
-    }
     this.#opened = true
-    const why = this.#options.open(this)
+    const why = this.#open(this)
     if (why === undefined) return true
     if (first.kind === 'request') this.send(writeError(first.id, RPC.internal, why))
     this.close(why)

@@ -7,14 +7,11 @@ import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '../../core/json.ts'
 import type { Caller } from '../../identity/caller.ts'
-import type { Era } from '../../wire/eras.ts'
-import type { Request } from '../../wire/message.ts'
 import { PROCESS_SESSIONS_MAX, SESSIONS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { Refused } from '../operate/refused.ts'
 import { type Hello, readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
-import { refusedEra } from './stateless-request.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
@@ -99,8 +96,7 @@ export class SocketFront {
       }
       return undefined
     }
-    const refuses = (era: Era, first: Request) => refusedEra(server, era, first)
-    const link = new LineLink(socket, { open, refuses })
+    const link = new LineLink(socket, open)
     link.onClose = () => gone(link)
     this.#links.add(link)
     this.#options.onClients(this.#links.size)

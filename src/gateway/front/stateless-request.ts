@@ -9,7 +9,6 @@ import type { Message, Request } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { errorAnswer, type Told } from '../answers.ts'
-import { ALL_SERVERS } from '../link.ts'
 import { BASE64 } from '../upstream/base64.ts'
 
 /** By its header, or by what it carries. */
@@ -39,20 +38,8 @@ export function refusedIn(era: Era, request: Request): Told | undefined {
   return errorAnswer(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
 }
 
-/** All servers at once are a session. */
-export function refusedEra(server: string, era: Era, { id }: Request): Told | undefined {
-  if (server !== ALL_SERVERS || era === 'session') return undefined
-  const text = `the endpoint of all servers speaks ${SESSION_REVISIONS.join(', ')}: send \`initialize\``
-  const data = { supported: [...SESSION_REVISIONS], requested: STATELESS_REVISION }
-  return errorAnswer(id, RPC.unsupportedVersion, text, data)
-}
-
 /** Why a POST is no request of the stateless era; every answer here goes with status 400. */
-export function refusedPost(
-  headers: IncomingHttpHeaders,
-  request: Request,
-  server: string,
-): Told | undefined {
+export function refusedPost(headers: IncomingHttpHeaders, request: Request): Told | undefined {
   const { id, method, params } = request
   const unlike = (what: string) => errorAnswer(id, RPC.headerMismatch, what)
   const version = headers['mcp-protocol-version']
@@ -61,7 +48,7 @@ export function refusedPost(
     return unlike(
       `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,
     )
-  const refused = refusedIn('stateless', request) ?? refusedEra(server, 'stateless', request)
+  const refused = refusedIn('stateless', request)
   if (refused !== undefined) return refused
   if (headers['mcp-method'] !== method)
     return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
