@@ -2,8 +2,7 @@
 // that say so and the attacks that fit. Answers in the order of the question.
 
 import type { Command } from 'commander'
-import { account } from '../catalogue/classify.ts'
-import { linkAttacks } from '../catalogue/link-attacks.ts'
+import { toldOf } from '../catalogue/told.ts'
 import type { ToolDefinition } from '../core/tools.ts'
 import type { Answer } from './answer.ts'
 import { Output, printable } from './output.ts'
@@ -34,13 +33,13 @@ export function addClassify(parent: Command, answer: Answer): void {
 }
 
 function classified(definition: ToolDefinition) {
-  const { riskBecause, ...told } = account(definition)
+  const { riskBecause, attacks, ...told } = toldOf(definition)
   return {
     server: definition.server,
     name: definition.name,
     ...told,
     riskBecause,
-    attacks: linkAttacks(definition, { riskBecause, ...told }),
+    attacks,
   }
 }
 

@@ -4,6 +4,7 @@
 import { Command } from 'commander'
 import { ownVersion } from '../gateway/own-version.ts'
 import type { Answer } from './answer.ts'
+import { addCatalogueBuild } from './catalogue-build.ts'
 import { addClassify } from './classify.ts'
 import { addDemo } from './demo.ts'
 import { tellFailure } from './failure.ts'
@@ -67,6 +68,11 @@ function build(answer: Answer): Command {
   addFreeze(program, answer)
   addThaw(program, answer)
   addClassify(program, answer)
+  const catalogue = program
+    .command('catalogue')
+    .description('what all known tools can do, as a site')
+    .helpCommand(false)
+  addCatalogueBuild(catalogue, answer)
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

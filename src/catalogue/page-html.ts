@@ -1,0 +1,133 @@
+// A page as HTML: one document, no scripts but the search of the index, styles in one file, readable
+// in light and dark, on a phone and by a screen reader. Everything a definition says is escaped:
+// a catalogue of strangers' texts is a place to plant a script. Pure.
+
+import type { Block, Cell, Page } from './page.ts'
+
+export interface Around {
+  /** From this page to the root of the site: `../` or ``. */
+  readonly root: string
+  /** Where the page stands: the names and addresses of the pages above it. */
+  readonly trail: readonly { readonly text: string; readonly to: string }[]
+  /** Put into the page as it is: the search of the index. */
+  readonly script?: string
+}
+
+export function htmlOf(page: Page, { root, trail, script }: Around): string {
+  const above = [{ text: 'Catalogue', to: 'index.html' }, ...trail]
+    .map(({ text, to }) => `<a href="${root}${plain(to)}">${plain(text)}</a>`)
+    .join(' › ')
+  const body = page.sections
+    .map(({ heading, blocks }) => {
+      const level = heading.endsWith('?') ? 'h3' : 'h2'
+      const id = /^(A\d\d) /.exec(heading)?.[1]
+      const anchor = id === undefined ? '' : ` id="${id}"`
+      return `<${level}${anchor}>${plain(heading)}</${level}>\n${blocks.map((block) => blockOf(block, root)).join('\n')}`
+    })
+    .join('\n')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:">
+<title>${plain(page.title)} · Sluice catalogue</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${root}style.css">
+</head>
+<body>
+<nav aria-label="Where you are">${above}</nav>
+<main>
+<h1>${plain(page.title)}</h1>
+<p class="lead">${inline(page.lead)}</p>
+${body}
+</main>
+${script === undefined ? '' : `<script src="${root}${plain(script)}"></script>\n`}</body>
+</html>
+`
+}
+
+function blockOf(block: Block, root: string): string {
+  switch (block.kind) {
+    case 'text':
+      return `<p>${inline(block.text)}</p>`
+    case 'list':
+      return `<ul>${block.items.map((item) => `<li>${inline(item)}</li>`).join('')}</ul>`
+    case 'code':
+      return `<pre tabindex="0"><code>${plain(block.text.trimEnd())}</code></pre>`
+    default: {
+      const head = block.head.map((cell) => `<th scope="col">${plain(cell)}</th>`).join('')
+      const rows = block.rows
+        .map((row) => `<tr>${row.map((cell) => `<td>${cellOf(cell, root)}</td>`).join('')}</tr>`)
+        .join('\n')
+      return `<div class="wide" tabindex="0" role="region" aria-label="table"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
+    }
+  }
+}
+
+function cellOf(cell: Cell, root: string): string {
+  if (typeof cell === 'string') return inline(cell)
+  const [page = '', anchor] = cell.to.split('#')
+  const to = `${page}.html${anchor === undefined ? '' : `#${anchor}`}`
+  return `<a href="${root}${plain(to)}">${plain(cell.text)}</a>`
+}
+
+function inline(text: string): string {
+  return text
+    .split(/(`[^`]*`|\*\*[^*]*\*\*)/)
+    .map((part, index) => {
+      if (index % 2 === 0) return plain(part)
+      if (part.startsWith('`')) return `<code>${plain(part.slice(1, -1))}</code>`
+      return `<strong>${plain(part.slice(2, -2))}</strong>`
+    })
+    .join('')
+}
+
+function plain(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`)
+}
+
+export const STYLE = `:root { color-scheme: light dark; --ink: #1b1f23; --soft: #57606a; --paper: #ffffff; --line: #d0d7de; --link: #0550ae; --code: #f3f5f7 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa5b1; --paper: #0d1117; --line: #30363d; --link: #79b8ff; --code: #161b22 } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink); background: var(--paper); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere }
+nav { color: var(--soft); font-size: .9rem }
+a { color: var(--link) }
+a:focus-visible, input:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .6rem 0 }
+h2 { font-size: 1.2rem; margin: 1.8rem 0 .5rem; border-bottom: 1px solid var(--line) }
+h3 { font-size: 1rem; margin: 1.2rem 0 .3rem }
+.lead { font-size: 1.1rem; color: var(--soft) }
+pre { background: var(--code); padding: .8rem; overflow-x: auto; border-radius: 6px }
+code { background: var(--code); padding: .1em .3em; border-radius: 4px; font-size: .9em }
+pre code { padding: 0 }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; width: 100%; font-size: .92rem }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line) }
+label { display: block; margin: 1rem 0 .3rem }
+input { width: 100%; font: inherit; padding: .5rem .7rem; color: inherit; background: var(--code); border: 1px solid var(--soft); border-radius: 6px }
+[hidden] { display: none }
+`
+
+/** The search of the index: over names and classes, in the browser, without a server. */
+export const SEARCH = `const box = document.querySelector('main .lead').insertAdjacentElement('afterend', document.createElement('form'))
+box.setAttribute('role', 'search')
+box.innerHTML = '<label for="find">Find a tool or a server</label><input id="find" type="search" autocomplete="off"><p role="status" aria-live="polite"></p><ul></ul>'
+box.addEventListener('submit', (event) => event.preventDefault())
+const [input, status, list] = [box.querySelector('input'), box.querySelector('p'), box.querySelector('ul')]
+input.addEventListener('input', () => {
+  const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean)
+  const found = words.length === 0 ? [] : TOOLS.filter(([name, , category, risk]) => {
+    const text = (name + ' ' + category + ' ' + risk).toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  status.textContent = words.length === 0 ? '' : found.length + ' found' + (found.length > 100 ? ', the first 100 shown' : '')
+  list.replaceChildren(...found.slice(0, 100).map(([name, to, category, risk]) => {
+    const [item, link] = [document.createElement('li'), document.createElement('a')]
+    link.href = to
+    link.textContent = name
+    item.append(link, ' ' + category + ', ' + risk)
+    return item
+  }))
+})
+`

@@ -1,0 +1,53 @@
+// A page as Markdown. What a definition says is text, whatever marks it has: it must not become a
+// heading, a link or an image in somebody's viewer. Pure.
+
+import type { Block, Cell, Page } from './page.ts'
+
+/** `linkOf`: the address of another page; without it links are plain text. */
+export function markdownOf(page: Page, linkOf?: (to: string) => string): string {
+  const parts = [`# ${plain(page.title)}`, inline(page.lead)]
+  for (const { heading, blocks } of page.sections) {
+    const level = heading.endsWith('?') ? '###' : '##'
+    parts.push(`${level} ${plain(heading)}`, ...blocks.map((block) => blockOf(block, linkOf)))
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+function blockOf(block: Block, linkOf: ((to: string) => string) | undefined): string {
+  switch (block.kind) {
+    case 'text':
+      return inline(block.text)
+    case 'list':
+      return block.items.map((item) => `- ${inline(item)}`).join('\n')
+    case 'code':
+      return `\`\`\`${block.language}\n${block.text.trimEnd().replaceAll('```', "'''")}\n\`\`\``
+    default: {
+      const row = (cells: readonly Cell[]) =>
+        `| ${cells.map((cell) => cellOf(cell, linkOf)).join(' | ')} |`
+      return [
+        row(block.head),
+        `|${block.head.map(() => '---|').join('')}`,
+        ...block.rows.map(row),
+      ].join('\n')
+    }
+  }
+}
+
+function cellOf(cell: Cell, linkOf: ((to: string) => string) | undefined): string {
+  if (typeof cell === 'string') return inline(cell).replaceAll('|', '\\|')
+  const text = plain(cell.text).replaceAll('|', '\\|')
+  return linkOf === undefined ? text : `[${text}](${linkOf(cell.to)})`
+}
+
+/** Backticks and bold are ours; everything else is text. */
+function inline(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .split(/(`[^`]*`|\*\*[^*]*\*\*)/)
+    .map((part, index) => (index % 2 === 1 ? part : plain(part)))
+    .join('')
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, (mark) => `\\${mark}`)
+}

@@ -1,0 +1,36 @@
+// A page as data: headings, sentences, lists, tables and code, before it is Markdown or HTML. Texts
+// are plain; `code` in them is marked by backticks. Made by tool-page and server-page, written by
+// page-markdown and page-html.
+
+export interface Page {
+  readonly title: string
+  /** Under the title: the short answer. */
+  readonly lead: string
+  readonly sections: readonly Section[]
+}
+
+export interface Section {
+  readonly heading: string
+  readonly blocks: readonly Block[]
+}
+
+export type Block =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly string[] }
+  | { readonly kind: 'code'; readonly language: string; readonly text: string }
+  | {
+      readonly kind: 'table'
+      readonly head: readonly string[]
+      readonly rows: readonly (readonly Cell[])[]
+    }
+
+/** A text, or a text that leads to another page of the site. */
+export type Cell = string | { readonly text: string; readonly to: string }
+
+export function say(text: string): Block {
+  return { kind: 'text', text }
+}
+
+export function yaml(text: string): Block {
+  return { kind: 'code', language: 'yaml', text }
+}
