@@ -72,7 +72,7 @@ function build(dir: string, tools: readonly ToolDefinition[]) {
     )
     pages++
   }
-  const servers = Map.groupBy(tools, ({ server }) => server)
+  const servers = byServer(tools)
   const pathOf = paths(tools)
   for (const [server, own] of servers) {
     const home = pathOf({ server, name: '' })
@@ -85,6 +85,16 @@ function build(dir: string, tools: readonly ToolDefinition[]) {
   write('search.js', `const TOOLS = ${searched(tools, pathOf)}\n${SEARCH}`)
   write('style.css', STYLE)
   return { dir, servers: servers.size, tools: tools.length, pages }
+}
+
+function byServer(tools: readonly ToolDefinition[]): Map<string, ToolDefinition[]> {
+  const servers = new Map<string, ToolDefinition[]>()
+  for (const tool of tools) {
+    const own = servers.get(tool.server)
+    if (own === undefined) servers.set(tool.server, [tool])
+    else own.push(tool)
+  }
+  return servers
 }
 
 /** Never over somebody's files. */
