@@ -2,15 +2,11 @@
 // allows everything: what the server can, it can through the gate. What does not hold is named in
 // the tables below with its reason, and a name that no longer belongs there fails the test.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Check, runScenarios, runSuite, scoredScenarios } from './conformance/run-suite.ts'
+import { FIXTURE, type FixtureServer, serveFixture } from './gate/fixture-server.ts'
 import { endGates, NODE, startGate } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
 
-const FIXTURE = [NODE, join(ROOT, 'test/conformance/serve.ts')]
 const CHECKS_OF_THE_ACTIVE_SUITE = 40
 const NOT_STREAMED: Exceptions = {
   'server-sse-streams-functional':
@@ -31,28 +27,22 @@ const BEYOND_THE_SCORE = [
 
 type Exceptions = Record<string, string>
 
-let server: ChildProcess
+let server: FixtureServer
 let direct = ''
 let gated = ''
 let gatedStdio = ''
 
 beforeAll(async () => {
-  const [program = '', ...args] = FIXTURE
-  server = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  direct = await new Promise<string>((resolve, reject) => {
-    server.once('exit', (code) => reject(new Error(`the fixture ended with ${code}`)))
-    createInterface({ input: server.stdout as NodeJS.ReadableStream }).on('line', (line) =>
-      resolve(line.replace('ready ', '')),
-    )
-  })
-  const servers = { fixture: { url: direct }, stdio: { command: [...FIXTURE, '--stdio'] } }
+  server = await serveFixture()
+  direct = server.url
+  const servers = { fixture: { url: direct }, stdio: { command: [NODE, FIXTURE, '--stdio'] } }
   const { url } = await startGate({ servers })
   gated = `${url}/mcp/fixture`
   gatedStdio = `${url}/mcp/stdio`
 })
 afterAll(async () => {
   await endGates()
-  server.kill()
+  server.process.kill()
 })
 
 describe('0.1.16, the session era', () => {

@@ -2,25 +2,24 @@
 // front of servers that speak only the other, over HTTP and as processes. What a server asks in the
 // middle of a call arrives, and handles of one call or caller are worth nothing to another.
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FIXTURE, type FixtureServer, serveFixture } from './gate/fixture-server.ts'
 import { recordsOf } from './gate/plain-client.ts'
 import { throughGate } from './gate/real-client.ts'
 import { endGates, NODE, type RunningGate, startGate } from './gate/start-gate.ts'
 import { postStateless, statelessClient } from './gate/stateless-client.ts'
 import { ROOT } from './rooms.ts'
 
-const FIXTURE = join(ROOT, 'test/conformance/serve.ts')
 const TIMEOUT_MS = 60_000
 const INPUT = 'test_input_required_result_elicitation'
 
 let gate: RunningGate
-const fixtures: ChildProcess[] = []
+const fixtures: FixtureServer[] = []
 
 beforeAll(async () => {
-  const [older, newer] = await Promise.all([serve('session'), serve('stateless')])
+  fixtures.push(...(await Promise.all([serveFixture('session'), serveFixture('stateless')])))
+  const [older = '', newer = ''] = fixtures.map(({ url }) => url)
   const servers = {
     older: { url: older },
     newer: { url: newer },
@@ -45,18 +44,8 @@ tools:
 
 afterAll(async () => {
   await endGates()
-  for (const fixture of fixtures) fixture.kill()
+  for (const { process } of fixtures) process.kill()
 })
-
-async function serve(era: string): Promise<string> {
-  const server = spawn(NODE, [FIXTURE, '--era', era], { stdio: ['ignore', 'pipe', 'inherit'] })
-  fixtures.push(server)
-  return new Promise((resolve) => {
-    createInterface({ input: server.stdout }).on('line', (line) =>
-      resolve(line.replace('ready ', '')),
-    )
-  })
-}
 
 const textOf = (result: unknown) => JSON.stringify(result)
 

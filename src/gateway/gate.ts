@@ -8,7 +8,6 @@ import type { Caller } from '../identity/caller.ts'
 import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Era } from '../wire/eras.ts'
 import type { Spine } from './admit.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
@@ -26,16 +25,10 @@ import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
-import { EitherEra } from './upstream/either-era.ts'
-import { startHttpServer } from './upstream/http.ts'
-import type { HttpPools } from './upstream/http-pools.ts'
-import { LoginLink } from './upstream/login-link.ts'
-import type { LoginTokens } from './upstream/login-tokens.ts'
-import { startStdioServer } from './upstream/stdio.ts'
-import type { Log, UpstreamLink } from './upstream/upstream.ts'
-import type { Watcher } from './upstream/watcher.ts'
+import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
+import type { Log } from './upstream/upstream.ts'
 
-export interface GateParts {
+export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
   readonly policies: () => PolicySet
   readonly counters: Counters & Usage
@@ -44,9 +37,6 @@ export interface GateParts {
   readonly ledger: Ledger
   readonly freezes: Freezes
   readonly tools: KeptTools
-  readonly tokens: LoginTokens
-  readonly watcher: Watcher
-  readonly pools: HttpPools
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
@@ -69,11 +59,11 @@ export class Gate {
   readonly #sessions = new Set<Session>()
   readonly #room = new ProcessRoom()
   readonly #continuations = new Continuations(() => performance.now())
-  /** What each server has shown of its era. */
-  readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
+  readonly #servers: ServerLinks
 
   constructor(parts: GateParts) {
     this.#parts = parts
+    this.#servers = new ServerLinks(parts)
     this.#known = new KnownTools((tool) => parts.tools.learn(tool))
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
@@ -96,8 +86,8 @@ export class Gate {
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
    * it is one session: what it has read from one counts when it calls another. `who` is asked for
    * every call: a session goes on with a newer token of the same principal. False where there is no
-   * room for one more process. */
-  open(name: string, client: ClientLink, who: () => Caller): boolean {
+   * room for one more process. `handle` goes on with a session from before a restart. */
+  open(name: string, client: ClientLink, who: () => Caller, handle?: string): boolean {
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
     const slot = slots.open(principal.id, count, Date.now())
@@ -113,13 +103,19 @@ export class Gate {
       new AllServers(client, { servers, open, onEnd, log })
       return true
     }
-    if (this.#relay(name, client, session, onEnd)) return true
+    if (this.#relay(name, client, session, onEnd, handle)) return true
     onEnd()
     return false
   }
 
   /** `link` is the session's own, or stands for it towards one of its servers. */
-  #relay(name: string, link: ClientLink, session: Session, onEnd: () => void): boolean {
+  #relay(
+    name: string,
+    link: ClientLink,
+    session: Session,
+    onEnd: () => void,
+    handle?: string,
+  ): boolean {
     const { client, who, slot } = session
     const { config, freezes, ownPaths, seals } = this.#parts
     const { principal } = who()
@@ -143,7 +139,8 @@ export class Gate {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
       return false
     }
-    const server = this.#connect(name, serverConfig, link.era, principal.id, log)
+    const to = { clientEra: link.era, principal: principal.id, handle, log }
+    const server = this.#servers.connect(name, serverConfig, to)
     const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy: bound, record },
       server: name,
@@ -213,6 +210,11 @@ export class Gate {
     return { sessions: relays.length, openRequests }
   }
 
+  /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
+  leave(): void {
+    this.#servers.leave()
+  }
+
   /** Waits until every request is answered, for a while. */
   async drain(graceMs: number): Promise<void> {
     const deadline = performance.now() + graceMs
@@ -224,40 +226,5 @@ export class Gate {
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
-  }
-
-  #connect(
-    name: string,
-    config: ServerConfig,
-    clientEra: Era,
-    principal: string,
-    log: Log,
-  ): UpstreamLink {
-    const eras = this.#eras.get(name) ?? {}
-    this.#eras.set(name, eras)
-    return new EitherEra({
-      clientEra,
-      eras,
-      start: (era) => this.#start(name, config, era, principal, log),
-      isProcess: config.kind === 'stdio',
-      log: (text) => log('warn', text),
-    })
-  }
-
-  #start(name: string, config: ServerConfig, era: Era, principal: string, log: Log): UpstreamLink {
-    const { tokens, watcher, pools } = this.#parts
-    if (config.kind === 'http') {
-      const { url, headers, login } = config
-      const options = { name, url, era, headers, log, pools }
-      if (login === undefined) return startHttpServer(options)
-      const own = login.per === 'principal' ? principal : ''
-      const token = tokens.of({ server: name, principal: own }, url)
-      return new LoginLink(
-        startHttpServer({ ...options, authorization: () => token.header }),
-        token,
-      )
-    }
-    const { command, env, cwd } = config
-    return startStdioServer({ name, command, env, cwd, log, watcher })
   }
 }

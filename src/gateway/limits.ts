@@ -96,6 +96,10 @@ export const SESSION_TASKS_MAX = 1_000
 /** Questions of a server's that its client has not answered. */
 export const SERVER_REQUESTS_MAX = 100
 export const SESSIONS_MAX = 1_000
+/** Sessions remembered as over: their names would else be good to go on with. */
+export const SESSIONS_OVER_MAX = 10_000
+/** A name that says how to go on, in characters: it comes with every request. */
+export const SESSION_NAME_LENGTH_MAX = 4_096
 export const SESSION_IDLE_MS = 30 * 60_000
 /** Servers that are processes, over all sessions: so many, the longest unused session makes room, and
  * each ends earlier. */

@@ -36,6 +36,9 @@ export interface ClientLink extends Link {
   revision: string
   /** This request will get no answer: it was cancelled. */
   drop(request: Id): void
+  /** The session has begun; with what it takes to go on with it after a restart of the gate, where
+   * its server can. */
+  begun?(handle: string | undefined): void
   /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
   readonly spare: number | undefined
 }

@@ -187,6 +187,8 @@ export class Relay {
     if (wanted) return this.#wantsInput(crossed, answer, wanted)
     const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     const text = writeAnswer(id, this.#told(method, answer))
+    if (method === 'initialize' && answer.result !== undefined)
+      this.#client.begun?.(this.#server.handle)
     this.#down.reply(id, text, answer.error?.code)
     this.#settle(this.#down, crossed, answer, text, labels)
     // What could not begin is over.

@@ -17,6 +17,7 @@ import type { GateConfig } from './config.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
 import { readTls } from './front/read-tls.ts'
+import { sealedNames } from './front/session-names.ts'
 import { SocketFront } from './front/socket.ts'
 import { socketPath } from './front/socket-path.ts'
 import { Gate } from './gate.ts'
@@ -131,7 +132,8 @@ export async function runGate(
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
-      open: (name, link, who) => gate.open(name, link, who),
+      open: (name, link, who, handle) => gate.open(name, link, who, handle),
+      sessionNames: sealedNames(seals),
       authenticate: authenticateFor(config, door),
       tls,
       names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
@@ -139,6 +141,7 @@ export async function runGate(
       nowMs: () => performance.now(),
     })
     undo.push(() => front.close())
+    undo.push(() => gate.leave())
     undo.push(() => gate.drain(DRAIN_MS))
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()

@@ -14,23 +14,27 @@ import { KeptEvents } from './kept-events.ts'
 
 export class HttpSession implements FrontSession {
   readonly era = 'session'
-  readonly id: string
+  id: string
   readonly server: string
   caller: Caller
   revision = ''
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
   onClose: Link['onClose'] = () => {}
+  /** Told once, before the client knows its session by name: the name may be another. */
+  onBegun: (handle: string | undefined) => void = () => {}
   readonly #exchanges = new Map<Id, Exchange>()
   readonly #kept = new KeptEvents()
   /** The request that opened the session. */
   #opening: Id | undefined
+  readonly #headers: { 'mcp-session-id': string }
   #stream: EventStream | undefined
   #closing = false
   #closed = false
 
   constructor(id: string, server: string, caller: Caller, nowMs: number) {
     this.id = id
+    this.#headers = { 'mcp-session-id': id }
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
@@ -50,6 +54,11 @@ export class HttpSession implements FrontSession {
     return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
   }
 
+  begun(handle: string | undefined): void {
+    this.onBegun(handle)
+    this.#headers['mcp-session-id'] = this.id
+  }
+
   refuses(messages: readonly Message[]): string | undefined {
     return refusedIds(messages, this.#exchanges)
   }
@@ -58,18 +67,19 @@ export class HttpSession implements FrontSession {
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
-      const headers = { 'mcp-session-id': this.id }
-      const exchange = new Exchange(response, headers, ids, batch, (open) => this.#abandon(open))
+      const exchange = new Exchange(response, this.#headers, ids, batch, (open) =>
+        this.#abandon(open),
+      )
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
     for (const message of messages) this.onMessage(message)
-    if (ids.length === 0) response.writeHead(202, { 'mcp-session-id': this.id }).end()
+    if (ids.length === 0) response.writeHead(202, this.#headers).end()
   }
 
   /** The client's GET: one at a time, the newest holds. Missed events come first. */
   listen(response: ServerResponse, lastEventId: string | undefined): void {
     this.#stream?.end()
-    const stream = new EventStream(response, { 'mcp-session-id': this.id }, () => {
+    const stream = new EventStream(response, this.#headers, () => {
       if (this.#stream === stream) this.#stream = undefined
     })
     this.#stream = stream

@@ -14,9 +14,10 @@ import type { ServerConfig } from '../config.ts'
 import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import { ALL_SERVERS, type ClientLink } from '../link.ts'
 import type { Authenticate } from './authenticate.ts'
+import type { FrontSession } from './front-session.ts'
 import { readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
-import { Sessions } from './sessions.ts'
+import { type SessionNames, Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
 import { isStateless, paramHeaders, refusedPost } from './stateless-request.ts'
 
@@ -27,7 +28,8 @@ export interface HttpFrontOptions {
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. False where
    * there is no room for one more. */
-  readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
+  readonly open: (server: string, link: ClientLink, who: () => Caller, handle?: string) => boolean
+  readonly sessionNames: SessionNames
   readonly authenticate: Authenticate
   /** Certificate and key, where it serves over TLS itself. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
@@ -52,7 +54,8 @@ export class HttpFront {
 
   constructor(options: HttpFrontOptions) {
     this.#options = options
-    this.#sessions = new Sessions((name) => options.kindOf(name) === 'stdio', options.nowMs)
+    const isProcess = (name: string) => options.kindOf(name) === 'stdio'
+    this.#sessions = new Sessions(isProcess, options.nowMs, options.sessionNames)
     const take = (request: IncomingMessage, response: ServerResponse): void =>
       void this.#handle(request, response).catch((error: Error) =>
         refuse(response, 500, RPC.internal, error.message),
@@ -114,13 +117,23 @@ export class HttpFront {
     if (request.method === 'POST') return this.#post(server, caller, request, response)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return void response.writeHead(405, { allow: 'GET, POST, DELETE' }).end()
-    const session = this.#sessions.use(server, sessionIdOf(request), caller)
+    const session = this.#use(server, caller, request)
     if (session === undefined && opensSse(request))
       return this.#openSse(server, caller, path, response)
     if (session === undefined) return sessionGone(response, request)
     if (request.method === 'GET') return session.listen(response, header(request, 'last-event-id'))
     session.close('the client ended the session')
     response.writeHead(200).end()
+  }
+
+  /** The session that a request names; also one from before the gate was started anew. */
+  #use(server: string, caller: Caller, request: IncomingMessage): FrontSession | undefined {
+    const id = sessionIdOf(request)
+    const there = this.#sessions.use(server, id, caller)
+    if (there !== undefined || this.#options.kindOf(server) !== 'http') return there
+    return this.#sessions.resume(server, id, caller, (made, handle) =>
+      this.#options.open(server, made, () => made.caller, handle),
+    )
   }
 
   async #post(
@@ -132,7 +145,7 @@ export class HttpFront {
     const body = await readBody(request, BODY_BYTES_MAX)
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
-    const existing = this.#sessions.use(server, id, caller)
+    const existing = this.#use(server, caller, request)
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`

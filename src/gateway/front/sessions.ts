@@ -4,13 +4,33 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Caller } from '../../identity/caller.ts'
-import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
+import {
+  PROCESS_SESSION_IDLE_MS,
+  SESSION_IDLE_MS,
+  SESSIONS_MAX,
+  SESSIONS_OVER_MAX,
+} from '../limits.ts'
 import { MADE_ROOM, sparest } from '../make-room.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
 import { StatelessClient } from './stateless-client.ts'
 
 type Held = FrontSession | StatelessClient
+
+/** Names of sessions that say how to go on with them, and only to whom they were given. */
+export interface SessionNames {
+  readonly give: (
+    server: string,
+    caller: Caller,
+    revision: string,
+    handle: string,
+  ) => string | undefined
+  readonly read: (
+    server: string,
+    caller: Caller,
+    name: string,
+  ) => { readonly revision: string; readonly handle: string } | undefined
+}
 
 export class Sessions {
   readonly #byId = new Map<string, FrontSession>()
@@ -19,9 +39,18 @@ export class Sessions {
   readonly #isProcess: (server: string) => boolean
   readonly #nowMs: () => number
 
-  constructor(isProcess: (server: string) => boolean, nowMs: () => number) {
+  /** Names of sessions that are over, or are not to be gone on with. */
+  readonly #over = new Set<string>()
+  readonly #names: SessionNames
+
+  constructor(
+    isProcess: (server: string) => boolean,
+    nowMs: () => number,
+    names: SessionNames = { give: () => undefined, read: () => undefined },
+  ) {
     this.#isProcess = isProcess
     this.#nowMs = nowMs
+    this.#names = names
   }
 
   /** A session of another server or of another principal is none. */
@@ -43,7 +72,35 @@ export class Sessions {
   ): HttpSession | undefined {
     return this.add((id, nowMs) => {
       const session = new HttpSession(id, server, caller, nowMs)
+      session.onBegun = (handle) => this.#rename(session, handle)
       return connect(session) ? session : undefined
+    })
+  }
+
+  /** Before the client has heard its name. */
+  #rename(session: HttpSession, handle: string | undefined): void {
+    const { server, caller, revision } = session
+    const id = handle === undefined ? undefined : this.#names.give(server, caller, revision, handle)
+    if (id === undefined) return
+    this.#byId.delete(session.id)
+    session.id = id
+    this.#byId.set(id, session)
+  }
+
+  /** A session that began before the gate was started anew: its name says how to go on. */
+  resume(
+    server: string,
+    id: string | undefined,
+    caller: Caller,
+    connect: (session: HttpSession, handle: string) => boolean,
+  ): HttpSession | undefined {
+    if (id === undefined || this.#over.has(id)) return undefined
+    const kept = this.#names.read(server, caller, id)
+    if (kept === undefined) return undefined
+    return this.add((_id, nowMs) => {
+      const session = new HttpSession(id, server, caller, nowMs)
+      session.revision = kept.revision
+      return connect(session, kept.handle) ? session : undefined
     })
   }
 
@@ -52,7 +109,17 @@ export class Sessions {
     make: (id: string, nowMs: number) => Session | undefined,
   ): Session | undefined {
     const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
-    return session === undefined ? undefined : keep(this.#byId, session.id, session)
+    if (session === undefined) return undefined
+    const { onClose } = session
+    session.onClose = (why) => {
+      this.#byId.delete(session.id)
+      this.#over.add(session.id)
+      const [oldest] = this.#over
+      if (this.#over.size > SESSIONS_OVER_MAX) this.#over.delete(oldest as string)
+      onClose(why)
+    }
+    this.#byId.set(session.id, session)
+    return session
   }
 
   /** The conversation of a principal's clients of the stateless era that can do the same: a server
@@ -73,7 +140,14 @@ export class Sessions {
     }
     if (!this.#hasRoom()) return undefined
     const client = new StatelessClient(server, caller, this.#nowMs())
-    return connect(client) ? keep(this.#stateless, key, client) : undefined
+    if (!connect(client)) return undefined
+    const { onClose } = client
+    client.onClose = (why) => {
+      this.#stateless.delete(key)
+      onClose(why)
+    }
+    this.#stateless.set(key, client)
+    return client
   }
 
   /** Ends what is idle; what is open shows that it lives. */
@@ -101,15 +175,4 @@ export class Sessions {
     gives?.close(MADE_ROOM)
     return gives !== undefined
   }
-}
-
-/** Until it closes by itself. */
-function keep<Kept extends Held>(map: Map<string, Held>, key: string, made: Kept): Kept {
-  const { onClose } = made
-  made.onClose = (why) => {
-    map.delete(key)
-    onClose(why)
-  }
-  map.set(key, made)
-  return made
 }

@@ -33,6 +33,10 @@ export abstract class Adapted implements UpstreamLink {
     return this.inner.failure
   }
 
+  get handle(): string | undefined {
+    return undefined
+  }
+
   get ended(): Promise<void> {
     return this.inner.ended
   }

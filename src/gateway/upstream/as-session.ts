@@ -49,6 +49,22 @@ export class AsSession extends Adapted {
   readonly #roundOf = new Map<Id, Id>()
   #lastId = 0
 
+  /** What the server is told of the client with every request. */
+  override get handle(): string | undefined {
+    return JSON.stringify({ client: this.#client, tells: this.#tells })
+  }
+
+  /** Goes on with a session that began over another link. */
+  takeUp(handle: string): void {
+    const { client, tells } = JSON.parse(handle) as {
+      client: Record<string, string>
+      tells: Record<string, boolean>
+    }
+    this.#client = client
+    this.#tells = tells
+    queueMicrotask(() => this.#listen())
+  }
+
   override send(text: string, { passing }: { readonly passing?: Passing } = {}): boolean {
     if (passing !== undefined) return this.#request(passing)
     const { id, method } = sentOf(text)

@@ -20,7 +20,9 @@ export interface EitherEraOptions {
   /** What is known of the server, and learnt. */
   readonly eras: Partial<Record<Era, boolean>>
   /** A process speaks both eras over one link; over HTTP each has its own. */
-  readonly start: (era: Era) => UpstreamLink
+  readonly start: (era: Era, handle?: string) => UpstreamLink
+  /** Of a session that began over another link. */
+  readonly handle?: string | undefined
   readonly isProcess: boolean
   readonly log: (text: string) => void
 }
@@ -52,6 +54,7 @@ export class EitherEra implements UpstreamLink {
   /** What was started; a process stands for both. */
   readonly #started = new Map<Era, UpstreamLink>()
   #link: UpstreamLink | undefined
+  #taken: Era | undefined
   #closed = false
   #settleEnded: () => void = () => {}
 
@@ -62,13 +65,22 @@ export class EitherEra implements UpstreamLink {
     })
     // A process is there from the start, as it would be without a gate.
     if (options.isProcess) this.#start(options.clientEra)
-    const { clientEra, eras } = options
+    const { clientEra, eras, handle } = options
+    if (handle !== undefined) this.#goOn(handle)
+    if (handle !== undefined) return
     if (eras[clientEra] === true) this.#take(clientEra)
     if (eras[clientEra] === false) this.#take(clientEra === 'session' ? 'stateless' : 'session')
   }
 
   get failure(): UpstreamFailure | undefined {
     return this.#link?.failure ?? this.#started.get(this.#options.clientEra)?.failure
+  }
+
+  get handle(): string | undefined {
+    const inner = this.#link?.handle
+    const { isProcess } = this.#options
+    if (this.#taken === undefined || inner === undefined || isProcess) return undefined
+    return JSON.stringify([this.#taken, inner])
   }
 
   send(text: string, carried?: Carried): boolean {
@@ -192,6 +204,14 @@ export class EitherEra implements UpstreamLink {
     return link
   }
 
+  #goOn(handle: string): void {
+    const [era, inner] = JSON.parse(handle) as [Era, string]
+    const isSession = era === 'session'
+    this.#started.set(era, this.#options.start(era, isSession ? inner : undefined))
+    this.#take(era)
+    if (this.#link instanceof AsSession) this.#link.takeUp(inner)
+  }
+
   /** From here on everything goes over this one link. */
   #take(era: Era): void {
     if (this.#closed) return
@@ -212,6 +232,7 @@ export class EitherEra implements UpstreamLink {
     link.onFailure = (failure) => this.onFailure(failure)
     link.onClose = (why) => this.close(why)
     this.#link = link
+    this.#taken = era
     for (const [text, carried] of this.#waiting.splice(0)) link.send(text, carried)
   }
 }

@@ -13,6 +13,8 @@ export interface HttpHost {
   readonly pools: OriginPools
   readonly log: Log
   readonly conversation: Conversation
+  /** The gate stops: sessions are not ended. */
+  readonly isLeaving: boolean
   /** The receiver wants nothing now, from any stream. */
   readonly paused: boolean
   /** What the configuration says, with `own` on top. */
@@ -35,6 +37,10 @@ export interface Outgoing {
 }
 
 export interface HttpTransport {
+  /** As the server calls the session, where it has a name for it. */
+  readonly sessionId?: string | undefined
+  /** Begins to hear what the server says by itself, in a session that began elsewhere. */
+  listen?(): void
   /** Messages under way, or waiting to be. */
   readonly size: number
   send(message: Outgoing): void

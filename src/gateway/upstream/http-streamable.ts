@@ -26,8 +26,14 @@ export class Streamable implements HttpTransport {
   #settling: Outgoing[] | undefined
   #closed = false
 
-  constructor(host: HttpHost) {
+  /** `sessionId` is of a session that began over another link. */
+  constructor(host: HttpHost, sessionId?: string) {
     this.#host = host
+    this.#sessionId = sessionId
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId
   }
 
   get size(): number {
@@ -94,7 +100,7 @@ export class Streamable implements HttpTransport {
     const { method } = post.message.sent
     if (method === 'initialize') this.#enterSession(post, headers)
     if (method !== 'notifications/initialized' || this.#closed) return
-    this.#listen()
+    this.listen()
     this.#settle(post)
   }
 
@@ -140,7 +146,7 @@ export class Streamable implements HttpTransport {
     this.#resumed.set(request, listener)
   }
 
-  #listen(): void {
+  listen(): void {
     this.#listener ??= new Listener(this.#host, {
       ...this.#listening,
       onOver: (failure) => {
@@ -199,7 +205,7 @@ export class Streamable implements HttpTransport {
 
   #farewell(): Promise<void> {
     const { host } = { host: this.#host }
-    if (this.#sessionId === undefined) return Promise.resolve()
+    if (this.#sessionId === undefined || host.isLeaving) return Promise.resolve()
     return new Promise((resolve) => {
       const path = host.url.pathname + host.url.search
       const headers = host.headers(this.#sessionHeaders())

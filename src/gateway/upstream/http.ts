@@ -33,6 +33,10 @@ export interface HttpServerOptions {
   /** The value of `Authorization`, asked for every exchange: a login's token changes. */
   readonly authorization?: (() => string | undefined) | undefined
   readonly pools: HttpPools
+  /** The gate stops: sessions are to go on when it is back. */
+  readonly isLeaving?: () => boolean
+  /** What another link to this server said of itself. */
+  readonly handle?: string | undefined
   readonly log: Log
 }
 
@@ -70,8 +74,13 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
-    this.#transport =
-      options.era === 'session' ? new Streamable(this) : new StatelessTransport(this)
+    if (options.era === 'stateless') this.#transport = new StatelessTransport(this)
+    else {
+      const kept = options.handle === undefined ? undefined : readHandle(options.handle)
+      this.conversation.revision = kept?.revision
+      this.#transport = new Streamable(this, kept?.sessionId)
+      if (kept !== undefined) queueMicrotask(() => this.#transport.listen?.())
+    }
     let settle = (): void => {}
     this.ended = new Promise((resolve) => {
       settle = resolve
@@ -93,6 +102,16 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.#budget.addCredit()
     this.#transport.send({ text, sent, trace: carried?.trace, passing: carried?.passing })
     return true
+  }
+
+  get handle(): string | undefined {
+    if (this.#transport instanceof OldTransport) return undefined
+    const { revision } = this.conversation
+    return JSON.stringify([this.#transport.sessionId ?? null, revision ?? null])
+  }
+
+  get isLeaving(): boolean {
+    return this.#options.isLeaving?.() === true
   }
 
   pause(request?: Id): void {
@@ -180,4 +199,9 @@ export class HttpLink implements UpstreamLink, HttpHost {
     const message = `the server \`${this.name}\` answered with what no peer may: ${said.why}`
     this.fail({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
   }
+}
+
+function readHandle(handle: string): { sessionId?: string; revision?: string } {
+  const [sessionId, revision] = JSON.parse(handle) as (string | null)[]
+  return { ...(sessionId ? { sessionId } : {}), ...(revision ? { revision } : {}) }
 }

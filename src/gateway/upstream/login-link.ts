@@ -43,6 +43,10 @@ export class LoginLink implements UpstreamLink {
     inner.onFailure = (failure) => void this.#failed(failure)
   }
 
+  get handle(): string | undefined {
+    return this.#inner.handle
+  }
+
   get ended(): Promise<void> {
     return this.#inner.ended
   }

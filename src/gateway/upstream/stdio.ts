@@ -52,6 +52,7 @@ export class StdioLink implements UpstreamLink {
     if (answer !== undefined) this.onMessage(answer)
   }
   failure: UpstreamFailure | undefined
+  readonly handle = undefined
   readonly ended: Promise<void>
   /** Lines on stdout that were no message. */
   strayLines = 0

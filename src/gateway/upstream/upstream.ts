@@ -52,6 +52,9 @@ export interface UpstreamLink extends Link {
   resume(request?: Id): void
   /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
   abort(request: Id): void
+  /** What it takes to go on with this session over a link made anew; undefined where that cannot be:
+   * the memory of a process is gone with it. */
+  readonly handle: string | undefined
   /** When nothing of the server is left: no process, no connection. */
   readonly ended: Promise<void>
 }

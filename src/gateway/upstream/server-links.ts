@@ -1,0 +1,78 @@
+// Links to the servers of the configuration, in the era of whoever asks: over HTTP with the login the
+// server needs, or as a process. One for the gate, which knows what each server has shown of itself.
+
+import type { Era } from '../../wire/eras.ts'
+import type { ServerConfig } from '../config.ts'
+import { EitherEra } from './either-era.ts'
+import { startHttpServer } from './http.ts'
+import type { HttpPools } from './http-pools.ts'
+import { LoginLink } from './login-link.ts'
+import type { LoginTokens } from './login-tokens.ts'
+import { startStdioServer } from './stdio.ts'
+import type { Log, UpstreamLink } from './upstream.ts'
+import type { Watcher } from './watcher.ts'
+
+export interface ServerLinksParts {
+  readonly pools: HttpPools
+  readonly tokens: LoginTokens
+  readonly watcher: Watcher
+}
+
+export interface LinkFor {
+  readonly clientEra: Era
+  /** Id of the principal: some servers want a login of each. */
+  readonly principal: string
+  /** Of a session from before a restart of the gate, to go on with. */
+  readonly handle?: string | undefined
+  readonly log: Log
+}
+
+export class ServerLinks {
+  readonly #parts: ServerLinksParts
+  /** Which eras each server has shown to know, or not to. */
+  readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
+  #leaving = false
+
+  constructor(parts: ServerLinksParts) {
+    this.#parts = parts
+  }
+
+  connect(name: string, config: ServerConfig, { clientEra, handle, ...to }: LinkFor): UpstreamLink {
+    const eras = this.#eras.get(name) ?? {}
+    this.#eras.set(name, eras)
+    return new EitherEra({
+      clientEra,
+      eras,
+      handle,
+      start: (era, kept) => this.#start(name, config, era, to, kept),
+      isProcess: config.kind === 'stdio',
+      log: (text) => to.log('warn', text),
+    })
+  }
+
+  /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
+  leave(): void {
+    this.#leaving = true
+  }
+
+  #start(
+    name: string,
+    config: ServerConfig,
+    era: Era,
+    { principal, log }: Pick<LinkFor, 'principal' | 'log'>,
+    handle: string | undefined,
+  ): UpstreamLink {
+    const { pools, tokens, watcher } = this.#parts
+    if (config.kind === 'stdio') {
+      const { command, env, cwd } = config
+      return startStdioServer({ name, command, env, cwd, log, watcher })
+    }
+    const { url, headers, login } = config
+    const isLeaving = () => this.#leaving
+    const options = { name, url, era, headers, handle, isLeaving, log, pools }
+    if (login === undefined) return startHttpServer(options)
+    const own = login.per === 'principal' ? principal : ''
+    const token = tokens.of({ server: name, principal: own }, url)
+    return new LoginLink(startHttpServer({ ...options, authorization: () => token.header }), token)
+  }
+}
