@@ -13,7 +13,9 @@ export default defineConfig({
     setupFiles: ['test/seed.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // Generous: a loaded machine is slow, not wrong.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     hookTimeout: 30_000,
     coverage: {
       provider: 'v8',
