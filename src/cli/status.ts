@@ -14,6 +14,7 @@ import { askGate } from './gate-socket.ts'
 import { Output, plural, printable } from './output.ts'
 
 interface Options extends PlaceOptions {
+  readonly metrics?: boolean
   readonly json?: boolean
 }
 
@@ -21,21 +22,32 @@ const EXAMPLES = `
 Examples:
   sluice status
   sluice status --data ./.sluice --json
+  sluice status --metrics
 
 Exit code 0 where the gate runs and is ready, 1 where not.`
 
 export function addStatus(parent: Command, answer: Answer): void {
   addPlaceOptions(parent.command('status').description('how the gate is'))
+    .option('--metrics', 'the figures of the gate, in the format of Prometheus')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const { data } = findData(options)
+      if (options.metrics === true) return answer(await metrics(data))
       const said = (await askGate(data, { do: 'status' })) ?? resting(data)
       const output = new Output(options)
       output.value(said)
       show(said, output)
       answer(said.running === true && said.ready === true ? 0 : 1)
     })
+}
+
+/** They are what they are: the same text with --json too. */
+async function metrics(data: string): Promise<0 | 1> {
+  const said = await askGate(data, { do: 'metrics' })
+  if (said === undefined) process.stderr.write('no gate runs\n')
+  else process.stdout.write(String(said.text))
+  return said === undefined ? 1 : 0
 }
 
 function resting(data: string): JsonObject {

@@ -6,6 +6,8 @@ import { compile } from '../policy/compile.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import { admit, type Judged, type Spine } from './admit.ts'
+import { Meter } from './operate/meter.ts'
+import { CallWatch } from './operate/watch-calls.ts'
 
 const CALL = { server: 's', method: 'tools/call', name: 'get_x', args: {} }
 const DEFINITION = { server: 's', name: 'get_x', inputSchema: { type: 'object' } }
@@ -36,6 +38,7 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
     newId: () => 'id',
     keepsTexts: false,
+    watch: new CallWatch(new Meter(), undefined),
   }
   const ask = (objection?: string) =>
     admit(spine, { call: CALL, facts: FACTS, argsText: '{}', objection })

@@ -11,7 +11,9 @@ import type { Judged as JudgedValues } from '../core/judged.ts'
 import { decide } from '../policy/decide.ts'
 import { judgedValues } from '../policy/judged-values.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
+import type { Trace } from './link.ts'
 import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
+import type { CallWatch, WatchedCall } from './operate/watch-calls.ts'
 import type { BoundPolicy } from './policy-set.ts'
 
 /** What is asked, as it was read. */
@@ -20,6 +22,8 @@ export interface Asked {
   readonly facts: Facts
   /** The text of the arguments; undefined where there are none. */
   readonly argsText: string | undefined
+  /** Of the caller's trace, where it said one. */
+  readonly trace?: Trace | undefined
   /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
   /** It goes on with a call that was counted: judged anew, and not counted again. */
@@ -54,6 +58,7 @@ export interface Spine {
   readonly newId: () => string
   /** Texts among what was judged are kept too. */
   readonly keepsTexts: boolean
+  readonly watch: CallWatch
 }
 
 /** To a call that was counted before, every limit has room. */
@@ -67,6 +72,7 @@ export interface Admission {
   readonly intent: number
   /** Only where no byte of the call has left the gate. */
   readonly giveBack: () => Promise<void>
+  readonly watched: WatchedCall
 }
 
 export type Verdict =
@@ -77,6 +83,7 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const { counters, record } = spine
   const now = spine.now()
   const callId = spine.newId()
+  const watched = spine.watch.begin(asked, asked.trace)
   const { policy, id: policyId } = spine.policy()
   const judged = (decision: Decision): Judged => {
     const values = decision.code === 'FROZEN' ? {} : valuesOf(policy, asked, spine.keepsTexts)
@@ -85,6 +92,7 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const refuse = (refused: Decision): Verdict => {
     const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
     record.refusal(judged(told))
+    watched.decided(told, callId)
     return { decision: told, callId }
   }
   // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
@@ -94,23 +102,29 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const usage = asked.continues === true ? NOTHING_USED : counters
   const weighed = decide(policy, asked.call, asked.facts, usage, now)
   const decision = asked.continues === true ? uncounted(weighed) : weighed
+  watched.step('decide')
   if (asked.objection !== undefined && decision.action !== 'hide')
     return refuse({ ...denied(decision, 'DENIED', asked.objection), rule: BUILT_IN })
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
   const consumed = await counters.consume(decision.limits, now)
   if (!consumed.ok) return refuse(outrun(decision, consumed))
   const { shadow, receipts } = await consumeShadows(counters, decision.shadow, now)
+  watched.step('limits')
   const giveBack = async (): Promise<void> => {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
   }
   try {
     const intent = await record.intent(judged({ ...decision, shadow }))
-    return { admission: { intent, giveBack } }
+    watched.step('intent')
+    watched.decided(decision, callId)
+    return { admission: { intent, giveBack, watched } }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
     await giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
-    return { decision: denied(decision, 'POLICY_FAULT', reason), callId }
+    const fault = denied(decision, 'POLICY_FAULT', reason)
+    watched.decided(fault, callId)
+    return { decision: fault, callId }
   }
 }
 

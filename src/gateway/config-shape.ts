@@ -62,6 +62,34 @@ export const CONFIG: ObjectShape = {
     },
     auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are taken' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
+    metrics: {
+      shape: {
+        kind: 'object',
+        noun: 'metrics settings',
+        fields: {
+          token: {
+            shape: text(1_024),
+            doc: 'whoever has it may read `/metrics`; give it by a variable',
+            required: true,
+          },
+        },
+      },
+      doc: 'Prometheus metrics over HTTP; without it only `sluice status --metrics` has them',
+    },
+    telemetry: {
+      shape: {
+        kind: 'object',
+        noun: 'telemetry settings',
+        fields: {
+          otlp: {
+            shape: text(2_048),
+            doc: 'where spans are sent: a collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`',
+            required: true,
+          },
+        },
+      },
+      doc: 'OpenTelemetry; without it `OTEL_EXPORTER_OTLP_ENDPOINT` holds, if it is set',
+    },
     ledger: {
       shape: {
         kind: 'object',

@@ -19,6 +19,11 @@ export class ConfigValues {
     this.problems = problems
   }
 
+  /** As the environment has it; empty is none. */
+  variable(name: string): string | undefined {
+    return this.#environment[name] || undefined
+  }
+
   path(node: Located | undefined): string | undefined {
     return node === undefined ? undefined : resolve(this.folder, this.text(node))
   }

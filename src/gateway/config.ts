@@ -50,6 +50,10 @@ export interface GateConfig extends Reach {
   readonly sync: 'normal' | 'full'
   /** `ledger: { record: judged }`: texts that expressions read are kept too. */
   readonly keepsTexts: boolean
+  /** For `/metrics`; without one it is only on the socket. */
+  readonly metricsToken?: string
+  /** A collector of OpenTelemetry, by OTLP over HTTP. */
+  readonly otlp?: string
 }
 
 export function readConfig(
@@ -111,11 +115,33 @@ class ConfigReader {
       issuers: readIssuers(map, names, this.#values),
       sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
       keepsTexts: scalar(ledger, 'record') === 'judged',
+      ...optional('metricsToken', this.#metricsToken(map)),
+      ...optional('otlp', this.#otlp(map)),
     }
   }
 
   data(map: LocatedMap): string {
     return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
+  }
+
+  #otlp(map: LocatedMap): string | undefined {
+    const node = entry(asMap(entry(map, 'telemetry')), 'otlp')
+    return node === undefined
+      ? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT')
+      : this.#address(node)
+  }
+
+  #metricsToken(map: LocatedMap): string | undefined {
+    const node = entry(asMap(entry(map, 'metrics')), 'token')
+    const token = node && this.#values.text(node)
+    if (node !== undefined && !/^\S{16,1024}$/.test(token ?? ''))
+      this.#values.problems.error(
+        'CONFIG_METRICS',
+        node.at,
+        'the token of `metrics` is shorter than 16 characters, or has spaces',
+        'make one with `openssl rand -hex 32`, and give it by a variable',
+      )
+    return token
   }
 
   #server(map: LocatedMap): ServerConfig {

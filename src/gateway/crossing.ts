@@ -16,7 +16,7 @@ import {
 } from '../wire/write-message.ts'
 import type { Admission } from './admit.ts'
 import type { Told } from './answers.ts'
-import type { Link, Related } from './link.ts'
+import type { Link, Related, Trace } from './link.ts'
 import type { Carried } from './upstream/upstream.ts'
 
 /** How a call ended, for the record. */
@@ -86,12 +86,14 @@ export class Crossing {
     if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
     const ours = newId()
     this.#open.set(ours, crossed)
-    const params =
+    const renamed =
       renamesTokens && progressToken !== undefined
         ? withToken(request.params as Members, ours)
         : request.params
+    const params = withTrace(renamed, admission?.watched.ownTrace)
+    const trace = admission?.watched.trace ?? related.trace
     const text = oneLine(writeRequest(ours, method, params?.text))
-    if (to.send(text, { ...related, passing: { id: ours, method, params, tool } })) return
+    if (to.send(text, { ...related, trace, passing: { id: ours, method, params, tool } })) return
     if (!this.#open.delete(ours)) return
     this.giveBack(crossed, 'error')
     this.reply(id, writeError(id, RPC.internal, 'the other side is gone: nothing was sent'))
@@ -193,6 +195,14 @@ export function writeAnswer(id: Id, { error, result }: Answer): string {
   if (error === undefined && result !== undefined) return oneLine(writeResult(id, result))
   const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
   return oneLine(writeError(id, code, message, data))
+}
+
+/** The gate's own span stands between: the server's hang below it. */
+function withTrace(params: Members | undefined, trace: Trace | undefined): Members | undefined {
+  if (trace === undefined) return params
+  const written = Object.entries(trace).filter(([, value]) => value !== undefined)
+  const said = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
+  return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), said) })
 }
 
 function withToken(params: Members, token: Id): Members {

@@ -20,6 +20,7 @@ import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
+import type { CallWatch } from './operate/watch-calls.ts'
 import type { PolicySet } from './policy-set.ts'
 import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
@@ -37,6 +38,7 @@ export interface GateParts extends ServerLinksParts {
   readonly ledger: Ledger
   readonly freezes: Freezes
   readonly tools: KeptTools
+  readonly watch: CallWatch
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
@@ -71,6 +73,7 @@ export class Gate {
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
       keepsTexts: parts.config.keepsTexts,
+      watch: parts.watch,
     }
   }
 
@@ -165,7 +168,10 @@ export class Gate {
       onCall: () => slot.used(),
       onAnswer: (method, called) =>
         slot.see(labelsOf(policy(), { server: name, method, name: called })),
-      record: ({ intent }, startedMs, outcome) => record.outcome(intent, startedMs, outcome),
+      record: ({ intent, watched }, startedMs, outcome) => {
+        record.outcome(intent, startedMs, outcome)
+        watched.settled(outcome)
+      },
       onEnd: () => {
         place.leave()
         onEnd()

@@ -49,11 +49,11 @@ export class RequestJudge {
     this.#context = context
   }
 
-  /** `headers` are the `Mcp-Param-*` that came with it, where it came with headers. */
+  /** With what came beside it, where it came with headers. */
   async fromClient(
     asked: Request,
     crossing: Crossing,
-    headers?: ReadonlyMap<string, string>,
+    { headers, trace: ofHeaders }: Related = {},
   ): Promise<void> {
     const { id, method } = asked
     const { era, handles } = this.#context
@@ -74,11 +74,12 @@ export class RequestJudge {
     const opened = handles.open(asked, callOf('', asked).name)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
     const { request, continues } = opened
+    const trace = traceOf(request, ofHeaders)
     try {
       if (method === 'subscriptions/listen') await this.#listen(request, crossing)
-      else if (passage === 'plumbing') crossing.carry(request, '')
+      else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
-      else await this.#clientCall(request, crossing, { continues, headers })
+      else await this.#clientCall(request, crossing, { continues, headers, trace })
     } catch (error) {
       refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
     }
@@ -144,7 +145,11 @@ export class RequestJudge {
     {
       continues,
       headers,
-    }: { continues: boolean; headers: ReadonlyMap<string, string> | undefined },
+      trace,
+    }: Pick<Related, 'trace'> & {
+      continues: boolean
+      headers: ReadonlyMap<string, string> | undefined
+    },
   ): Promise<void> {
     const { id, method, params } = request
     const { era, explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
@@ -158,7 +163,7 @@ export class RequestJudge {
     onAsked()
     const objection = objectionTo(call.args, tool)
     const argsText = params?.text.get('arguments')
-    const verdict = await admit(spine, { call, facts, argsText, objection, continues })
+    const verdict = await admit(spine, { call, facts, argsText, objection, continues, trace })
     if (verdict.admission === undefined)
       return crossing.refuse(
         id,
@@ -188,6 +193,14 @@ function factsOf(
   if (tool === undefined) return {}
   const callCategory = classOfCall(tool, args)
   return callCategory === undefined ? { tool } : { tool, callCategory }
+}
+
+/** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */
+function traceOf({ params }: Request, ofHeaders: Related['trace']): Related['trace'] {
+  const meta = params?.value._meta
+  if (!isObject(meta) || typeof meta.traceparent !== 'string') return ofHeaders
+  const { traceparent, tracestate } = meta
+  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
 }
 
 /** What a balancer would read in the headers must be what the server reads in the body. */

@@ -131,6 +131,12 @@ export const KEEP_TOOLS_EVERY_MS = 1_000
 /** Changed verdicts that a replay lists, and records it names for each. */
 export const REPLAY_ROWS_MAX = 1_000
 export const REPLAY_EXAMPLES_MAX = 3
+/** Series of decisions (server, tool, action, code) that are counted apart. */
+export const DECISION_SERIES_MAX = 5_000
+/** Spans that wait for the collector, how often they are sent, and how long the last may take. */
+export const TELEMETRY_SPANS_MAX = 4_096
+export const TELEMETRY_EVERY_MS = 1_000
+export const TELEMETRY_END_MS_MAX = 2_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

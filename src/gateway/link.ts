@@ -4,6 +4,12 @@
 import type { Era } from '../wire/eras.ts'
 import type { Id, Message } from '../wire/message.ts'
 
+/** Trace context (W3C): of a client's headers only this ever goes along. */
+export interface Trace {
+  readonly traceparent?: string | undefined
+  readonly tracestate?: string | undefined
+}
+
 /** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
  * the stream a message goes out on. */
 export interface Related {
@@ -14,6 +20,8 @@ export interface Related {
   readonly errorCode?: number
   /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
+  /** The trace that a client's request belongs to, by its headers. */
+  readonly trace?: Trace | undefined
 }
 
 export interface Link {

@@ -149,8 +149,7 @@ export class Relay {
   }
 
   #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
-    if (message.kind === 'request')
-      return this.#judge.fromClient(message, this.#down, related?.headers)
+    if (message.kind === 'request') return this.#judge.fromClient(message, this.#down, related)
     if (message.kind === 'notification') return this.#clientNotification(message)
     this.#clientAnswer(message)
   }

@@ -17,6 +17,7 @@ import type { GateConfig } from './config.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
 import { readTls } from './front/read-tls.ts'
+import { MetricsFront } from './front/serve-metrics.ts'
 import { sealedNames } from './front/session-names.ts'
 import { SocketFront } from './front/socket.ts'
 import { socketPath } from './front/socket-path.ts'
@@ -29,9 +30,13 @@ import { controlOf } from './operate/commands.ts'
 import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
+import { gaugesOf } from './operate/gauges.ts'
 import { KeptTools } from './operate/kept-tools.ts'
+import { Meter } from './operate/meter.ts'
 import { Policies } from './operate/policies.ts'
+import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
+import { MetricsWriter } from './operate/write-metrics.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -87,12 +92,14 @@ export async function runGate(
     const files = [...documents.documents.values()].map(({ file }) => file)
     const ownPaths = [config.file, config.data, ...files]
     const seals = new Seals(InstallationKey.at(config.data))
+    const meter = new Meter()
+    const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
     const tools = new KeptTools(store, log)
     undo.push(() => tools.flush())
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
-    const kept = { ...restored, seals, tokens, ledger, freezes, tools }
+    const kept = { ...restored, seals, tokens, ledger, freezes, tools, watch }
     const gate = new Gate({
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })
@@ -108,7 +115,11 @@ export async function runGate(
     const path = socketPath(config.data)
     const ready = () => readiness(ledger, policies, freezes)
     let url = piped ? path : ''
-    const reached = { ready, reload, url: () => url }
+    const metrics = new MetricsWriter(
+      meter,
+      gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
+    )
+    const reached = { ready, reload, metrics, url: () => url }
     const control = controlOf({ config, gate, ledger, freezes, policies, ...reached })
     const socket = new SocketFront({
       path,
@@ -137,6 +148,8 @@ export async function runGate(
       authenticate: authenticateFor(config, door),
       tls,
       names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
+      metrics: metricsFront(config, metrics),
+      onRead: (ms) => meter.steps.read.observe(ms),
       ready,
       nowMs: () => performance.now(),
     })
@@ -152,6 +165,22 @@ export async function runGate(
     await stop()
     throw error
   }
+}
+
+/** Loaded only where somebody wants spans: it would double the time of a start. */
+async function spansTo(
+  otlp: string | undefined,
+  undo: (() => void | Promise<void>)[],
+): Promise<StartSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { startTelemetry } = await import('./operate/telemetry.ts')
+  const telemetry = startTelemetry(otlp)
+  undo.push(() => telemetry.end())
+  return telemetry.startSpan
+}
+
+function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
+  return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
 }
 
 function openLedger({ data, sync }: GateConfig, log: Log): Ledger {

@@ -61,16 +61,16 @@ export function visible(
 }
 
 /** The word that would be reached if every condition came out as `assumed` says; limits unmet, or as
- * `past` has them. */
+ * `past` has them. `scope` is the one whose programs are assumed, where it is not that of a tool. */
 export function decideAssuming(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
   assumed: NonNullable<Situation['assumed']>,
-  past?: { readonly usage: Usage; readonly now: Instant },
+  past: { readonly usage?: Usage; readonly now?: Instant; readonly scope?: Scope } = {},
 ): Decision {
-  const now = past?.now ?? { wallMs: 0, monotonicMs: 0 }
-  return weigh(policy, { call, facts, now, args: call.args, assumed }, past?.usage, undefined)
+  const { usage, now = { wallMs: 0, monotonicMs: 0 }, scope } = past
+  return weigh(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
 }
 
 function weigh(
@@ -78,9 +78,10 @@ function weigh(
   asked: Omit<Situation, 'category'>,
   usage: Usage | undefined,
   trace: TraceStep[] | undefined,
+  given?: Scope,
 ): Decision {
   const { call, facts } = asked
-  const scope = resolve(policy, call, facts)
+  const scope = given ?? resolve(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
   const situation: Situation = { ...asked, category: scope.category }
   if (trace !== undefined) traceScope(scope, facts, trace)

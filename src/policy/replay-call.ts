@@ -58,7 +58,9 @@ export function replayCall(
     ),
   }
   const { assumed, open } = settleConditions(scope, past, now)
-  const words = openEnds(open, assumed).map((each) => decideAssuming(policy, call, facts, each))
+  const words = openEnds(open, assumed).map((each) =>
+    decideAssuming(policy, call, facts, each, { scope }),
+  )
   const [first] = words
   const why = open[0]?.why ?? ''
   if (first === undefined) return { unknown: `${open.length} conditions read what is not kept` }
@@ -68,7 +70,7 @@ export function replayCall(
   if (limited && open.length > 0) return { unknown: why }
   if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not on record` }
   // Conditions came out as they would; only now the limits are looked at.
-  return { decision: decideAssuming(policy, call, facts, assumed, { usage, now }) }
+  return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
 }
 
 interface Open {

@@ -11,6 +11,7 @@ import { EventStream } from './event-stream.ts'
 import { Exchange } from './exchange.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
+import { traceOf } from './trace-of.ts'
 
 export class HttpSession implements FrontSession {
   readonly era = 'session'
@@ -72,7 +73,8 @@ export class HttpSession implements FrontSession {
       )
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
-    for (const message of messages) this.onMessage(message)
+    const related = traceOf(response.req.headers)
+    for (const message of messages) this.onMessage(message, related)
     if (ids.length === 0) response.writeHead(202, this.#headers).end()
   }
 

@@ -17,6 +17,7 @@ import type { Authenticate } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
 import { readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
+import type { MetricsFront } from './serve-metrics.ts'
 import { type SessionNames, Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
 import { isStateless, paramHeaders, refusedPost } from './stateless-request.ts'
@@ -34,6 +35,10 @@ export interface HttpFrontOptions {
   /** Certificate and key, where it serves over TLS itself. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
   readonly names: OwnNames
+  /** Where metrics are served. */
+  readonly metrics?: MetricsFront | undefined
+  /** How long it took to read a body that was there. */
+  readonly onRead: (ms: number) => void
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
@@ -105,6 +110,8 @@ export class HttpFront {
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
+    const { metrics } = this.#options
+    if (path === '/metrics' && metrics) return metrics.serve(request, response)
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
@@ -146,7 +153,9 @@ export class HttpFront {
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
+    const beganMs = performance.now()
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
+    this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
       return refuse(response, 400, rpcCodeOf(read.code), text, read.id)

@@ -12,6 +12,7 @@ import { membersOf } from '../../wire/spans.ts'
 import { renamed, writeError, writeMembers } from '../../wire/write-message.ts'
 import type { ClientLink, Related } from '../link.ts'
 import { Exchange } from './exchange.ts'
+import { traceOf } from './trace-of.ts'
 
 interface OpenRequest {
   /** As the client calls it. */
@@ -66,7 +67,8 @@ export class StatelessClient implements ClientLink {
     const listens = request.method === 'subscriptions/listen'
     const exchange = new Exchange(response, {}, [name], false, () => this.#abandon(name))
     this.#open.set(name, { id: request.id, exchange, listens })
-    this.onMessage({ ...request, id: name }, { headers })
+    const related = { headers, ...traceOf(response.req.headers) }
+    this.onMessage({ ...request, id: name }, related)
   }
 
   send(text: string, { request, answers, errorCode }: Related = {}): boolean {

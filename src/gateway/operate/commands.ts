@@ -10,6 +10,7 @@ import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
 import type { Policies } from './policies.ts'
 import { Refused } from './refused.ts'
+import type { MetricsWriter } from './write-metrics.ts'
 
 export interface CommandParts {
   readonly config: GateConfig
@@ -17,6 +18,7 @@ export interface CommandParts {
   readonly ledger: Ledger
   readonly freezes: Freezes
   readonly policies: Policies
+  readonly metrics: MetricsWriter
   /** Looks at the policy files at once. */
   readonly reload: () => void
   /** What `/readyz` says. */
@@ -36,6 +38,7 @@ export function controlOf(parts: CommandParts): Control {
     freeze: (request) => freeze(freezing, request),
     thaw: (request) => thaw(freezing, request),
     status: () => status(parts),
+    metrics: async () => ({ text: (await parts.metrics.write()).text }),
     apply: (request) => {
       reload()
       return applyPolicy(policies, request)

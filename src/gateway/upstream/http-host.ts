@@ -2,10 +2,11 @@
 // belong to, and what the link has from the transport. Types only; http.ts is the link.
 
 import type { Id } from '../../wire/message.ts'
+import type { Trace } from '../link.ts'
 import type { OriginPools } from './http-pools.ts'
 import type { Said } from './read-said.ts'
 import type { Conversation, Sent } from './sent.ts'
-import type { Log, Passing, Trace, UpstreamFailure } from './upstream.ts'
+import type { Log, Passing, UpstreamFailure } from './upstream.ts'
 
 export interface HttpHost {
   readonly name: string

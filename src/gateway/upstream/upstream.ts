@@ -4,13 +4,7 @@
 import type { KnownTool } from '../../core/tools.ts'
 import type { Id, Members } from '../../wire/message.ts'
 import type { GatewayErrorCode } from '../errors.ts'
-import type { Link, Related } from '../link.ts'
-
-/** What of the client's trace context goes along; nothing else of its headers ever does. */
-export interface Trace {
-  readonly traceparent?: string | undefined
-  readonly tracestate?: string | undefined
-}
+import type { Link, Related, Trace } from '../link.ts'
 
 /** A request as it goes over, parsed: for links that have to write it anew. */
 export interface Passing {

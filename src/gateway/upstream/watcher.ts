@@ -33,6 +33,11 @@ export class Watcher {
     this.#start()
   }
 
+  /** How many processes of servers there are. */
+  get size(): number {
+    return this.#groups.size
+  }
+
   get pid(): number | undefined {
     return this.#process?.pid
   }
