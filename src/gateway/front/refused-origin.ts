@@ -25,7 +25,9 @@ export function refusedOrigin(
   if (!isOwn(`${scheme}://${(headers.host ?? '').toLowerCase()}`, port, names))
     return 'the Host is not this gate'
   const { origin } = headers
-  if (origin === undefined) return undefined
+  // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
+  if (origin === undefined)
+    return headers['sec-fetch-site'] === 'cross-site' ? 'the page is not of this gate' : undefined
   const from = origin.toLowerCase()
   // What a page of this machine shows is its user's business, unless others are served too.
   const isHere = names.publicUrl === undefined && isLocalOrigin(from) && isLocal(names.host)
