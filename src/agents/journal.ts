@@ -35,6 +35,8 @@ export class Journal {
 
   constructor(directory: string) {
     this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+    // One process owns the agents: what it has in memory would not see another's events.
+    this.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
   }
 
   close(): void {

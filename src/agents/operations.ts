@@ -4,6 +4,7 @@
 import type { Event, Question } from '../guest/words.ts'
 import { type ImportOptions, importAgent } from './bring-import.ts'
 import { AgentError } from './errors.ts'
+import { FileDigests } from './file-digests.ts'
 import { forkAgent, moveAgent } from './fork-and-move.ts'
 import type { NewAgent } from './journal.ts'
 import { toAgent } from './journal.ts'
@@ -15,6 +16,8 @@ import { type ExportOptions, takeExport } from './take-export.ts'
 export interface Standing {
   readonly agent: AgentRow
   readonly held: HostStop | null
+  /** As the family has them today. */
+  readonly maxTurns: number
 }
 
 export interface HistoryEntry {
@@ -27,6 +30,7 @@ export interface HistoryEntry {
 
 export class Operations {
   readonly #stepper: Stepper
+  readonly #digests = new FileDigests()
 
   constructor(stepper: Stepper) {
     this.#stepper = stepper
@@ -66,7 +70,8 @@ export class Operations {
 
   standing(owner: string | null, id: string, nowMs: number): Standing {
     const agent = this.#stepper.find(owner, id)
-    return { agent, held: this.#stepper.heldBy(agent, nowMs) }
+    const { maxTurns } = this.#stepper.journal.family(agent.family).limits
+    return { agent, held: this.#stepper.heldBy(agent, nowMs), maxTurns }
   }
 
   list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
@@ -175,6 +180,12 @@ export class Operations {
     return this.#stepper.journal.all(sql, key, effect).map(({ event }) => String(event))
   }
 
+  /** Files with the digests of their content, which is read only where it is not known yet. */
+  files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, files: this.#digests.of(this.#stepper, agent, question, nowMs) }
+  }
+
   /** Every file with its bytes, as a program gets them. */
   allFiles(id: string, nowMs: number) {
     const agent = this.#stepper.find(null, id)
@@ -203,37 +214,33 @@ export class Operations {
     return row?.at === null || row?.at === undefined ? null : Number(row.at)
   }
 
-  templates(): string[] {
+  templates(owner: string): string[] {
     return this.#stepper.journal
-      .all('SELECT template FROM templates ORDER BY id')
+      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
       .map(({ template }) => String(template))
   }
 
-  putTemplate(id: string, template: string): void {
-    this.#stepper.journal.run(
-      'INSERT OR REPLACE INTO templates (id, template) VALUES (?, ?)',
-      id,
-      template,
-    )
+  putTemplate(owner: string, id: string, template: string): void {
+    const sql = 'INSERT OR REPLACE INTO templates (owner, id, template) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, id, template)
   }
 
-  removeTemplate(id: string): boolean {
-    const found = this.#stepper.journal.get('SELECT 1 FROM templates WHERE id = ?', id)
-    this.#stepper.journal.run('DELETE FROM templates WHERE id = ?', id)
+  removeTemplate(owner: string, id: string): boolean {
+    const { journal } = this.#stepper
+    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
+    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
     return found !== undefined
   }
 
-  setting(name: string): string | null {
-    const row = this.#stepper.journal.get('SELECT value FROM settings WHERE name = ?', name)
+  setting(owner: string, name: string): string | null {
+    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
+    const row = this.#stepper.journal.get(sql, owner, name)
     return row === undefined ? null : String(row.value)
   }
 
-  setSetting(name: string, value: string): void {
-    this.#stepper.journal.run(
-      'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)',
-      name,
-      value,
-    )
+  setSetting(owner: string, name: string, value: string): void {
+    const sql = 'INSERT OR REPLACE INTO settings (owner, name, value) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, name, value)
   }
 
   close(): void {

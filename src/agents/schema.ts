@@ -102,12 +102,16 @@ export const MIGRATIONS: readonly Migration[] = [
   ) WITHOUT ROWID;
 
   CREATE TABLE templates (
-    id TEXT PRIMARY KEY,
-    template TEXT NOT NULL
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    template TEXT NOT NULL,
+    PRIMARY KEY (owner, id)
   ) WITHOUT ROWID;
   CREATE TABLE settings (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (owner, name)
   ) WITHOUT ROWID;
   `,
 ]

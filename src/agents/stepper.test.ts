@@ -179,6 +179,7 @@ describe('what is committed', () => {
     const live = b.stepper.residents.memory(agent)
     b.ask('a', { ask: 'files' })
     expect(b.stepper.residents.memory(agent).equals(live)).toBe(true)
+    b.stepper.journal.close()
     const again = new Bench(b.directory, await coreImage())
     expect(again.stepper.residents.memory(agent).equals(live)).toBe(true)
     again.stepper.journal.close()
@@ -230,7 +231,7 @@ describe('what is committed', () => {
         expect(again.stepper.residents.memory(agent).equals(live)).toBe(true)
         again.stepper.journal.close()
       }),
-      { numRuns: 15 },
+      { numRuns: 6 },
     )
   })
 
@@ -241,6 +242,18 @@ describe('what is committed', () => {
     const first = b.send('a', event, 'n1')
     expect(b.send('a', event, 'n1')).toEqual(first)
     expect(b.operations.standing(null, 'a', 0).agent.seq).toBe(2)
+  })
+
+  test('a commit that fails leaves nothing in memory either', async () => {
+    const b = await bench()
+    b.create('a')
+    b.model('a', b.prompt('a', 'one', 'r1'), 'done')
+    const { agent } = b.operations.standing(null, 'a', 0)
+    const before = b.stepper.residents.memory(agent)
+    expect(() => b.prompt('a', 'the same run again', 'r1')).toThrow(/UNIQUE/)
+    expect(b.operations.standing(null, 'a', 0).agent).toEqual(agent)
+    expect(b.stepper.residents.memory(agent).equals(before)).toBe(true)
+    expect(b.prompt('a', 'two', 'r2').summary.state).toBe('running')
   })
 
   test('a journal that was tampered with does not replay', async () => {

@@ -134,7 +134,7 @@ export class Stepper {
     append: () => void,
   ): HostStop | null {
     const { journal } = this
-    return journal.transact(() => {
+    return this.#orForget(agent.key, () => {
       append()
       const isTurn = !isCompaction(journal, agent.key, event)
       const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
@@ -153,6 +153,16 @@ export class Stepper {
       journal.setStanding(agent.key, seq, step.summary, hostStop)
       return hostStop
     })
+  }
+
+  /** What could not be committed is not what the agent is: the memory that has it goes. */
+  #orForget<Result>(key: number, work: () => Result): Result {
+    try {
+      return this.journal.transact(work)
+    } catch (error) {
+      this.residents.forget(key)
+      throw error
+    }
   }
 
   #noteEffects(key: number, event: Event, step: Step): void {

@@ -9,6 +9,7 @@ export const ERRORS = {
   CLI_ARGUMENT: 'an option or argument of a command is wrong',
   CLI_POLICY: 'the policy or configuration has errors, so the command cannot go on',
   CLI_START: 'the gate could not start',
+  CLI_AGENTS: 'the agents refused a command',
   CLI_GATE: 'the running gate refused a command',
 } as const
 

@@ -31,7 +31,7 @@ function say(text: string): void {
 
 /** On one line, for those who read line by line. To `stdio` and `wrap` stdout is a channel. */
 function answer(argv: readonly string[], error: object): void {
-  const isChannel = ['up', 'stdio', 'wrap', 'demo'].includes(argv[0] ?? '')
+  const isChannel = ['up', 'stdio', 'wrap', 'demo'].includes(argv[0] ?? '') || argv[1] === 'serve'
   if (!isChannel && argv.includes('--json')) process.stdout.write(`${toJsonLine({ error })}\n`)
 }
 

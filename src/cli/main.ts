@@ -3,6 +3,10 @@
 
 import { Command } from 'commander'
 import { ownVersion } from '../gateway/own-version.ts'
+import { addAgentsControl, addAgentsExport, addAgentsImport } from './agents-control.ts'
+import { addAgentsCreate, addAgentsPrompt } from './agents-run.ts'
+import { addAgentsServe } from './agents-serve.ts'
+import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './agents-show.ts'
 import type { Answer } from './answer.ts'
 import { addCatalogueBuild } from './catalogue-build.ts'
 import { addClassify } from './classify.ts'
@@ -101,6 +105,22 @@ function build(answer: Answer): Command {
     .description('who may call, and under which policy')
     .helpCommand(false)
   for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
+  const agents = program
+    .command('agents')
+    .description('agents in WebAssembly sandboxes: run them, watch them, take them along')
+    .helpCommand(false)
+  for (const add of [
+    addAgentsServe,
+    addAgentsLs,
+    addAgentsCreate,
+    addAgentsPrompt,
+    addAgentsTodos,
+    addAgentsFiles,
+    addAgentsControl,
+    addAgentsExport,
+    addAgentsImport,
+  ])
+    add(agents, answer)
   return program
 }
 

@@ -1,0 +1,56 @@
+// Digests of files, made from the content when somebody asks and kept by agent, path and revision:
+// what has not changed is not read again. In the step thread.
+
+import { createHash } from 'node:crypto'
+import type { FileFacts, Question } from '../guest/words.ts'
+import type { AgentRow } from './rows.ts'
+import { type Stepper, unwrap } from './stepper.ts'
+
+const KEPT_MAX = 20_000
+
+export interface DigestedFile extends FileFacts {
+  readonly digest: string
+  /** Only where one file was asked for. */
+  readonly content: Uint8Array | undefined
+}
+
+export class FileDigests {
+  readonly #kept = new Map<string, string>()
+
+  of(
+    stepper: Stepper,
+    agent: AgentRow,
+    question: { glob?: string; path?: string },
+    nowMs: number,
+  ): DigestedFile[] {
+    const { value } = stepper.ask(agent, { ask: 'files', ...question }, nowMs)
+    const facts = value as FileFacts[]
+    const name = ({ path, revision }: FileFacts): string => `${agent.key} ${revision} ${path}`
+    const unknown = facts.filter((file) => !this.#kept.has(name(file)))
+    const whole = question.path !== undefined
+    if (unknown.length === 0 && !whole)
+      return facts.map((file) => ({
+        ...file,
+        digest: this.#kept.get(name(file)) ?? '',
+        content: undefined,
+      }))
+    return stepper.residents.asking(agent, nowMs, (call) =>
+      facts.map((file) => {
+        const known = this.#kept.get(name(file))
+        if (known !== undefined && !whole) return { ...file, digest: known, content: undefined }
+        const { text, bytes } = call(JSON.stringify({ ask: 'read', path: file.path } as Question))
+        unwrap(text)
+        const content = bytes ?? new Uint8Array()
+        const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
+        this.#keep(name(file), digest)
+        return { ...file, digest, content: whole ? content : undefined }
+      }),
+    )
+  }
+
+  #keep(name: string, digest: string): void {
+    this.#kept.set(name, digest)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+  }
+}

@@ -1,0 +1,28 @@
+// kill -9 at positions of the journal; all of them by `npm run soak -- agents-kill`.
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { scratchDirectory } from '../scratch.ts'
+import { effects, live, prepare, repeated } from './kill.ts'
+
+test('kill -9: each side effect at most once, and every run ends', {
+  timeout: 180_000,
+}, async () => {
+  const scratch = scratchDirectory()
+  const [directory, log] = [join(scratch, 'data'), join(scratch, 'log')]
+  prepare(directory)
+  // Between a call's start and its result, and in a program's call.
+  const positions = [
+    [9, 'before'],
+    [15, 'before'],
+  ] as const
+  for (const [position, when] of positions)
+    expect(await live(directory, log, position, when)).toMatchObject({ signal: 'SIGKILL' })
+  const { output, signal } = await live(directory, log)
+  expect(signal).toBeNull()
+  const ends = JSON.parse(output) as { end: string }[]
+  expect(ends).toHaveLength(positions.length)
+  expect(ends.map(({ end }) => end)).toEqual(positions.map(() => 'answered'))
+  expect(repeated(log)).toEqual([])
+  expect(effects(log).length).toBeGreaterThan(3)
+})

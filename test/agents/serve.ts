@@ -1,0 +1,54 @@
+// `sluice agents serve` as a client starts it: a process over stdio, with a data directory of its
+// own. Whoever starts it closes it, or kills it.
+
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+
+export interface Served {
+  readonly client: Client
+  /** What a tool answers; fails the test where it is an error. */
+  call(name: string, args?: object): Promise<Record<string, unknown>>
+  /** What a tool says where it fails. */
+  refusal(name: string, args?: object): Promise<{ error: string; code: string }>
+  kill(): Promise<void>
+  close(): Promise<void>
+}
+
+const SLUICE = join(import.meta.dirname, '../../bin/sluice.js')
+
+export async function serve(data: string, options: readonly string[] = []): Promise<Served> {
+  const client = new Client({ name: 'test', version: '1' })
+  const args = [SLUICE, 'agents', 'serve', '--data', data, ...options]
+  const transport = new StdioClientTransport({ command: process.execPath, args, stderr: 'inherit' })
+  await client.connect(transport)
+  const ask = async (name: string, given: object = {}) => {
+    const result = await client.callTool({ name, arguments: given as Record<string, unknown> })
+    const [content] = result.content as { type: string; text: string }[]
+    const said = JSON.parse(content?.text ?? 'null') as Record<string, unknown>
+    return { said, result }
+  }
+  return {
+    client,
+    call: async (name, given) => {
+      const { said, result } = await ask(name, given)
+      if (result.isError) throw new Error(`${name}: ${JSON.stringify(said)}`)
+      if (JSON.stringify(result.structuredContent) !== JSON.stringify(said))
+        throw new Error(`${name}: text and structured content differ`)
+      return said
+    },
+    refusal: async (name, given) => {
+      const { said, result } = await ask(name, given)
+      if (!result.isError) throw new Error(`${name} was not refused: ${JSON.stringify(said)}`)
+      return said as { error: string; code: string }
+    },
+    kill: async () => {
+      const gone = new Promise<void>((resolve) => {
+        client.onclose = () => resolve()
+      })
+      if (transport.pid !== null) process.kill(transport.pid, 'SIGKILL')
+      await gone
+    },
+    close: () => client.close(),
+  }
+}

@@ -1,0 +1,58 @@
+// Runs agents until it is told to die: arguments are the data directory, the log of the counting
+// server, a number n and `before` or `after`. First it lets whatever an earlier life left end. Then
+// it begins a run and kills itself at the nth write to the journal, before it is sent or after it is
+// known to be there. Without n it only finishes what is open, and says `done` and how runs ended.
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Service } from '../../src/agents/service.ts'
+import { Thread } from '../../src/sandbox/thread.ts'
+import { standInGate } from '../agents/stand-in-gate.ts'
+
+const [, , directory = '', log = '', position = '', when = 'after'] = process.argv
+const WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvent']
+let counting = false
+let count = 0
+
+const { ask } = Thread.prototype
+Thread.prototype.ask = async function counted<Answer>(
+  this: Thread,
+  body: unknown,
+): Promise<Answer> {
+  const isWrite = counting && WRITES.includes((body as { name?: string }).name ?? '')
+  if (isWrite) count += 1
+  const isTheOne = isWrite && count === Number(position)
+  if (isTheOne && when === 'before') process.kill(process.pid, 'SIGKILL')
+  const answer = (await ask.call(this, body)) as Answer
+  if (isTheOne && when === 'after') process.kill(process.pid, 'SIGKILL')
+  return answer
+}
+
+const counter = join(import.meta.dirname, 'counter.ts')
+const gate = await standInGate('count', [process.execPath, counter, log])
+const service = await Service.start({
+  directory,
+  gate,
+  models: { environment: {}, providers: {}, scripts: join(directory, 'scripts'), prices: {} },
+})
+
+const open = async () => {
+  const rows = await service.steps.list('me', null, 0, 100)
+  return rows.filter(({ summary }) => summary.runId !== null)
+}
+while ((await open()).length > 0) await sleep(20)
+const ends = []
+for (const { id } of await service.steps.list('me', null, 0, 100)) {
+  const run = await service.steps.run('me', id, null)
+  if (run !== undefined) ends.push({ id, end: run.result?.stop.reason })
+}
+process.stdout.write(`${JSON.stringify(ends)}\n`)
+
+if (position !== '') {
+  counting = true
+  const { id } = await service.create('me', { model: 'script:run', tools: ['count/*'] })
+  await service.prompt('me', id, { input: 'go' })
+  process.stdout.write(`finished ${count}\n`)
+}
+await service.close()
+await gate.close()
