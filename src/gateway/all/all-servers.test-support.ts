@@ -1,6 +1,7 @@
 // A client of all servers without any wire: what it is told is kept, and servers are functions from a
 // request to an answer, behind links as the gate would open them.
 
+import type { Era } from '../../wire/eras.ts'
 import type { Id, Message, Request } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import { writeError, writeResult } from '../../wire/write-message.ts'
@@ -16,6 +17,7 @@ export type Server = (
 interface Told {
   id?: Id
   method?: string
+  params?: Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: what the gate said, taken apart by the test
   result?: any
   error?: { code: number; message: string }
@@ -27,13 +29,15 @@ export class AllServersClient {
   readonly links = new Map<string, ClientLink>()
   /** Requests as the servers got them. */
   readonly got: { server: string; request: Request }[] = []
+  /** Servers that were told something: that a request is no longer wanted. */
+  readonly cancelled: string[] = []
   readonly link: ClientLink
   ended = false
   #lastId = 0
 
-  constructor(servers: Record<string, Server>) {
+  constructor(servers: Record<string, Server>, era: Era = 'session') {
     this.link = {
-      era: 'session',
+      era,
       revision: '',
       spare: undefined,
       send: (text) => {
@@ -75,6 +79,7 @@ export class AllServersClient {
   #serve(name: string, server: Server, link: ClientLink): boolean {
     this.links.set(name, link)
     link.onMessage = (message) => {
+      if (message.kind === 'notification') this.cancelled.push(name)
       if (message.kind !== 'request') return
       this.got.push({ server: name, request: message })
       const { id } = message

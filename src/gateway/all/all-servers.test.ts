@@ -8,6 +8,7 @@ import {
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
   OWN_QUESTION_MS_MAX,
+  RESTART_FIRST_MS,
   SESSION_REQUESTS_MAX,
 } from '../limits.ts'
 import { AllServersClient, begun, type Server, toolServer } from './all-servers.test-support.ts'
@@ -226,5 +227,78 @@ describe('the session', () => {
     expect((await answered(client, 'tools/call', { name: 'a__x' }))?.result).toEqual({
       called: 'x',
     })
+  })
+})
+
+describe('subscriptions of the stateless era', () => {
+  const listener: Server = (method) =>
+    method === 'server/discover'
+      ? begun({ tools: {} })
+      : method === 'tools/list'
+        ? { tools: [] }
+        : undefined
+  const deaf: Server = (method) => (method === 'server/discover' ? begun({}) : 'no such method')
+  const listens = ({ got }: AllServersClient, server: string) =>
+    got.filter((each) => each.server === server && each.request.method === 'subscriptions/listen')
+
+  /** What the server behind a link tells on its newest subscription. */
+  function tell(client: AllServersClient, server: string, method: string, answers = false): void {
+    const id = listens(client, server).at(-1)?.request.id as string
+    const message = answers ? { id, result: {} } : { method, params: { notifications: {} } }
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+    client.links.get(server)?.send(text, { request: id, answers })
+  }
+
+  async function subscribed(): Promise<{ client: AllServersClient; id: number | string }> {
+    const client = new AllServersClient({ a: listener, b: listener, deaf }, 'stateless')
+    const id = client.ask('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    await settle()
+    expect(client.told).toEqual([])
+    tell(client, 'a', 'notifications/tools/list_changed')
+    for (const server of ['a', 'b'])
+      tell(client, server, 'notifications/subscriptions/acknowledged')
+    await settle()
+    return { client, id }
+  }
+
+  test('are told first what they will hear of; a server that has none holds up nobody', async () => {
+    const { client, id } = await subscribed()
+    expect(client.told.map(({ method }) => method)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      'notifications/tools/list_changed',
+    ])
+    expect(client.told[0]?.params).toEqual({
+      notifications: { toolsListChanged: true },
+      _meta: { 'io.modelcontextprotocol/subscriptionId': id },
+    })
+    await settle(RESTART_FIRST_MS)
+    expect(listens(client, 'deaf')).toHaveLength(1)
+  })
+
+  test('are asked for again where a server ended one, and given up when the client does', async () => {
+    const { client, id } = await subscribed()
+    tell(client, 'a', '', true)
+    await settle(RESTART_FIRST_MS - 1)
+    expect(listens(client, 'a')).toHaveLength(1)
+    await settle(1)
+    expect(listens(client, 'a')).toHaveLength(2)
+    tell(client, 'a', 'notifications/tools/list_changed')
+    expect(client.told.at(-1)?.method).toBe('notifications/tools/list_changed')
+    client.say({ method: 'notifications/cancelled', params: { requestId: id } })
+    expect(client.cancelled).toEqual(['a', 'b'])
+    const before = client.told.length
+    tell(client, 'b', 'notifications/tools/list_changed')
+    expect(client.told).toHaveLength(before)
+  })
+
+  test('hear when a server goes, and are asked for once when it is back', async () => {
+    const { client } = await subscribed()
+    client.links.get('b')?.close('it fell')
+    await settle()
+    expect(client.told.at(-1)?.method).toBe('notifications/tools/list_changed')
+    await settle(RESTART_FIRST_MS)
+    await answered(client, 'tools/list')
+    await settle(RESTART_FIRST_MS * 10)
+    expect(listens(client, 'b')).toHaveLength(2)
   })
 })

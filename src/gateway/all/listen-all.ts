@@ -8,7 +8,8 @@ import { patchObject, withMembers } from '../../wire/members.ts'
 import type { Id, Notification } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import { writeNotification } from '../../wire/write-message.ts'
-import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX } from '../limits.ts'
+import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../limits.ts'
+import { restartDelayMs } from '../upstream/restart.ts'
 import type { Member } from './member.ts'
 import { within } from './within.ts'
 
@@ -72,10 +73,10 @@ export class AllListens {
       ...Object.fromEntries(wishes.map((wish) => [wish, true])),
       ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
     }
-    const { early = [] } = listen
+    const { early } = listen
     listen.early = undefined
     this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(told) })
-    for (const text of early) this.#context.send(id, text)
+    for (const text of early ?? []) this.#context.send(id, text)
   }
 
   close(id: Id): void {
@@ -105,19 +106,31 @@ export class AllListens {
     return uris
   }
 
-  /** Resolves when the server has said what of it it grants. */
-  #ask(id: Id, listen: Listen, member: Member): Promise<void> {
+  /** Resolves when the server has said what of it it grants, or that it has no such thing. One that
+   * ends a subscription is asked again after a while. */
+  #ask(id: Id, listen: Listen, member: Member, restedMs?: number): Promise<void> {
     const own = listen.uris.get(member)
     const notifications = {
       ...Object.fromEntries(listen.wishes.map((wish) => [wish, true])),
       ...(own === undefined ? {} : { resourceSubscriptions: own }),
     }
     const params = withMembers(undefined, { notifications: JSON.stringify(notifications) })
+    const beganMs = performance.now()
+    let isGranted = false
     return new Promise((resolve) => {
       const giveUp = member.listen(params, (text) => {
         if (this.#open.get(id) !== listen) return
+        if (text === undefined) {
+          const restMs = restartDelayMs(restedMs, performance.now() - beganMs)
+          // Not where a server that came back was asked already.
+          const isLatest = () => this.#open.get(id) === listen && listen.at.get(member) === giveUp
+          const again = () => isLatest() && this.#ask(id, listen, member, restMs)
+          if (isGranted) setTimeout(again, restMs).unref()
+          return resolve()
+        }
         const { method, params: told } = read(text)
         if (method === ACKNOWLEDGED) {
+          isGranted = true
           for (const uri of grantedIn(told?.value.notifications)) listen.granted.add(uri)
           return resolve()
         }
@@ -134,7 +147,7 @@ export class AllListens {
     const { text: params } = withMembers(undefined, { ...texts, _meta: meta })
     const text = writeNotification(method, params)
     if (listen.early === undefined) this.#context.send(id, text)
-    else listen.early.push(text)
+    else if (listen.early.length < SESSION_EVENTS_MAX) listen.early.push(text)
   }
 }
 

@@ -19,6 +19,9 @@ export interface MemberLinkContext {
   readonly onEnd: (why: string) => void
 }
 
+/** What comes on a subscription; undefined when it has ended. */
+export type Heard = (text: string | undefined) => void
+
 interface Question {
   readonly answered: (answer: Answer) => void
   readonly failed: (why: string) => void
@@ -35,8 +38,7 @@ export class MemberLink implements ClientLink {
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()
   readonly #questions = new Map<Id, Question>()
-  /** Subscriptions, and who hears what comes on them. */
-  readonly #listens = new Map<Id, (text: string) => void>()
+  readonly #listens = new Map<Id, Heard>()
   #lastId = 0
   #closed = false
 
@@ -50,7 +52,7 @@ export class MemberLink implements ClientLink {
     const listen = this.#listens.get(request as Id)
     if (listen !== undefined) {
       if (answers) this.#listens.delete(request as Id)
-      else listen(text)
+      listen(answers ? undefined : text)
       return true
     }
     const question = this.#questions.get(request as Id)
@@ -73,6 +75,7 @@ export class MemberLink implements ClientLink {
     this.onClose(why)
     this.#closed = true
     for (const { failed } of this.#questions.values()) failed(why)
+    for (const heard of this.#listens.values()) heard(undefined)
     this.#context.onEnd(why)
   }
 
@@ -99,7 +102,7 @@ export class MemberLink implements ClientLink {
   }
 
   /** A subscription, until it is given up or the link ends. */
-  listen(params: Members, heard: (text: string) => void): Id {
+  listen(params: Members, heard: Heard): Id {
     const id = this.#newId()
     this.#listens.set(id, heard)
     this.pass({ kind: 'request', id, method: 'subscriptions/listen', params, source: '' })

@@ -11,7 +11,7 @@ import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
 import { restartDelayMs } from '../upstream/restart.ts'
-import { MemberLink, type MemberLinkContext } from './member-link.ts'
+import { type Heard, MemberLink, type MemberLinkContext } from './member-link.ts'
 
 /** What a server said of itself. */
 export interface Begun {
@@ -90,7 +90,7 @@ export class Member {
   }
 
   /** A subscription, with how to give it up; undefined where it is not there. */
-  listen(params: Members, heard: (text: string) => void): (() => void) | undefined {
+  listen(params: Members, heard: Heard): (() => void) | undefined {
     const link = this.#begun === undefined ? undefined : this.#link
     const id = link?.listen(this.#dressed(params), heard)
     return id === undefined ? undefined : () => link?.giveUp(id)
