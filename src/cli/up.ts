@@ -2,20 +2,22 @@
 // serves; everything else is the log, on stderr.
 
 import { type Command, Option } from 'commander'
-import type { Log } from '../gateway/upstream/upstream.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { type ConfigOptions, loadConfig, loadDocuments } from './load-config.ts'
-import { Output, printable } from './output.ts'
+import { LOG_FORMATS, type LogFormat, makeLog } from './log-lines.ts'
+import { Output } from './output.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean
+  readonly log?: LogFormat
 }
 
 const EXAMPLES = `
 Examples:
   sluice up                                  runs ./sluice.yaml
   sluice up --config gate/sluice.yaml --port 8080
+  sluice up --log json                       a JSON object a line, on stderr
 
 The smallest sluice.yaml:
   version: 1
@@ -33,6 +35,7 @@ export function addUp(parent: Command, answer: Answer): void {
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
+    .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
     .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -44,6 +47,8 @@ export function addUp(parent: Command, answer: Answer): void {
 async function up(options: Options): Promise<void> {
   const output = new Output({})
   const config = loadConfig(options, output)
+  const write = (line: string) => void process.stderr.write(line)
+  const log = makeLog(options.log ?? config.log, write)
   const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
   // Loaded here: the other commands start in half the time without the gate.
@@ -65,12 +70,4 @@ function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
   })
-}
-
-/** A line a happening: level, text, then what belongs to it. */
-const log: Log = (level, message, fields = {}) => {
-  const parts = Object.entries(fields).flatMap(([name, value]) =>
-    value === '' ? [] : [`${name}=${printable(String(value))}`],
-  )
-  process.stderr.write(`${[level.padEnd(5), printable(message), ...parts].join(' ')}\n`)
 }

@@ -6,6 +6,7 @@ import type { Shape } from '../document/shape.ts'
 import { AUTH, TLS } from './config-auth.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
 import { LOGIN } from './config-login.ts'
+import { CALL_MS_MAX } from './limits.ts'
 
 const text = (max: number): Shape => ({ kind: 'text', max })
 const anyName = {
@@ -28,6 +29,10 @@ const SERVER: Shape = {
     env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
     cwd: { shape: text(4_096), doc: 'working directory of the command' },
     headers: { shape: texts, doc: 'sent with every request to the url' },
+    timeout: {
+      shape: { kind: 'duration', maxSeconds: CALL_MS_MAX / 1_000 },
+      doc: 'how long a call may take without an answer or progress (5m)',
+    },
     auth: { shape: LOGIN, doc: '`login`: the url wants OAuth; `sluice login NAME` gives it' },
   },
 }
@@ -40,6 +45,7 @@ export const CONFIG: ObjectShape = {
     listen: { shape: text(256), doc: '`127.0.0.1:7433`: an address and a port' },
     public_url: { shape: text(2_048), doc: 'where clients reach the gate, behind a proxy' },
     tls: { shape: TLS, doc: 'certificate and key of the gate itself' },
+    log: { shape: { kind: 'word', words: ['text', 'json'] }, doc: 'the form of the log' },
     data: { shape: text(4_096), doc: 'where the record is kept (`./.sluice`)' },
     servers: {
       shape: {

@@ -13,6 +13,7 @@ import {
   type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
 import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
@@ -27,6 +28,7 @@ export type ServerConfig =
       readonly command: readonly string[]
       readonly env: Readonly<Record<string, string>>
       readonly cwd: string
+      readonly timeoutMs?: number
     }
   | {
       readonly kind: 'http'
@@ -34,6 +36,7 @@ export type ServerConfig =
       readonly headers: Readonly<Record<string, string>>
       /** Where it wants a login: see `sluice login`. */
       readonly login?: LoginConfig
+      readonly timeoutMs?: number
     }
 
 export interface GateConfig extends Reach {
@@ -50,6 +53,7 @@ export interface GateConfig extends Reach {
   readonly sync: 'normal' | 'full'
   /** `ledger: { record: judged }`: texts that expressions read are kept too. */
   readonly keepsTexts: boolean
+  readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
   /** A collector of OpenTelemetry, by OTLP over HTTP. */
@@ -115,6 +119,7 @@ class ConfigReader {
       issuers: readIssuers(map, names, this.#values),
       sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
       keepsTexts: scalar(ledger, 'record') === 'judged',
+      log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),
     }
@@ -156,9 +161,12 @@ class ConfigReader {
       const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
       this.#wrong(odd.key, what, 'take it away')
     }
+    const seconds = parseDuration(scalar(map, 'timeout') as string | number)
+    const timeout = seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }
     if (url !== undefined)
       return {
         kind: 'http',
+        ...timeout,
         url: this.#address(url),
         headers: this.#headers(entry(map, 'headers')),
         ...readLogin(map, this.#values),
@@ -167,6 +175,7 @@ class ConfigReader {
     const env = this.#values.texts(entry(map, 'env'))
     return {
       kind: 'stdio',
+      ...timeout,
       command: words,
       env,
       cwd: this.#values.path(entry(map, 'cwd')) ?? this.#values.folder,

@@ -40,6 +40,8 @@ export interface Crossed {
   readonly progressToken: JsonValue | undefined
   /** The arguments as they were sent: a later request that goes on with this one has the same. */
   readonly argsText: string | undefined
+  /** When the other side last showed that it works on it. */
+  lastMs: number
 }
 
 export interface CrossingOptions {
@@ -82,7 +84,8 @@ export class Crossing {
     const startedMs = performance.now()
     const progressToken = progressTokenOf(request.params)
     const argsText = request.params?.text.get('arguments')
-    const crossed = { id, method, name, admission, startedMs, progressToken, argsText }
+    const named = { id, method, name, admission, startedMs, progressToken, argsText }
+    const crossed: Crossed = { ...named, lastMs: startedMs }
     if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
     const ours = newId()
     this.#open.set(ours, crossed)
@@ -146,20 +149,33 @@ export class Crossing {
     }
   }
 
+  /** Those that are open for longer than they may be, with our ids for them. */
+  overdue(nowMs: number, idleMs: number, wholeMs: number): [Id, Crossed][] {
+    return [...this.#open].filter(
+      ([, { method, startedMs, lastMs }]) =>
+        !WAITS_LONG.has(method) && (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
+    )
+  }
+
+  /** Tells the other side that nobody waits any more. */
+  tellCancelled(ours: Id, why: string): void {
+    const members = new Map([
+      ['requestId', JSON.stringify(ours)],
+      ['reason', JSON.stringify(why)],
+    ])
+    this.#options.to.send(oneLine(writeNotification('notifications/cancelled', members)))
+  }
+
   /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
   interrupt(why: string, answer: (id: Id, isSent: boolean) => string): Crossed[] {
-    const { to, onCancel } = this.#options
+    const { onCancel } = this.#options
     for (const id of this.#judging) this.reply(id, answer(id, false))
     this.#judging.clear()
     const open = [...this.#open]
     this.#open.clear()
     for (const [ours, crossed] of open) {
       this.reply(crossed.id, answer(crossed.id, true))
-      const members = new Map([
-        ['requestId', JSON.stringify(ours)],
-        ['reason', JSON.stringify(why)],
-      ])
-      to.send(oneLine(writeNotification('notifications/cancelled', members)))
+      this.tellCancelled(ours, why)
       onCancel(crossed.id, ours)
       this.settle(crossed, { status: 'cancelled' })
     }
@@ -189,6 +205,9 @@ export class Crossing {
     }
   }
 }
+
+/** They are open until something happens. */
+const WAITS_LONG: ReadonlySet<string> = new Set(['subscriptions/listen', 'tasks/result'])
 
 /** An answer as its asker is to read it. */
 export function writeAnswer(id: Id, { error, result }: Answer): string {

@@ -17,6 +17,7 @@ export const ERRORS = {
   UPSTREAM_UNREACHABLE: 'no connection to a server: nothing was sent',
   UPSTREAM_OUTCOME_UNKNOWN:
     'the connection broke after the request was sent: it may have been done',
+  UPSTREAM_TIMEOUT: 'a server did not answer a call in time: it may have been done',
   UPSTREAM_NEEDS_LOGIN: 'a server wants a login that the gate does not have',
   UPSTREAM_SESSION_GONE: 'a server no longer knows the session',
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',

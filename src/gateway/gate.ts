@@ -15,7 +15,7 @@ import { Continuations } from './continuations.ts'
 import { Handles } from './handles.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
-import { PROCESS_SESSIONS_MAX } from './limits.ts'
+import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, PROCESS_SESSIONS_MAX } from './limits.ts'
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
@@ -58,6 +58,7 @@ export class Gate {
   readonly #spine: Omit<Spine, 'policy' | 'record'>
   readonly #known: KnownTools
   readonly #relays = new Set<Relay>()
+  readonly #sweeper: NodeJS.Timeout
   readonly #sessions = new Set<Session>()
   readonly #room = new ProcessRoom()
   readonly #continuations = new Continuations(() => performance.now())
@@ -65,6 +66,7 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts
+    this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#servers = new ServerLinks(parts)
     this.#known = new KnownTools((tool) => parts.tools.learn(tool))
     this.#spine = {
@@ -124,7 +126,7 @@ export class Gate {
     const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
-      this.#parts.log(level, message, { server: name, ...fields })
+      this.#parts.log(level, message, { server: name, session: slot.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
@@ -209,6 +211,14 @@ export class Gate {
     return calls
   }
 
+  #expire(): void {
+    const now = performance.now()
+    for (const relay of [...this.#relays]) {
+      const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
+      relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
+    }
+  }
+
   /** How much goes on with one server. */
   figures(server: string): { readonly sessions: number; readonly openRequests: number } {
     const relays = [...this.#relays].filter((relay) => relay.server === server)
@@ -231,6 +241,7 @@ export class Gate {
 
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
+    clearInterval(this.#sweeper)
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
   }
 }

@@ -116,6 +116,12 @@ export const OWN_QUESTION_MS_MAX = 30_000
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000
 
+/** How long a call may take without an answer or progress, unless the server's `timeout` says
+ * otherwise; however much progress it makes; and how often open calls are looked at. */
+export const CALL_IDLE_MS_MAX = 300_000
+export const CALL_MS_MAX = 3_600_000
+export const CALL_LOOK_EVERY_MS = 500
+
 // Operating it.
 
 /** Servers, principals and agents that are frozen one by one. */

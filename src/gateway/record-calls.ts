@@ -22,7 +22,8 @@ export class LedgerRecord implements CallRecord {
 
   refusal(judged: Judged): void {
     this.#ledger.refuse(this.#judgement(judged)).catch((error: Error) => {
-      this.#log('error', 'a refusal could not be recorded', { why: error.message })
+      const about = { call: judged.callId, why: error.message }
+      this.#log('error', 'a refusal could not be recorded', about)
     })
   }
 

@@ -14,6 +14,7 @@ import { notificationPassage } from './call-of.ts'
 import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
 import { refusedQuestion, wantedInput } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
+import { CALL_MS_MAX } from './limits.ts'
 import type { ClientLink, Related } from './link.ts'
 import { type Frozen, frozenReason } from './operate/freezes.ts'
 import { OwnQuestions } from './own-questions.ts'
@@ -22,6 +23,9 @@ import type { SeenLists } from './seen-lists.ts'
 import { dressed } from './stateless-results.ts'
 import { failureAnswer } from './upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
+
+/** Nobody knows whether the call was carried out. */
+const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
 export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
@@ -107,6 +111,22 @@ export class Relay {
     // What could not begin is over.
     if (down.some(({ method }) => method === 'initialize')) this.close(why)
     return [...down, ...up].filter(({ admission }) => admission !== undefined).length
+  }
+
+  /** Ends calls that the server has not answered in time. */
+  expire(nowMs: number, idleMs: number): void {
+    // It waits for the client or the person behind it, and not the other way round.
+    if (this.#up.size > 0) return
+    for (const [ours, { method, name }] of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
+      const what = name === '' ? method : `${method} \`${name}\``
+      const message = `the server \`${this.server}\` did not answer ${what} in time`
+      const help = 'whether it was carried out is unknown; `timeout` of the server sets the time'
+      const code = 'UPSTREAM_TIMEOUT'
+      this.#down.tellCancelled(ours, message)
+      this.#serverFailed({ code, message, help, request: ours, repeatable: false })
+      this.#server.abort(ours)
+      this.#context.log(message)
+    }
   }
 
   /** What of this conversation is frozen. */
@@ -252,7 +272,7 @@ export class Relay {
     const answer = failureAnswer(failure)
     if (crossed === undefined || answer === undefined) return this.#context.log(failure.message)
     this.#down.reply(crossed.id, writeAnswer(crossed.id, answer))
-    const status = failure.code === 'UPSTREAM_OUTCOME_UNKNOWN' ? 'unknown' : 'error'
+    const status = UNKNOWN_ENDS.has(failure.code) ? 'unknown' : 'error'
     if (failure.repeatable) this.#down.giveBack(crossed, 'error')
     else this.#down.settle(crossed, { status })
     if (crossed.method === 'initialize') this.close(failure.message)
@@ -268,6 +288,7 @@ export class Relay {
     if (method === 'notifications/tools/list_changed') this.#lists.forget()
     if (this.#context.frozen() !== undefined) return
     const of = this.#down.findByProgress(params?.value.progressToken)
+    if (of !== undefined) of.lastMs = performance.now()
     if (this.#client.era === 'stateless') return this.#tellStateless(notification, of, related)
     const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(method, params?.text)), to)

@@ -59,6 +59,10 @@ export class SlotUse {
     this.#slot = slot
   }
 
+  get id(): string {
+    return this.#slot.id
+  }
+
   /** The session as rules see it; a slot that has rested too long begins anew. */
   facts(nowMs: number): SessionFacts {
     const slot = this.#slot

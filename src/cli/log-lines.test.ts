@@ -1,0 +1,25 @@
+// The log's two forms: what a server said must not make another line, nor a field of the gate's own.
+
+import { expect, test } from 'vitest'
+import { makeLog } from './log-lines.ts'
+
+test('JSON: one object a line, whatever was said', () => {
+  const lines: string[] = []
+  const log = makeLog('json', (line) => lines.push(line))
+  log('warn', 'said:\n{"level":"info"}\u001b[31m', { server: 'a', level: 'info', why: 'x\ny' })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.match(/\n/g)).toHaveLength(1)
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    level: 'warn',
+    msg: 'said:\\u{a}{"level":"info"}\\u{1b}[31m',
+    server: 'a',
+    why: 'x\ny',
+  })
+})
+
+test('text: level, words, fields; nothing that drives a terminal', () => {
+  const lines: string[] = []
+  makeLog('text', (line) => lines.push(line))('info', 'ready\u001b', { server: 'a', why: '' })
+  expect(lines).toEqual(['info  ready\\u{1b} server=a\n'])
+})

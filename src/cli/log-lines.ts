@@ -1,0 +1,32 @@
+// The log of a gate on stderr: a line a happening, for people or, as JSON, for whatever gathers logs.
+// What a server or client said is shown with its control characters made visible; arguments and
+// answers of calls are never in it.
+
+import type { Log } from '../gateway/upstream/upstream.ts'
+import { printable } from './output.ts'
+
+export const LOG_FORMATS = ['text', 'json'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+export function makeLog(format: LogFormat, write: (line: string) => void): Log {
+  return format === 'json' ? jsonLog(write) : textLog(write)
+}
+
+/** Level, text, then what belongs to it. */
+function textLog(write: (line: string) => void): Log {
+  return (level, message, fields = {}) => {
+    const parts = Object.entries(fields).flatMap(([name, value]) =>
+      value === '' ? [] : [`${name}=${printable(String(value))}`],
+    )
+    write(`${[level.padEnd(5), printable(message), ...parts].join(' ')}\n`)
+  }
+}
+
+/** `time`, `level` and `msg` first; a field that would be one of them is left out. */
+function jsonLog(write: (line: string) => void): Log {
+  return (level, message, fields = {}) => {
+    const own = { time: new Date().toISOString(), level, msg: printable(message) }
+    const given = Object.entries(fields).filter(([name]) => !Object.hasOwn(own, name))
+    write(`${JSON.stringify({ ...own, ...Object.fromEntries(given) })}\n`)
+  }
+}
