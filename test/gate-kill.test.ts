@@ -1,7 +1,7 @@
 // kill -9 of the gate under load: whatever reached the server is on record, the chain fits together,
 // no process is left, and the next gate goes on with the same data.
 
-import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { openLedgerReadOnly } from '../src/ledger/read.ts'
 import { digestOf } from '../src/ledger/record.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
+import { childrenOf, isAlive } from './gate/processes.ts'
 import { endGates, fixture, startGate, until } from './gate/start-gate.ts'
 
 const TIMES = 5
@@ -24,7 +25,7 @@ test(`kill -9 under load, ${TIMES} times`, async () => {
     const before = arrivals(folder).length
     const load = clients.map((client, at) => callUntilDead(client, `${time}.${at}`))
     await until(() => arrivals(folder).length > before + 30 + 20 * time)
-    const children = childrenOf(gate.process.pid as number)
+    const children = childrenOf(gate)
     expect(children.length).toBeGreaterThanOrEqual(3)
     await gate.kill()
     await Promise.all(load)
@@ -64,18 +65,4 @@ function arrivals(folder: string): string[] {
   return sentTo(folder)
     .filter(({ params }) => params?.name === 'write_note')
     .map(({ params }) => JSON.stringify(params.arguments))
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text.split(' ').filter(Boolean).map(Number)
-}
-
-/** A zombie is dead: where nobody reaps, it stays. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return false
-  }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
+import { childrenOf, isAlive } from './gate/processes.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { type HttpFixture, serveHttp } from './servers/http.ts'
 
@@ -282,20 +283,6 @@ describe('the gate itself', () => {
 function startOffice(folder?: string): Promise<RunningGate> {
   const office = fixture('office', 'office.log')
   return startGate({ servers: { office }, ...(folder === undefined ? {} : { folder }) })
-}
-
-function childrenOf({ process }: RunningGate): number[] {
-  const text = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
-  return text.split(' ').filter(Boolean).map(Number)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function residentMiB({ process }: RunningGate): number {

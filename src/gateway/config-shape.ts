@@ -28,6 +28,10 @@ const SERVER: Shape = {
     url: { shape: text(2_048), doc: 'where a server is reached over HTTP' },
     env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
     cwd: { shape: text(4_096), doc: 'working directory of the command' },
+    share: {
+      shape: { kind: 'word', words: ['principal', 'all'] },
+      doc: 'one process for all sessions of a principal, or for all: only for servers that keep nothing',
+    },
     headers: { shape: texts, doc: 'sent with every request to the url' },
     timeout: {
       shape: { kind: 'duration', maxSeconds: CALL_MS_MAX / 1_000 },

@@ -29,6 +29,8 @@ export type ServerConfig =
       readonly env: Readonly<Record<string, string>>
       readonly cwd: string
       readonly timeoutMs?: number
+      /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
+      readonly share?: 'principal' | 'all'
     }
   | {
       readonly kind: 'http'
@@ -155,7 +157,7 @@ class ConfigReader {
     if ((command === undefined) === (url === undefined))
       this.#wrong(map, 'a server has a `command` or a `url`, one of them', 'say how to reach it')
     const odd = map.entries.find(({ key }) =>
-      (url ? ['env', 'cwd'] : ['headers', 'auth']).includes(String(key.value)),
+      (url ? ['env', 'cwd', 'share'] : ['headers', 'auth']).includes(String(key.value)),
     )
     if (odd !== undefined) {
       const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
@@ -179,6 +181,7 @@ class ConfigReader {
       command: words,
       env,
       cwd: this.#values.path(entry(map, 'cwd')) ?? this.#values.folder,
+      ...readShare(map),
     }
   }
 
@@ -212,4 +215,9 @@ class ConfigReader {
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
+}
+
+function readShare(map: LocatedMap): { share?: 'principal' | 'all' } {
+  const share = scalar(map, 'share')
+  return share === 'principal' || share === 'all' ? { share } : {}
 }

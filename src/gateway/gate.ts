@@ -67,7 +67,7 @@ export class Gate {
   constructor(parts: GateParts) {
     this.#parts = parts
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
-    this.#servers = new ServerLinks(parts)
+    this.#servers = new ServerLinks(parts, this.#room)
     this.#known = new KnownTools((tool) => parts.tools.learn(tool))
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
@@ -139,13 +139,14 @@ export class Gate {
       onEnd()
       return true
     }
-    const place = serverConfig.kind === 'stdio' ? this.#room.take(client, principal.id) : NO_PLACE
-    if (place === undefined) {
+    const needsPlace = serverConfig.kind === 'stdio' && serverConfig.share === undefined
+    const place = needsPlace ? this.#room.take(client, principal.id) : NO_PLACE
+    const to = { clientEra: link.era, principal: principal.id, handle, log }
+    const server = place && this.#servers.connect(name, serverConfig, to)
+    if (place === undefined || server === undefined) {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
       return false
     }
-    const to = { clientEra: link.era, principal: principal.id, handle, log }
-    const server = this.#servers.connect(name, serverConfig, to)
     const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy: bound, record },
       server: name,
@@ -243,5 +244,6 @@ export class Gate {
   async close(why: string): Promise<void> {
     clearInterval(this.#sweeper)
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
+    await this.#servers.close(why)
   }
 }

@@ -3,8 +3,11 @@
 
 import type { ClientLink } from './link.ts'
 
+/** Whoever may have to go. */
+export type Guest = Pick<ClientLink, 'spare' | 'close'>
+
 export interface Held {
-  readonly client: ClientLink
+  readonly client: Guest
   /** Id of the principal. */
   readonly owner: string
 }
@@ -12,10 +15,10 @@ export interface Held {
 export const MADE_ROOM = 'the session made room for a newer one'
 
 /** Undefined where none can be spared. */
-export function sparest(all: readonly Held[]): ClientLink | undefined {
+export function sparest(all: readonly Held[]): Guest | undefined {
   const counts = new Map<string, number>()
   for (const { owner } of all) counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  let best: { client: ClientLink; count: number; spare: number } | undefined
+  let best: { client: Guest; count: number; spare: number } | undefined
   for (const { client, owner } of all) {
     const { spare } = client
     const count = counts.get(owner) as number

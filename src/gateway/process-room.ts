@@ -3,8 +3,7 @@
 // Asked by the gate before it starts a process.
 
 import { PROCESS_SESSIONS_MAX, PROCESSES_MAX } from './limits.ts'
-import type { ClientLink } from './link.ts'
-import { type Held, MADE_ROOM, sparest } from './make-room.ts'
+import { type Guest, type Held, MADE_ROOM, sparest } from './make-room.ts'
 
 /** The place of one process. */
 export interface Place {
@@ -20,7 +19,7 @@ export class ProcessRoom {
   #living = 0
 
   /** Undefined where all are in use. `owner` is the id of the principal. */
-  take(client: ClientLink, owner: string): Place | undefined {
+  take(client: Guest, owner: string): Place | undefined {
     if (this.#held.size >= PROCESS_SESSIONS_MAX) sparest([...this.#held.values()])?.close(MADE_ROOM)
     if (this.#held.size >= PROCESS_SESSIONS_MAX || this.#living >= PROCESSES_MAX) return undefined
     this.#living += 1

@@ -1,4 +1,5 @@
-// The conformance fixture as an HTTP server of one era, or of both.
+// The conformance fixture as an HTTP server of one era, or of both, in a process of its own that the
+// test has to end.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'

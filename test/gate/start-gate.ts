@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { ROOT } from '../rooms.ts'
 
 export type ServerSpec =
-  | { command: string[]; env?: Record<string, string>; cwd?: string }
+  | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
 
 export interface GateSpec {
@@ -120,7 +120,7 @@ export function installed(file: string, ...args: string[]): { command: string[] 
   return { command: [NODE, join(ROOT, 'node_modules', file), ...args] }
 }
 
-export async function until(holds: () => boolean | Promise<boolean>, waitMs = 8_000) {
+export async function until(holds: () => boolean | Promise<boolean>, waitMs = 60_000) {
   const deadline = performance.now() + waitMs
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error('it did not come true in time')

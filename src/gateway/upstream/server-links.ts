@@ -3,11 +3,14 @@
 
 import type { Era } from '../../wire/eras.ts'
 import type { ServerConfig } from '../config.ts'
+import type { ProcessRoom } from '../process-room.ts'
+import { AsStateless } from './as-stateless.ts'
 import { EitherEra } from './either-era.ts'
 import { startHttpServer } from './http.ts'
 import type { HttpPools } from './http-pools.ts'
 import { LoginLink } from './login-link.ts'
 import type { LoginTokens } from './login-tokens.ts'
+import { SharedServers } from './shared-servers.ts'
 import { startStdioServer } from './stdio.ts'
 import type { Log, UpstreamLink } from './upstream.ts'
 import type { Watcher } from './watcher.ts'
@@ -31,13 +34,32 @@ export class ServerLinks {
   readonly #parts: ServerLinksParts
   /** Which eras each server has shown to know, or not to. */
   readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
+  readonly #shared: SharedServers
   #leaving = false
 
-  constructor(parts: ServerLinksParts) {
+  constructor(parts: ServerLinksParts, room: ProcessRoom) {
     this.#parts = parts
+    this.#shared = new SharedServers(room)
   }
 
-  connect(name: string, config: ServerConfig, { clientEra, handle, ...to }: LinkFor): UpstreamLink {
+  /** Undefined where a process is shared and there is no room for it. */
+  connect(name: string, config: ServerConfig, to: LinkFor): UpstreamLink | undefined {
+    if (config.kind !== 'stdio' || config.share === undefined) return this.#link(name, config, to)
+    const { clientEra, principal, log } = to
+    const owner = config.share === 'all' ? '' : principal
+    const link = this.#shared.attach(JSON.stringify([name, owner]), owner, () =>
+      this.#link(name, config, { ...to, clientEra: 'session' }),
+    )
+    if (link === undefined || clientEra === 'session') return link
+    return new AsStateless(link, (text) => log('warn', text))
+  }
+
+  /** Ends what is shared; every other link is its session's. */
+  close(why: string): Promise<void> {
+    return this.#shared.close(why)
+  }
+
+  #link(name: string, config: ServerConfig, { clientEra, handle, ...to }: LinkFor): UpstreamLink {
     const eras = this.#eras.get(name) ?? {}
     this.#eras.set(name, eras)
     return new EitherEra({

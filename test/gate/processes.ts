@@ -1,0 +1,30 @@
+// Processes that a gate has started, as the system tells of them: for tests that nothing is left, and
+// that nothing was started twice.
+
+import { readFileSync } from 'node:fs'
+import type { RunningGate } from './start-gate.ts'
+
+export function childrenOf({ process }: Pick<RunningGate, 'process'>): number[] {
+  const text = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number).filter(isAlive)
+}
+
+/** A zombie is dead: where nobody reaps, it stays. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+/** The children that run this program. */
+export function running(gate: RunningGate, program: string): number[] {
+  return childrenOf(gate).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program)
+    } catch {
+      return false
+    }
+  })
+}
