@@ -38,10 +38,20 @@ export interface Crossed {
   readonly admission: Admission | undefined
   readonly startedMs: number
   readonly progressToken: JsonValue | undefined
-  /** The arguments as they were sent: a later request that goes on with this one has the same. */
-  readonly argsText: string | undefined
+  /** As its sender wrote them, handles opened. */
+  readonly params: Members | undefined
+  /** How often the other side has wanted to know more before. */
+  readonly rounds: number
   /** When the other side last showed that it works on it. */
   lastMs: number
+}
+
+/** A subscription stays open: nobody waits for its answer. */
+export const LISTEN = 'subscriptions/listen'
+
+interface Along extends Related {
+  readonly tool?: KnownTool | undefined
+  readonly rounds?: number
 }
 
 export interface CrossingOptions {
@@ -68,6 +78,16 @@ export class Crossing {
     return this.#judging.size + this.#open.size
   }
 
+  /** Those whose sender waits. */
+  get waiting(): number {
+    return this.size - this.listens.length
+  }
+
+  /** Open subscriptions. */
+  get listens(): Crossed[] {
+    return [...this.#open.values()].filter(({ method }) => method === LISTEN)
+  }
+
   /** A request is about to be judged; `carry` or `refuse` follows. */
   begin(id: Id): void {
     this.#judging.add(id)
@@ -77,15 +97,16 @@ export class Crossing {
     request: Request,
     name: string,
     admission?: Admission,
-    { tool, ...related }: Related & { readonly tool?: KnownTool | undefined } = {},
+    { tool, rounds = 0, ...related }: Along = {},
   ): void {
     const { id, method } = request
     const { newId, to, renamesTokens } = this.#options
     const startedMs = performance.now()
     const progressToken = progressTokenOf(request.params)
-    const argsText = request.params?.text.get('arguments')
-    const named = { id, method, name, admission, startedMs, progressToken, argsText }
-    const crossed: Crossed = { ...named, lastMs: startedMs }
+    const crossed: Crossed = {
+      ...{ id, method, name, admission, startedMs, lastMs: startedMs, progressToken },
+      ...{ params: request.params, rounds },
+    }
     if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
     const ours = newId()
     this.#open.set(ours, crossed)
@@ -107,9 +128,10 @@ export class Crossing {
     if (this.#judging.delete(id)) this.reply(id, text, errorCode)
   }
 
-  reply(id: Id, text: string, errorCode?: number): void {
+  /** False where nobody is there any more. */
+  reply(id: Id, text: string, errorCode?: number): boolean {
     const error = errorCode === undefined ? {} : { errorCode }
-    this.#options.from.send(text, { request: id, answers: true, ...error })
+    return this.#options.from.send(text, { request: id, answers: true, ...error })
   }
 
   /** What the other side answers, or failed to; undefined where it was not asked. */
@@ -126,6 +148,11 @@ export class Crossing {
   /** The one it can only belong to. */
   findOnly(): Crossed | undefined {
     return this.#open.size === 1 ? this.#open.values().next().value : undefined
+  }
+
+  /** The newest of those that hold. */
+  findLast(holds: (crossed: Crossed) => boolean): Crossed | undefined {
+    return [...this.#open.values()].findLast(holds)
   }
 
   findByProgress(token: JsonValue | undefined): Crossed | undefined {
@@ -207,7 +234,7 @@ export class Crossing {
 }
 
 /** They are open until something happens. */
-const WAITS_LONG: ReadonlySet<string> = new Set(['subscriptions/listen', 'tasks/result'])
+const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
 
 /** An answer as its asker is to read it. */
 export function writeAnswer(id: Id, { error, result }: Answer): string {

@@ -15,7 +15,14 @@ import { Continuations } from './continuations.ts'
 import { Handles } from './handles.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
-import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, PROCESS_SESSIONS_MAX } from './limits.ts'
+
+import {
+  CALL_IDLE_MS_MAX,
+  CALL_LOOK_EVERY_MS,
+  PROCESS_SESSIONS_MAX,
+  TOOLS_FRESH_MS,
+} from './limits.ts'
+
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
@@ -147,6 +154,8 @@ export class Gate {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
       return false
     }
+    // In the stateless era nobody need tell the gate that its tools have changed.
+    const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay = new Relay(link, server, {
       spine: { ...this.#spine, policy: bound, record },
       server: name,
@@ -159,7 +168,8 @@ export class Gate {
       }),
       explain: () => who().explain,
       frozen,
-      lists: (ask) => new SeenLists({ server: name, known: this.#known, policy, now, ask }),
+      lists: (ask) =>
+        new SeenLists({ server: name, known: this.#known, policy, now, ask, freshMs }),
       handles: new Handles({
         era: link.era,
         seals,

@@ -6,10 +6,15 @@ import type { SealedFor, Seals } from '../identity/seal.ts'
 import { digestOf } from '../ledger/record.ts'
 import type { Era } from '../wire/eras.ts'
 import { withMembers } from '../wire/members.ts'
-import type { Request } from '../wire/message.ts'
+import type { Members, Request } from '../wire/message.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeMembers } from '../wire/write-message.ts'
 import type { Continuations } from './continuations.ts'
+import { INPUT_ROUNDS_MAX } from './limits.ts'
+
+/** Cannot be missed by a result that has one, however its name is spelt. */
+const MAY_HAVE_CURSOR = /nextCursor|\\u/
+const MAY_HAVE_TASK = /taskId|\\u/
 
 export interface HandlesContext {
   readonly era: Era
@@ -20,15 +25,30 @@ export interface HandlesContext {
 }
 
 export type Opened =
-  | { readonly request: Request; readonly continues: boolean }
+  | {
+      readonly request: Request
+      /** It goes on with a call that was counted. */
+      readonly continues: boolean
+      /** How often the server has wanted to know more before. */
+      readonly rounds: number
+    }
   | { readonly request?: undefined; readonly refused: string }
 
-/** What a retry must be equal in. */
-export interface CallName {
+/** What a retry must be equal in, and how many there were. */
+export interface CallSoFar {
   readonly method: string
   readonly name: string
-  readonly argsText: string | undefined
+  readonly params: Members | undefined
+  readonly rounds: number
 }
+
+/** What is sealed of a call that wants input: the round, the keys that were asked for, and the
+ * server's own state, where it has one. */
+type Kept = readonly [round: number, keys: readonly string[], state: string | null]
+
+const OF_ROUNDS = ['inputResponses', 'requestState'] as const
+/** A task's questions are answered by a method of their own. */
+const ANSWERS_TASKS = 'tasks/update'
 
 export class Handles {
   readonly #context: HandlesContext
@@ -41,53 +61,80 @@ export class Handles {
 
   /** A client's request as the server is to have it. */
   open(request: Request, name: string): Opened {
-    const { era, seals, continuations } = this.#context
+    const { era, seals } = this.#context
     const { method, params } = request
     const given = params?.value ?? {}
+    if (era === 'session') {
+      // A server of the other era would take them for answers to what it asked.
+      const smuggled = OF_ROUNDS.find((key) => given[key] !== undefined)
+      if (smuggled !== undefined) return { refused: `a session has no \`${smuggled}\`` }
+    }
     if (typeof given.cursor === 'string') {
-      const cursor = seals.open('cursor', this.#for, given.cursor)
+      const cursor = seals.open('cursor', { ...this.#for, call: method }, given.cursor)
       if (cursor === undefined) return { refused: 'this cursor is not one that was given here' }
-      return { request: put(request, 'cursor', cursor), continues: false }
+      return first(put(request, 'cursor', cursor))
     }
-    if (era === 'session') return { request, continues: false }
-    if (typeof given.taskId === 'string') {
-      const task = seals.open('task', this.#for, given.taskId)
+    if (era === 'session') return first(request)
+    if (given.taskId !== undefined || method.startsWith('tasks/')) {
+      const task = seals.open('task', this.#for, String(given.taskId))
       if (task === undefined) return { refused: 'Task not found' }
-      return { request: put(request, 'taskId', task), continues: false }
+      return first(put(request, 'taskId', task))
     }
-    if (typeof given.requestState !== 'string') return { request, continues: false }
-    const argsText = params?.text.get('arguments')
-    const call = callDigest({ method, name, argsText })
-    const state = seals.open('requestState', { ...this.#for, call }, given.requestState)
-    if (state === undefined)
+    if (given.requestState !== undefined) return this.#goOn(request, name)
+    // Every question goes out with a state, so these answer none that was judged.
+    if (given.inputResponses !== undefined && method !== ANSWERS_TASKS)
+      return { refused: '`inputResponses` without the `requestState` that came with the questions' }
+    return first(request)
+  }
+
+  #goOn(request: Request, name: string): Opened {
+    const { seals, continuations } = this.#context
+    const { method, params } = request
+    const sealed = String(params?.value.requestState)
+    const call = callDigest({ method, name, params })
+    const opened = seals.open('requestState', { ...this.#for, call }, sealed)
+    if (opened === undefined)
       return { refused: 'this requestState is not one that was given for this call' }
-    const continues = continuations.take(given.requestState)
-    // The server itself may have had none.
-    return { request: put(request, 'requestState', state === '' ? undefined : state), continues }
+    const [rounds, keys, state] = JSON.parse(opened) as Kept
+    const responses = membersOf(params?.text.get('inputResponses') ?? '{}')
+    for (const key of [...responses.keys()]) if (!keys.includes(key)) responses.delete(key)
+    const members = {
+      requestState: state === null ? undefined : JSON.stringify(state),
+      inputResponses: responses.size === 0 ? undefined : writeMembers(responses),
+    }
+    const back = { ...request, params: withMembers(params, members) }
+    return { request: back, continues: continuations.take(sealed), rounds }
   }
 
   /** A list's result, with its cursor sealed. */
-  sealCursor(resultText: string): string {
-    if (!resultText.includes('"nextCursor"')) return resultText
+  sealCursor(method: string, resultText: string): string {
+    if (!MAY_HAVE_CURSOR.test(resultText)) return resultText
     return this.#sealed(resultText, 'nextCursor', (cursor) =>
-      this.#context.seals.seal('cursor', this.#for, cursor),
+      this.#context.seals.seal('cursor', { ...this.#for, call: method }, cursor),
     )
   }
 
   /** The result of a call that has become a task, or of asking about one. */
   sealTask(resultText: string): string {
-    if (!resultText.includes('"taskId"')) return resultText
+    if (!MAY_HAVE_TASK.test(resultText)) return resultText
     return this.#sealed(resultText, 'taskId', (task) =>
       this.#context.seals.seal('task', this.#for, task),
     )
   }
 
-  /** The state of a call that wants input: for just this call, and uncounted once. */
-  sealState(state: string | undefined, name: CallName): string {
-    const call = callDigest(name)
-    const sealed = this.#context.seals.seal('requestState', { ...this.#for, call }, state ?? '')
-    this.#context.continuations.give(sealed)
-    return sealed
+  /** The result of a call that wants input, with its state sealed for just this call and this round;
+   * undefined where it has wanted input often enough. Coming back with it is not counted, once. */
+  sealRound(wanted: ReadonlyMap<string, string>, call: CallSoFar): string | undefined {
+    const { seals, continuations } = this.#context
+    const round = call.rounds + 1
+    if (round > INPUT_ROUNDS_MAX) return undefined
+    const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
+    const keys = [...membersOf(wanted.get('inputRequests') ?? '{}').keys()]
+    const kept: Kept = [round, keys, typeof state === 'string' ? state : null]
+    const sealedFor = { ...this.#for, call: callDigest(call) }
+    const sealed = seals.seal('requestState', sealedFor, JSON.stringify(kept))
+    continuations.give(sealed)
+    return writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
   }
 
   #sealed(resultText: string, key: string, seal: (handle: string) => string): string {
@@ -99,11 +146,14 @@ export class Handles {
   }
 }
 
-function put(request: Request, key: string, handle: string | undefined): Request {
-  const text = handle === undefined ? undefined : JSON.stringify(handle)
-  return { ...request, params: withMembers(request.params, { [key]: text }) }
+function put(request: Request, key: string, handle: string): Request {
+  return { ...request, params: withMembers(request.params, { [key]: JSON.stringify(handle) }) }
 }
 
-function callDigest({ method, name, argsText }: CallName): string {
-  return digestOf(JSON.stringify([method, name, argsText ?? null]))
+function first(request: Request): Opened {
+  return { request, continues: false, rounds: 0 }
+}
+
+function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds'>): string {
+  return digestOf(JSON.stringify([method, name, params?.text.get('arguments') ?? null]))
 }

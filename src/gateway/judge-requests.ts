@@ -2,25 +2,27 @@
 // way is an answer that says so; only an admitted request leaves.
 
 import { classOfCall } from '../catalogue/call-class.ts'
-import type { Facts } from '../core/call.ts'
-import { isObject, type JsonObject } from '../core/json.ts'
+import type { Call, Facts } from '../core/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
+import { visible } from '../policy/decide.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import { belongsTo, type Era } from '../wire/eras.ts'
 import { disagreement, paramHeadersOf } from '../wire/mcp-headers.ts'
-import { patchObject, withMembers } from '../wire/members.ts'
+import { withMembers } from '../wire/members.ts'
 import type { Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { type Admission, admit, type Spine } from './admit.ts'
 import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
-import type { Crossing, Outcome } from './crossing.ts'
+import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
 import type { Handles } from './handles.ts'
-import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
+import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
 import type { Frozen } from './operate/freezes.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
+import { LIST_CHANGES } from './stateless-notices.ts'
 import { BASE64 } from './upstream/base64.ts'
 
 export interface JudgeContext {
@@ -40,6 +42,13 @@ export interface JudgeContext {
   readonly onAsked: () => void
   readonly onCall: () => void
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+}
+
+/** What is known of a call of the client's beside its request. */
+interface Going extends Pick<Related, 'trace'> {
+  readonly continues: boolean
+  readonly rounds: number
+  readonly headers: ReadonlyMap<string, string> | undefined
 }
 
 export class RequestJudge {
@@ -73,13 +82,13 @@ export class RequestJudge {
       return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
     const opened = handles.open(asked, callOf('', asked).name)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
-    const { request, continues } = opened
+    const { request, continues, rounds } = opened
     const trace = traceOf(request, ofHeaders)
     try {
-      if (method === 'subscriptions/listen') await this.#listen(request, crossing)
+      if (method === LISTEN) await this.#listen(request, crossing)
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
-      else await this.#clientCall(request, crossing, { continues, headers, trace })
+      else await this.#clientCall(request, crossing, { continues, rounds, headers, trace })
     } catch (error) {
       refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
     }
@@ -94,28 +103,37 @@ export class RequestJudge {
     crossing.refuse(id, unknownAnswer(id, method, '', era))
   }
 
-  /** Of the resources only those that may be subscribed to. */
+  /** Only what the gate knows how to pass on: changes of lists, and of the resources those that may be
+   * subscribed to. */
   async #listen(request: Request, crossing: Crossing): Promise<void> {
-    const { facts, onAsked, onCall, record, server, spine } = this.#context
-    const { params } = request
-    const wanted = params?.value.notifications
-    const uris = isObject(wanted) ? wanted.resourceSubscriptions : undefined
-    if (!Array.isArray(uris) || uris.length === 0) return crossing.carry(request, '')
-    const granted: string[] = []
-    for (const uri of uris) {
-      if (typeof uri !== 'string') continue
-      onAsked()
-      const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
-      const startedMs = performance.now()
-      const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
-      if (verdict.admission === undefined) continue
-      onCall()
-      record(verdict.admission, startedMs, { status: 'answered' })
-      granted.push(uri)
+    const { id, params } = request
+    const asked = params?.value.notifications
+    const filter: JsonObject = isObject(asked) ? asked : {}
+    const wanted: Record<string, JsonValue> = {}
+    for (const wish of LIST_CHANGES.values()) if (filter[wish] === true) wanted[wish] = true
+    const { resourceSubscriptions: uris = [] } = filter
+    if (!Array.isArray(uris) || uris.length > LISTEN_RESOURCES_MAX) {
+      const text = `\`resourceSubscriptions\` must be a list of at most ${LISTEN_RESOURCES_MAX} URIs`
+      return crossing.refuse(id, errorAnswer(id, RPC.invalidParams, text))
     }
-    const filter = { resourceSubscriptions: JSON.stringify(granted) }
-    const notifications = patchObject(params?.text.get('notifications'), filter)
+    const granted: string[] = []
+    for (const uri of uris)
+      if (typeof uri === 'string' && (await this.#maySubscribe(uri))) granted.push(uri)
+    if (granted.length > 0) wanted.resourceSubscriptions = granted
+    const notifications = JSON.stringify(wanted)
     crossing.carry({ ...request, params: withMembers(params, { notifications }) }, '')
+  }
+
+  async #maySubscribe(uri: string): Promise<boolean> {
+    const { facts, onAsked, onCall, record, server, spine } = this.#context
+    onAsked()
+    const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
+    const startedMs = performance.now()
+    const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
+    if (verdict.admission === undefined) return false
+    onCall()
+    record(verdict.admission, startedMs, { status: 'answered' })
+    return true
   }
 
   /** What a server asks of the client, or of the model and the user behind it. */
@@ -142,14 +160,7 @@ export class RequestJudge {
   async #clientCall(
     request: Request,
     crossing: Crossing,
-    {
-      continues,
-      headers,
-      trace,
-    }: Pick<Related, 'trace'> & {
-      continues: boolean
-      headers: ReadonlyMap<string, string> | undefined
-    },
+    { continues, rounds, headers, trace }: Going,
   ): Promise<void> {
     const { id, method, params } = request
     const { era, explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
@@ -157,7 +168,7 @@ export class RequestJudge {
     const asksForTool = method === TOOL_CALL && frozen() === undefined
     const tool = asksForTool ? await lists.find(call.name) : undefined
     const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
-    const unlike = headers === undefined ? undefined : disagreementOf(headers, tool, call.args)
+    const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
     if (unlike !== undefined)
       return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
     onAsked()
@@ -170,7 +181,7 @@ export class RequestJudge {
         refusalAnswer(request, call.name, { ...verdict, explain: explain() }, tool, era),
       )
     onCall()
-    crossing.carry(request, call.name, verdict.admission, { tool })
+    crossing.carry(request, call.name, verdict.admission, { tool, rounds })
   }
 
   async #serverCall(request: Request, crossing: Crossing, related: Related): Promise<void> {
@@ -182,6 +193,16 @@ export class RequestJudge {
     const { decision } = verdict
     const code = rpcCodeOf(decision.code as LocalCode)
     crossing.refuse(request.id, errorAnswer(request.id, code, refusalText(decision)))
+  }
+
+  /** What a balancer would read in the headers must be what the server reads in the body. Which of
+   * them a hidden tool wants is hidden too: it is told from an unknown one by nothing. */
+  #unlike(headers: ReadonlyMap<string, string>, call: Call, facts: Facts): string | undefined {
+    const wanted = paramHeadersOf(facts.tool?.definition.inputSchema) ?? []
+    if (headers.size === 0 && wanted.length === 0) return undefined
+    const { spine } = this.#context
+    const isShown = visible(spine.policy().policy, call, facts, spine.now())
+    return disagreement(headers, isShown ? wanted : [], call.args, BASE64)
   }
 }
 
@@ -201,14 +222,4 @@ function traceOf({ params }: Request, ofHeaders: Related['trace']): Related['tra
   if (!isObject(meta) || typeof meta.traceparent !== 'string') return ofHeaders
   const { traceparent, tracestate } = meta
   return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
-}
-
-/** What a balancer would read in the headers must be what the server reads in the body. */
-function disagreementOf(
-  headers: ReadonlyMap<string, string>,
-  tool: KnownTool | undefined,
-  args: JsonObject,
-): string | undefined {
-  const wanted = paramHeadersOf(tool?.definition.inputSchema) ?? []
-  return disagreement(headers, wanted, args, BASE64)
 }

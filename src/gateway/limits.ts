@@ -168,14 +168,17 @@ export const MEMBER_TEMPLATES_MAX = 100
 /** A resource that nobody listed makes the servers list theirs again, no sooner than so long after
  * the last time. */
 export const RELIST_MS = 1_000
-/** Subscriptions of one client of all servers, and resources in one of them. */
+/** Subscriptions of one client of all servers. */
 export const ALL_LISTENS_MAX = 100
-export const LISTEN_RESOURCES_MAX = 100
 /** What a server may say for the model to read when a session begins. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
 
 // Between the eras.
 
+/** How long a definition of a tool is gone by where no server tells of changes. */
+export const TOOLS_FRESH_MS = 60_000
+/** Resources that one subscription may name. */
+export const LISTEN_RESOURCES_MAX = 1_000
 /** Rounds in which a server may want to know more for one call, and the pause before one in which it
  * only wants to be asked again. */
 export const INPUT_ROUNDS_MAX = 10
@@ -186,6 +189,11 @@ export const INPUT_GATHER_MS = 10
 export const INPUT_HELD_MS = 10 * 60_000
 /** Calls of one link that wait so. */
 export const INPUT_HELD_MAX = 100
+/** What is kept of answers that came before their client was back, in UTF-16 code units. */
+export const INPUT_HELD_LENGTH_MAX = 16 * 1_048_576
+/** How long after the end of a subscription the next is opened: at first, and at most. */
+export const LISTEN_AGAIN_MS = 1_000
+export const LISTEN_AGAIN_MS_MAX = 60_000
 /** How long a server may take to show its era. */
 export const ERA_PROBE_MS_MAX = 15_000
 /** Calls that may go on without being counted again, over all sessions. */

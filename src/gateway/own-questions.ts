@@ -2,18 +2,12 @@
 // by the end of the session, or by time.
 
 import { type Era, META, STATELESS_REVISION } from '../wire/eras.ts'
-import { withMembers } from '../wire/members.ts'
-import type { Answer, Id } from '../wire/message.ts'
+import { patchObject, withMembers } from '../wire/members.ts'
+import type { Answer, Id, Members } from '../wire/message.ts'
+import { membersOf } from '../wire/spans.ts'
 import { writeRequest } from '../wire/write-message.ts'
 import { OWN_QUESTION_MS_MAX } from './limits.ts'
 import type { UpstreamLink } from './upstream/upstream.ts'
-
-/** What the gate says of itself where it asks by itself. */
-const STATELESS_META = JSON.stringify({
-  [META.version]: STATELESS_REVISION,
-  [META.client]: { name: 'sluice', version: '1' },
-  [META.capabilities]: {},
-})
 
 interface Question {
   readonly answered: (answer: Answer) => void
@@ -24,6 +18,8 @@ export class OwnQuestions {
   readonly #server: UpstreamLink
   readonly #era: Era
   readonly #newId: () => Id
+  /** The request that made the gate ask. */
+  #for: Members | undefined
   readonly #open = new Map<Id, Question>()
 
   constructor(server: UpstreamLink, era: Era, newId: () => Id) {
@@ -32,13 +28,19 @@ export class OwnQuestions {
     this.#newId = newId
   }
 
+  /** In the stateless era a question says who asks and what that client can do. A session that begins
+   * with it would else be one in which the server may ask nothing. */
+  askFor(params: Members | undefined): void {
+    this.#for = params
+  }
+
   /** Rejects where no answer comes. */
   async ask(method: string, params: Readonly<Record<string, string>>): Promise<Answer> {
     const id = this.#newId()
     const texts = Object.entries(params).map(
       ([key, value]) => [key, JSON.stringify(value)] as const,
     )
-    const meta = this.#era === 'session' ? {} : { _meta: STATELESS_META }
+    const meta = this.#era === 'session' ? {} : { _meta: this.#meta }
     const members = withMembers(undefined, { ...Object.fromEntries(texts), ...meta })
     const passing = { id, method, params: members }
     let timer: NodeJS.Timeout | undefined
@@ -72,5 +74,14 @@ export class OwnQuestions {
 
   end(why: string): void {
     for (const { failed } of this.#open.values()) failed(why)
+  }
+
+  get #meta(): string {
+    const given = membersOf(this.#for?.text.get('_meta') ?? '{}')
+    return patchObject('{}', {
+      [META.version]: JSON.stringify(STATELESS_REVISION),
+      [META.client]: given.get(META.client) ?? '{"name":"sluice","version":"1"}',
+      [META.capabilities]: given.get(META.capabilities) ?? '{}',
+    })
   }
 }

@@ -2,24 +2,22 @@
 // and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
 // gate.
 
-import { isObject } from '../core/json.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
-import { META } from '../wire/eras.ts'
-import { patchObject, withMembers } from '../wire/members.ts'
-import type { Answer, Id, Members, Message, Notification } from '../wire/message.ts'
+import type { Answer, Id, Message, Notification } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
-import { oneLine, writeMembers, writeNotification } from '../wire/write-message.ts'
-import { errorAnswer, frozenAnswer, refusalAnswer, type Told, withoutOurNames } from './answers.ts'
+import { oneLine, writeError, writeNotification } from '../wire/write-message.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
 import { notificationPassage } from './call-of.ts'
 import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
-import { refusedQuestion, wantedInput } from './input-requests.ts'
+import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
-import { CALL_MS_MAX } from './limits.ts'
+import { CALL_MS_MAX, INPUT_ROUNDS_MAX } from './limits.ts'
 import type { ClientLink, Related } from './link.ts'
 import { type Frozen, frozenReason } from './operate/freezes.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
+import { LIST_CHANGES, type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
 import { dressed } from './stateless-results.ts'
 import { failureAnswer } from './upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
@@ -96,9 +94,9 @@ export class Relay {
     return this.#context.server
   }
 
-  /** Requests of the client's that have no answer yet. */
+  /** Requests of the client's that somebody waits for. */
   get openRequests(): number {
-    return this.#down.size
+    return this.#down.waiting
   }
 
   /** Ends what is open; says how many calls that were. */
@@ -138,8 +136,10 @@ export class Relay {
   tellListsChanged(): void {
     // Before that a client may be told nothing.
     if (this.#closed || this.#client.revision === '') return
-    for (const kind of ['tools', 'prompts', 'resources'])
-      this.#client.send(writeNotification(`notifications/${kind}/list_changed`, undefined))
+    for (const method of LIST_CHANGES.keys()) {
+      if (this.#client.era === 'session') this.#client.send(writeNotification(method, undefined))
+      else this.#tell(noticesOfChange(method, this.#down))
+    }
   }
 
   close(why: string): void {
@@ -169,12 +169,17 @@ export class Relay {
   }
 
   #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
-    if (message.kind === 'request') return this.#judge.fromClient(message, this.#down, related)
+    if (message.kind === 'request') {
+      this.#own.askFor(message.params)
+      return this.#judge.fromClient(message, this.#down, related)
+    }
     if (message.kind === 'notification') return this.#clientNotification(message)
     this.#clientAnswer(message)
   }
 
   #fromServer(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request' && this.#client.era === 'stateless')
+      return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
     if (message.kind === 'request')
       return this.#judge.fromServer(message, this.#up, this.#relatedTo(related))
     if (message.kind === 'notification') return this.#serverNotification(message, related)
@@ -198,14 +203,26 @@ export class Relay {
     this.#settle(this.#up, crossed, answer, text)
   }
 
-  #serverAnswer(answer: Answer): void | Promise<void> {
+  async #serverAnswer(answer: Answer): Promise<void> {
     const crossed = this.#down.take(answer.id)
     if (crossed === undefined) return this.#unasked(answer)
+    const { id, method } = crossed
+    try {
+      const asking = askingIn(this.#client.era, method, answer)
+      if (asking === undefined) this.#deliver(crossed, answer)
+      else await this.#serverAsks(crossed, answer, asking)
+    } catch (error) {
+      // It is the fault of one answer, and of nobody else who uses the server.
+      const text = `the server's answer cannot be passed on: ${(error as Error).message}`
+      this.#down.reply(id, writeError(id, RPC.internal, text))
+      this.#down.settle(crossed, { status: 'error' })
+    }
+  }
+
+  #deliver(crossed: Crossed, answer: Answer): void {
     const { id, method, name } = crossed
-    const wanted = this.#client.era === 'stateless' && wantedInput(method, answer.result)
-    if (wanted) return this.#wantsInput(crossed, answer, wanted)
-    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     const text = writeAnswer(id, this.#told(method, answer))
+    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     if (method === 'initialize' && answer.result !== undefined)
       this.#client.begun?.(this.#server.handle)
     this.#down.reply(id, text, answer.error?.code)
@@ -221,34 +238,39 @@ export class Relay {
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
     if (method === 'tasks/list') return { ...told, result: this.#tasks.filter(told.result) }
     const { facts, handles } = this.#context
-    const shown = this.#lists.filter(method, told.result, facts())
+    const shown = handles.sealCursor(method, this.#lists.filter(method, told.result, facts()))
     if (this.#client.era === 'stateless')
-      return { ...told, result: dressed(method, handles.sealTask(handles.sealCursor(shown))) }
+      return { ...told, result: dressed(method, handles.sealTask(shown)) }
     if (method === TOOL_CALL) this.#tasks.learn(shown)
-    return { ...told, result: handles.sealCursor(shown) }
+    return { ...told, result: shown }
   }
 
-  /** The server wants to know more before it answers: what it asks is judged, and its state sealed. */
-  async #wantsInput(crossed: Crossed, answer: Answer, wanted: Map<string, string>): Promise<void> {
+  /** The answer asks something of the client: that is judged first. */
+  async #serverAsks(crossed: Crossed, answer: Answer, asking: Asking): Promise<void> {
+    const refused = await refusedQuestion(asking, this.#context)
+    if (refused !== undefined) return this.#refuseAnswer(crossed, answer, refused)
+    if (asking.wanted === undefined) return this.#deliver(crossed, answer)
+    const result = this.#context.handles.sealRound(asking.wanted, crossed)
+    if (result === undefined) {
+      const fault = `the server wanted input more than ${INPUT_ROUNDS_MAX} times for one call`
+      return this.#refuseAnswer(crossed, answer, { fault })
+    }
     const { id, method, name } = crossed
-    const { handles } = this.#context
-    const questions = wanted.get('inputRequests') ?? '{}'
-    const refused = await refusedQuestion(questions, this.#context)
-    let told: Told
-    if (refused === undefined) {
-      const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
-      const sealed = handles.sealState(typeof state === 'string' ? state : undefined, crossed)
-      const result = writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
-      told = { text: writeAnswer(id, withoutOurNames({ ...answer, result })) }
-    } else if ('fault' in refused) told = errorAnswer(id, RPC.internal, refused.fault)
-    else
-      told = refusalAnswer(
-        { id, method, params: undefined },
-        name,
-        { ...refused, explain: false },
-        undefined,
-        'stateless',
-      )
+    const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
+    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
+    // Whoever went away in the meantime will not come back with answers.
+    if (!this.#down.reply(id, text)) this.#server.abort(answer.id as Id)
+    this.#settle(this.#down, crossed, answer, text, labels)
+  }
+
+  /** In place of an answer that may not be told; the server need not wait for what it asked. */
+  #refuseAnswer(crossed: Crossed, answer: Answer, refused: Refused): void {
+    const { id, name } = crossed
+    const told =
+      'fault' in refused
+        ? errorAnswer(id, RPC.internal, refused.fault)
+        : refusalAnswer(crossed, name, { ...refused, explain: false }, undefined, this.#client.era)
+    this.#server.abort(answer.id as Id)
     this.#down.reply(id, told.text, told.errorCode)
     this.#settle(this.#down, crossed, answer, told.text)
   }
@@ -289,40 +311,22 @@ export class Relay {
     if (this.#context.frozen() !== undefined) return
     const of = this.#down.findByProgress(params?.value.progressToken)
     if (of !== undefined) of.lastMs = performance.now()
-    if (this.#client.era === 'stateless') return this.#tellStateless(notification, of, related)
+    if (this.#client.era === 'stateless') {
+      const notice = noticeOf(notification, related, this.#down)
+      return this.#tell(notice === undefined ? [] : [notice])
+    }
     const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(method, params?.text)), to)
   }
 
-  /** In the stateless era a notification belongs to a request, or to nobody. */
-  #tellStateless(
-    { method, params }: Notification,
-    of: Crossed | undefined,
-    related: Related | undefined,
-  ): void {
-    const meta = params?.value._meta
-    const subscription = isObject(meta) ? meta[META.subscription] : undefined
-    const listen = this.#down.find(subscription as Id | undefined)
-    const crossed = listen ?? of ?? this.#crossedFor(related)
-    if (crossed === undefined) return this.#context.log(`for nobody: ${method}`)
-    let told: Members | undefined = params
-    if (listen !== undefined) {
-      const named = { [META.subscription]: JSON.stringify(listen.id) }
-      told = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
-    }
-    if (of !== undefined)
-      told = withMembers(told, { progressToken: JSON.stringify(of.progressToken ?? null) })
-    this.#client.send(oneLine(writeNotification(method, told?.text)), { request: crossed.id })
+  #tell(notices: readonly Notice[]): void {
+    for (const { request, text } of notices) this.#client.send(oneLine(text), { request })
   }
 
   /** The client's request that a message of the server's belongs to. */
   #relatedTo(related: Related | undefined): Related {
-    const crossed = this.#crossedFor(related)
+    const crossed = this.#down.find(related?.request) ?? this.#down.findOnly()
     return crossed === undefined ? {} : { request: crossed.id }
-  }
-
-  #crossedFor(related: Related | undefined): Crossed | undefined {
-    return this.#down.find(related?.request) ?? this.#down.findOnly()
   }
 
   #unasked({ id }: Answer): void {

@@ -22,6 +22,8 @@ export interface SeenListsContext {
   readonly now: () => Instant
   /** Asks the server, as the gate; rejects where no answer comes. */
   readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+  /** How long definitions hold where no server tells of changes; undefined where it does. */
+  readonly freshMs?: number | undefined
 }
 
 /** Where a list has its entries, what names an entry, and which call it is for. */
@@ -39,6 +41,7 @@ export class SeenLists {
   readonly #context: SeenListsContext
   readonly #tools = new Map<string, KnownTool>()
   #listing: Promise<void> | undefined
+  #learntAtMs = Number.POSITIVE_INFINITY
 
   constructor(context: SeenListsContext) {
     this.#context = context
@@ -46,6 +49,8 @@ export class SeenLists {
 
   /** Rejects where the server does not say what tools it has. */
   async find(name: string): Promise<KnownTool | undefined> {
+    const { freshMs = Number.POSITIVE_INFINITY, now } = this.#context
+    if (now().monotonicMs - this.#learntAtMs > freshMs) this.forget()
     const tool = this.#tools.get(name)
     if (tool !== undefined) return tool
     this.#listing ??= this.#listTools()
@@ -61,6 +66,7 @@ export class SeenLists {
   forget(): void {
     this.#tools.clear()
     this.#listing = undefined
+    this.#learntAtMs = this.#context.now().monotonicMs
   }
 
   /** The result of a list with what this caller may see; any other result as it is. */
@@ -104,6 +110,7 @@ export class SeenLists {
   #learn(definition: JsonValue, text: string): KnownTool {
     const { server, known } = this.#context
     const tool = known.accept(server, definition as unknown as ToolDefinition, text)
+    if (this.#tools.size === 0) this.#learntAtMs = this.#context.now().monotonicMs
     this.#tools.set(tool.definition.name, tool)
     return tool
   }

@@ -14,9 +14,12 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/read',
 ])
 
+/** At the beginning or at the end, where it cannot be somebody else's. */
+const SAYS_SO = /^\{"resultType":|[^\\],"resultType":"\w+"\}$/
+
 export function dressed(method: string, resultText: string): string {
   const isCacheable = CACHEABLE.has(method)
-  if (!isCacheable && resultText.includes('"resultType"')) return resultText
+  if (!isCacheable && SAYS_SO.test(resultText)) return resultText
   const members = membersOf(resultText)
   if (!members.has('resultType')) members.set('resultType', '"complete"')
   if (isCacheable) members.set('ttlMs', '0').set('cacheScope', '"private"')

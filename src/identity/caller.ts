@@ -15,6 +15,24 @@ export interface Caller {
   readonly holds: () => boolean
 }
 
+/** Claims that are another in every token of the same person. */
+const OF_ONE_TOKEN: ReadonlySet<string> = new Set([
+  'exp',
+  'iat',
+  'nbf',
+  'jti',
+  'auth_time',
+  'nonce',
+])
+
+/** Equal for callers whose calls are judged alike. One principal may come with tokens of different
+ * groups at the same time: what one of them may is not to be lent to the other. */
+export function judgedAs({ principal, policy, explain }: Caller): string {
+  const { id, kind, groups, claims } = principal
+  const lasting = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.has(name))
+  return JSON.stringify([id, kind, groups, lasting, policy, explain])
+}
+
 /** Why somebody is not let in. */
 export class NotLetIn extends Error {
   readonly help: string

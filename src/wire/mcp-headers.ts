@@ -115,8 +115,10 @@ export function disagreement(
   return undefined
 }
 
-/** A number may be written in more than one way. */
+const DECIMAL = /^-?\d+(?:\.\d+)?$/
+
+/** A number may be written in more than one way, but not so that only some would read it. */
 function isSame(inHeader: string, inBody: string | number | boolean): boolean {
   if (inHeader === String(inBody)) return true
-  return typeof inBody === 'number' && inHeader.trim() !== '' && Number(inHeader) === inBody
+  return typeof inBody === 'number' && DECIMAL.test(inHeader) && Number(inHeader) === inBody
 }

@@ -13,6 +13,8 @@ export const RPC = {
   internal: -32603,
   /** As MCP has it up to 2025-11-25. */
   resourceNotFound: -32002,
+  /** As only 2025-11-25 has it. */
+  urlElicitationRequired: -32042,
   /** As MCP has them from 2026-07-28. */
   headerMismatch: -32020,
   missingCapability: -32021,

@@ -3,7 +3,7 @@
 // gate's to say, since there are other fronts.
 
 import { createHash, randomUUID } from 'node:crypto'
-import type { Caller } from '../../identity/caller.ts'
+import { type Caller, judgedAs } from '../../identity/caller.ts'
 import {
   PROCESS_SESSION_IDLE_MS,
   SESSION_IDLE_MS,
@@ -122,15 +122,15 @@ export class Sessions {
     return session
   }
 
-  /** The conversation of a principal's clients of the stateless era that can do the same: a server
-   * with sessions has been told what that is. Undefined where all are in use. */
+  /** The conversation of a principal's clients of the stateless era that are judged alike and can do
+   * the same: a server with sessions has been told what that is. Undefined where all are in use. */
   stateless(
     server: string,
     caller: Caller,
     capabilities: string,
     connect: (client: StatelessClient) => boolean,
   ): StatelessClient | undefined {
-    const common = JSON.stringify([server, caller.principal.id, capabilities])
+    const common = JSON.stringify([server, judgedAs(caller), capabilities])
     const key = createHash('sha256').update(common).digest('hex')
     const there = this.#stateless.get(key)
     if (there !== undefined) {

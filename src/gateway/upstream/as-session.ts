@@ -3,55 +3,45 @@
 // wants to know is asked of the client as requests, and one subscription stands for the session's
 // stream. What the newer era does not have is answered here, or said not to cross.
 
-import type { JsonValue } from '../../core/json.ts'
-import { META, STATELESS_REVISION } from '../../wire/eras.ts'
-import { patchObject, readMembers, withMembers } from '../../wire/members.ts'
-import type { Answer, Id, Members, Message } from '../../wire/message.ts'
+import { META, metaOf, STATELESS_REVISION } from '../../wire/eras.ts'
+import { patchObject, withMembers } from '../../wire/members.ts'
+import type { Answer, Id, Members, Message, Notification } from '../../wire/message.ts'
 import { settledRevision } from '../../wire/revisions.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { membersOf } from '../../wire/spans.ts'
-import {
-  writeError,
-  writeNotification,
-  writeRequest,
-  writeResult,
-} from '../../wire/write-message.ts'
-import { INPUT_ROUND_PAUSE_MS, INPUT_ROUNDS_MAX } from '../limits.ts'
+import { writeNotification, writeRequest, writeResult } from '../../wire/write-message.ts'
+import { LISTEN_RESOURCES_MAX } from '../limits.ts'
+import type { Related } from '../link.ts'
+import { withoutTasks } from './across-eras.ts'
 import { Adapted } from './adapted.ts'
+import { ChangeStream } from './change-stream.ts'
+import { Rounds } from './rounds.ts'
 import { sentOf } from './sent.ts'
-import type { Passing, UpstreamFailure } from './upstream.ts'
+import type { Carried, Passing, UpstreamFailure } from './upstream.ts'
 
-/** A call that the server has answered with questions. */
-interface Asking {
-  readonly passing: Passing
-  readonly requestState: string | undefined
-  readonly responses: Map<string, string>
-  readonly open: Map<Id, string>
-}
-
-const NOT_HERE = new Set(['tasks/list', 'tasks/result', 'tasks/get', 'tasks/cancel'])
+/** Most results need no closer look. */
+const IS_COMPLETE = /"resultType"\s*:\s*"complete"/
+const MAY_WANT_INPUT = /input_required|\\u/
 
 export class AsSession extends Adapted {
+  /** What every request says of the client. */
   #client: Readonly<Record<string, string>> = {}
   #logLevel: string | undefined
   #opening: { readonly id: Id; readonly revision: string } | undefined
-  /** Of the server: which changes it tells of. */
-  #tells: Readonly<Record<string, boolean>> = {}
-  readonly #subscribed = new Set<string>()
-  #listening: Id | undefined
-  /** By the id the client's side knows: calls with questions, and rounds so far. */
-  readonly #asking = new Map<Id, Asking>()
-  readonly #rounds = new Map<Id, number>()
-  /** Calls without an answer, as they were first sent. */
-  readonly #open = new Map<Id, Passing>()
-  /** The id of a later round -> the id the client's side knows, and back. */
-  readonly #callOf = new Map<Id, Id>()
-  readonly #roundOf = new Map<Id, Id>()
-  #lastId = 0
+  readonly #rounds = new Rounds({
+    ask: (passing) => this.#ask(passing),
+    put: (question, call) => this.onMessage(question, { request: call }),
+    withdraw: (question) => this.onMessage(cancelled(question, 'the call is over')),
+    answer: (answer) => this.onMessage(answer),
+  })
+  readonly #changes = new ChangeStream({
+    ask: (passing) => this.#ask(passing),
+    end: (listen) => this.#end(listen),
+  })
 
-  /** What the server is told of the client with every request. */
+  /** What the server is told of the client with every request, and what it tells of. */
   override get handle(): string | undefined {
-    return JSON.stringify({ client: this.#client, tells: this.#tells })
+    return JSON.stringify({ client: this.#client, tells: this.#changes.lists })
   }
 
   /** Goes on with a session that began over another link. */
@@ -61,22 +51,22 @@ export class AsSession extends Adapted {
       tells: Record<string, boolean>
     }
     this.#client = client
-    this.#tells = tells
-    queueMicrotask(() => this.#listen())
+    this.#changes.lists = tells
+    queueMicrotask(() => this.#changes.open())
   }
 
-  override send(text: string, { passing }: { readonly passing?: Passing } = {}): boolean {
+  override send(text: string, { passing }: Carried = {}): boolean {
     if (passing !== undefined) return this.#request(passing)
     const { id, method } = sentOf(text)
-    if (method === undefined) this.#clientAnswer(id as Id, text)
-    if (method === 'notifications/initialized') this.#listen()
+    if (method === undefined) this.#rounds.answered(id as Id, text)
+    if (method === 'notifications/initialized') this.#changes.open()
     if (method === 'notifications/cancelled') this.#cancel(text)
     return true
   }
 
   override abort(request: Id): void {
-    this.inner.abort(this.#roundOf.get(request) ?? request)
-    this.#forget(request)
+    this.inner.abort(this.#rounds.roundOf(request) ?? request)
+    this.#rounds.forget(request)
   }
 
   #request(passing: Passing): boolean {
@@ -87,207 +77,138 @@ export class AsSession extends Adapted {
       this.#logLevel = params?.text.get('level')
       return this.answerHere(id, '{}')
     }
-    if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
-      const uri = String(params?.value.uri)
-      if (method === 'resources/subscribe') this.#subscribed.add(uri)
-      else this.#subscribed.delete(uri)
-      this.#listen()
-      return this.answerHere(id, '{}')
+    const uri = String(params?.value.uri)
+    if (method === 'resources/subscribe' && !this.#changes.subscribe(uri)) {
+      const text = `more than ${LISTEN_RESOURCES_MAX} resources are subscribed to`
+      return this.refuseHere(id, RPC.internal, text)
     }
-    if (NOT_HERE.has(method) || params?.value.task !== undefined) {
-      const text = `the server speaks ${STATELESS_REVISION}, where \`${method}\` with tasks of this session's revision does not cross`
+    if (method === 'resources/unsubscribe') this.#changes.unsubscribe(uri)
+    if (method === 'resources/subscribe' || method === 'resources/unsubscribe')
+      return this.answerHere(id, '{}')
+    if (method.startsWith('tasks/') || params?.value.task !== undefined) {
+      const text = `the server speaks ${STATELESS_REVISION}: tasks of a session do not cross`
       return this.refuseHere(id, RPC.methodNotFound, text)
     }
-    this.#open.set(id, passing)
-    return this.#ask(passing)
+    this.#rounds.begin(passing)
+    return true
   }
 
   #initialize(id: Id, params: Members | undefined): boolean {
-    const revision = settledRevision(params?.value.protocolVersion)
     const client = params?.text.get('clientInfo')
     this.#client = {
       [META.version]: JSON.stringify(STATELESS_REVISION),
-      [META.capabilities]: params?.text.get('capabilities') ?? '{}',
+      [META.capabilities]: withoutTasks(params?.text.get('capabilities')),
       ...(client === undefined ? {} : { [META.client]: client }),
     }
-    this.#opening = { id, revision }
-    return this.#ask({ id, method: 'server/discover', params: undefined })
+    this.#opening = { id, revision: settledRevision(params?.value.protocolVersion) }
+    this.#ask({ id, method: 'server/discover', params: undefined })
+    return true
   }
 
   /** Sends a request with what every request of the newer era carries. */
-  #ask({ id, method, params, tool }: Passing): boolean {
+  #ask({ id, method, params, tool }: Passing): void {
     const level = this.#logLevel === undefined ? {} : { [META.logLevel]: this.#logLevel }
     const meta = patchObject(params?.text.get('_meta'), { ...this.#client, ...level })
     const dressed = withMembers(params, { _meta: meta })
     const passing = { id, method, params: dressed, tool }
-    return this.inner.send(writeRequest(id, method, dressed.text), { passing })
+    this.inner.send(writeRequest(id, method, dressed.text), { passing })
+  }
+
+  #end(request: Id): void {
+    const params = new Map([['requestId', JSON.stringify(request)]])
+    this.inner.send(writeNotification('notifications/cancelled', params))
+    this.inner.abort(request)
   }
 
   #cancel(text: string): void {
     const params = membersOf(membersOf(text).get('params') ?? '{}')
     const id = JSON.parse(params.get('requestId') ?? 'null') as Id
-    const requestId = JSON.stringify(this.#roundOf.get(id) ?? id)
+    const requestId = JSON.stringify(this.#rounds.roundOf(id) ?? id)
     this.inner.send(writeNotification('notifications/cancelled', params, { requestId }))
   }
 
-  /** One subscription for all that this session wants to hear of. */
-  #listen(): void {
-    if (this.#listening !== undefined) {
-      const requestId = JSON.stringify(this.#listening)
-      this.inner.send(
-        writeNotification('notifications/cancelled', new Map([['requestId', requestId]])),
-      )
-      this.inner.abort(this.#listening)
-      this.#listening = undefined
-    }
-    const wanted: Record<string, JsonValue> = { ...this.#tells }
-    if (this.#subscribed.size > 0) wanted.resourceSubscriptions = [...this.#subscribed]
-    if (Object.keys(wanted).length === 0) return
-    this.#listening = this.#newId('listen')
-    const params = withMembers(undefined, { notifications: JSON.stringify(wanted) })
-    this.#ask({ id: this.#listening, method: 'subscriptions/listen', params })
-  }
-
-  override fromServer(message: Message): void {
-    if (message.kind === 'request')
-      return this.log(`a server of ${STATELESS_REVISION} may not ask by itself: ${message.method}`)
+  protected override fromServer(message: Message, related?: Related): void {
     if (message.kind === 'answer') return this.#answer(message)
-    if (message.method === 'notifications/subscriptions/acknowledged') return
-    this.onMessage(message)
+    if (message.kind === 'request') {
+      const { method } = message
+      return this.options.log(`a server of ${STATELESS_REVISION} may not ask by itself: ${method}`)
+    }
+    if (message.method === 'notifications/subscriptions/acknowledged')
+      return this.#changes.acknowledged()
+    const call = this.#rounds.callOf(related?.request)
+    this.onMessage(withoutSubscription(message), call === undefined ? {} : { request: call })
   }
 
-  override failed(failure: UpstreamFailure): void {
-    const { request } = failure
-    if (request !== undefined && request === this.#listening) {
-      this.#listening = undefined
-      return this.log(`no word of changes: ${failure.message}`)
+  protected override failed(failure: UpstreamFailure): void {
+    const { request, message } = failure
+    if (request !== undefined && this.#changes.isOne(request)) {
+      this.#changes.ended(request, false)
+      return this.options.log(`no word of changes for now: ${message}`)
     }
-    const call = this.#callOf.get(request as Id) ?? request
-    if (call !== undefined) this.#forget(call)
+    const call = this.#rounds.callOf(request) ?? request
+    if (call !== undefined) this.#rounds.forget(call)
+    if (call !== undefined && call === this.#opening?.id) this.options.onBegun(false)
     this.onFailure({ ...failure, request: call })
   }
 
+  protected override over(): void {
+    this.#rounds.close()
+    this.#changes.close()
+  }
+
   #answer(answer: Answer): void {
-    if (answer.id === this.#listening) {
-      this.#listening = undefined
-      return
-    }
-    const call = this.#callOf.get(answer.id as Id) ?? (answer.id as Id)
-    if (call === this.#opening?.id) return this.#opened(answer, this.#opening.revision)
-    if (answer.result?.includes('"input_required"') && this.#isAsked(call, answer.result)) return
-    this.#forget(call)
-    this.onMessage({ ...answer, id: call })
+    const { id, result } = answer
+    if (id !== null && this.#changes.isOne(id))
+      return this.#changes.ended(id, answer.error !== undefined)
+    if (id === this.#opening?.id) return this.#opened(answer, this.#opening?.revision ?? '')
+    const call = this.#rounds.callOf(id as Id)
+    if (call === undefined) return this.onMessage(answer)
+    const isPlain =
+      result === undefined || (IS_COMPLETE.test(result) && !MAY_WANT_INPUT.test(result))
+    const members = isPlain ? undefined : membersOf(result)
+    const type: unknown = JSON.parse(members?.get('resultType') ?? '"complete"')
+    if (members !== undefined && type === 'input_required') return this.#rounds.wants(call, members)
+    this.#rounds.forget(call)
+    if (type === 'complete') return this.onMessage({ ...answer, id: call })
+    const text = `the server answered with \`${String(type).slice(0, 40)}\`, which a session does not have`
+    this.refuseHere(call, RPC.internal, text)
   }
 
   #opened(answer: Answer, revision: string): void {
     const { id } = answer
     this.#opening = undefined
+    this.options.onBegun(answer.result !== undefined)
     if (answer.result === undefined) return this.onMessage(answer)
     const found = membersOf(answer.result)
     const server = membersOf(found.get('_meta') ?? '{}').get(META.server)
-    const capabilities = found.get('capabilities') ?? '{}'
-    this.#tells = whatItTells(capabilities)
-    const instructions = found.get('instructions')
+    const capabilities = withoutTasks(found.get('capabilities'))
+    this.#changes.learn(capabilities)
     const result = patchObject('{}', {
       protocolVersion: JSON.stringify(revision),
       capabilities,
       serverInfo: server ?? found.get('serverInfo') ?? '{"name":"unknown","version":"0"}',
-      instructions,
+      instructions: found.get('instructions'),
     })
     this.onMessage({ ...answer, result, source: writeResult(id as Id, result) })
   }
+}
 
-  /** The server's questions, each as a request to the client; true where there were any. */
-  #isAsked(call: Id, resultText: string): boolean {
-    const passing = this.#open.get(call)
-    const result = membersOf(resultText)
-    if (passing === undefined || result.get('resultType') !== '"input_required"') return false
-    const rounds = (this.#rounds.get(call) ?? 0) + 1
-    this.#rounds.set(call, rounds)
-    if (rounds > INPUT_ROUNDS_MAX) {
-      this.#giveUp(call, `the server asked for input more than ${INPUT_ROUNDS_MAX} times`)
-      return true
-    }
-    const questions = membersOf(result.get('inputRequests') ?? '{}')
-    const open = new Map<Id, string>()
-    const requestState = result.get('requestState')
-    const asking = { passing, requestState, responses: new Map<string, string>(), open }
-    this.#asking.set(call, asking)
-    for (const key of questions.keys()) open.set(this.#newId('input'), key)
-    if (open.size === 0) setTimeout(() => this.#goOn(call, asking), INPUT_ROUND_PAUSE_MS).unref()
-    for (const [id, key] of [...open]) this.#put(call, id, questions.get(key) as string)
-    return true
-  }
-
-  #put(call: Id, id: Id, text: string): void {
-    const question = membersOf(text)
-    const method: unknown = JSON.parse(question.get('method') ?? 'null')
-    if (typeof method !== 'string') return this.#giveUp(call, 'the server asked for nothing known')
-    const written = question.get('params')
-    const params = written === undefined ? undefined : readMembers(written)
-    const source = writeRequest(id, method, params?.text)
-    this.onMessage({ kind: 'request', id, method, params, source }, { request: call })
-  }
-
-  /** What the client says to one of the questions. */
-  #clientAnswer(id: Id, text: string): void {
-    for (const [call, asking] of this.#asking) {
-      const key = asking.open.get(id)
-      if (key === undefined) continue
-      const members = membersOf(text)
-      const result = members.get('result')
-      if (result === undefined) {
-        const error = JSON.parse(members.get('error') ?? '{}') as { message?: string }
-        return this.#giveUp(call, `what the server asked for was not given: ${error.message}`)
-      }
-      asking.open.delete(id)
-      asking.responses.set(key, result)
-      if (asking.open.size === 0) this.#goOn(call, asking)
-      return
-    }
-  }
-
-  /** The same call once more, with the answers. */
-  #goOn(call: Id, asking: Asking): void {
-    if (this.#asking.get(call) !== asking) return
-    this.#asking.delete(call)
-    const { passing, requestState, responses } = asking
-    const id = this.#newId('round')
-    const before = this.#roundOf.get(call)
-    if (before !== undefined) this.#callOf.delete(before)
-    this.#callOf.set(id, call)
-    this.#roundOf.set(call, id)
-    const inputResponses =
-      responses.size === 0 ? undefined : patchObject('{}', Object.fromEntries(responses))
-    const params = withMembers(passing.params, { inputResponses, requestState })
-    this.#ask({ ...passing, id, params })
-  }
-
-  #giveUp(call: Id, why: string): void {
-    this.#forget(call)
-    const error = { code: RPC.internal, message: why }
-    const source = writeError(call, error.code, error.message)
-    this.onMessage({ kind: 'answer', id: call, result: undefined, error, source })
-  }
-
-  #forget(call: Id): void {
-    this.#open.delete(call)
-    this.#asking.delete(call)
-    this.#rounds.delete(call)
-    const round = this.#roundOf.get(call)
-    if (round !== undefined) this.#callOf.delete(round)
-    this.#roundOf.delete(call)
-  }
-
-  #newId(what: string): string {
-    return `${what}-${++this.#lastId}`
+/** A session has no subscriptions that could be told apart. */
+function withoutSubscription(notification: Notification): Notification {
+  const { params } = notification
+  if (metaOf(params)[META.subscription] === undefined) return notification
+  const meta = patchObject(params?.text.get('_meta'), { [META.subscription]: undefined })
+  return {
+    ...notification,
+    params: withMembers(params, { _meta: meta === '{}' ? undefined : meta }),
   }
 }
 
-function whatItTells(capabilities: string): Record<string, boolean> {
-  const value = JSON.parse(capabilities) as Record<string, { listChanged?: unknown } | undefined>
-  const tells: Record<string, boolean> = {}
-  for (const kind of ['tools', 'prompts', 'resources'])
-    if (value[kind]?.listChanged === true) tells[`${kind}ListChanged`] = true
-  return tells
+function cancelled(request: Id, reason: string): Notification {
+  const method = 'notifications/cancelled'
+  const params = withMembers(undefined, {
+    requestId: JSON.stringify(request),
+    reason: JSON.stringify(reason),
+  })
+  return { kind: 'notification', method, params, source: writeNotification(method, params.text) }
 }

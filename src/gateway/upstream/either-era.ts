@@ -1,23 +1,29 @@
 // A link to a server whose era is not known yet: finds it out with the first message, and bridges
 // where it is not the client's. A client with a session tries `initialize` and falls back on
-// `server/discover`; a stateless one the other way round. What was found is remembered.
+// `server/discover`; a stateless one the other way round. What was found is remembered for the next
+// link, and forgotten where it turns out to be no longer so.
 
 import type { Era } from '../../wire/eras.ts'
-import { META, STATELESS_REVISION } from '../../wire/eras.ts'
-import { withMembers } from '../../wire/members.ts'
-import type { Answer, Id, Message } from '../../wire/message.ts'
-import { RPC } from '../../wire/rpc-codes.ts'
+import type { Id, Message } from '../../wire/message.ts'
 import { writeRequest } from '../../wire/write-message.ts'
-import { ERA_PROBE_MS_MAX } from '../limits.ts'
 import type { Related } from '../link.ts'
 import { AsSession } from './as-session.ts'
 import { AsStateless } from './as-stateless.ts'
 import { failureAnswer } from './failure-answer.ts'
+import {
+  isAboutEra,
+  isOfNewerServer,
+  isProbeAnswer,
+  type ProbedEra,
+  probeEra,
+  tryOut,
+} from './probe-era.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from './upstream.ts'
+import { WaitingMessages } from './waiting-messages.ts'
 
 export interface EitherEraOptions {
   readonly clientEra: Era
-  /** What is known of the server, and learnt. */
+  /** What is known of the server, and learnt: which eras it does or does not speak. */
   readonly eras: Partial<Record<Era, boolean>>
   /** A process speaks both eras over one link; over HTTP each has its own. */
   readonly start: (era: Era, handle?: string) => UpstreamLink
@@ -26,20 +32,6 @@ export interface EitherEraOptions {
   readonly isProcess: boolean
   readonly log: (text: string) => void
 }
-
-const PROBE = 'sluice-era'
-const OF_NEWER_SERVERS: ReadonlySet<number> = new Set([
-  RPC.headerMismatch,
-  RPC.missingCapability,
-  RPC.unsupportedVersion,
-])
-/** It says nothing about the era. */
-const NOT_THE_ERA: ReadonlySet<string> = new Set([
-  'UPSTREAM_UNREACHABLE',
-  'UPSTREAM_NEEDS_LOGIN',
-  'UPSTREAM_NOT_STARTED',
-  'UPSTREAM_BUSY',
-])
 
 export class EitherEra implements UpstreamLink {
   onMessage: (message: Message, related?: Related) => void = () => {}
@@ -50,11 +42,13 @@ export class EitherEra implements UpstreamLink {
   }
   readonly ended: Promise<void>
   readonly #options: EitherEraOptions
-  readonly #waiting: [text: string, carried: Carried | undefined][] = []
-  /** What was started; a process stands for both. */
+  readonly #waiting = new WaitingMessages()
+  /** What was started and is not closed; a process stands for both. */
   readonly #started = new Map<Era, UpstreamLink>()
+  readonly #allEnded: Promise<void>[] = []
   #link: UpstreamLink | undefined
   #taken: Era | undefined
+  #isDeciding = false
   #closed = false
   #settleEnded: () => void = () => {}
 
@@ -65,11 +59,7 @@ export class EitherEra implements UpstreamLink {
     })
     // A process is there from the start, as it would be without a gate.
     if (options.isProcess) this.#start(options.clientEra)
-    const { clientEra, eras, handle } = options
-    if (handle !== undefined) this.#goOn(handle)
-    if (handle !== undefined) return
-    if (eras[clientEra] === true) this.#take(clientEra)
-    if (eras[clientEra] === false) this.#take(clientEra === 'session' ? 'stateless' : 'session')
+    if (options.handle !== undefined) this.#goOn(options.handle)
   }
 
   get failure(): UpstreamFailure | undefined {
@@ -86,8 +76,14 @@ export class EitherEra implements UpstreamLink {
   send(text: string, carried?: Carried): boolean {
     if (this.#closed) return false
     if (this.#link !== undefined) return this.#link.send(text, carried)
-    this.#waiting.push([text, carried])
-    if (this.#waiting.length === 1) void this.#decide(text, carried)
+    if (!this.#waiting.add(text, carried)) {
+      const message = 'too much waits for the server already'
+      const request = carried?.passing?.id
+      queueMicrotask(() =>
+        this.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
+      )
+    } else if (!this.#isDeciding)
+      this.#decide(text, carried).catch((error: Error) => this.close(error.message))
     return true
   }
 
@@ -100,116 +96,104 @@ export class EitherEra implements UpstreamLink {
   }
 
   abort(request: Id): void {
-    const at = this.#waiting.findIndex(([, carried]) => carried?.passing?.id === request)
-    // Only what still waits; the first is being tried.
-    if (at > 0) this.#waiting.splice(at, 1)
+    this.#waiting.withdraw(request)
     this.#link?.abort(request)
   }
 
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
-    const links = [...this.#started.values()]
-    for (const link of links) link.close(why)
+    for (const link of [this.#link, ...this.#started.values()]) link?.close(why)
     this.onClose(why)
-    void Promise.all(links.map(({ ended }) => ended)).then(this.#settleEnded)
+    void Promise.all(this.#allEnded).then(() => this.#settleEnded())
   }
 
   async #decide(text: string, carried: Carried | undefined): Promise<void> {
-    const { clientEra, eras } = this.#options
-    if (clientEra === 'stateless') {
-      const { era, isSure } = await this.#probe()
-      if (isSure) eras.stateless = era === 'stateless'
-      return this.#take(era)
+    this.#isDeciding = true
+    const { clientEra } = this.#options
+    if (clientEra === 'stateless') await this.#decideForStateless()
+    else await this.#decideForSession(text, carried)
+    this.#isDeciding = false
+  }
+
+  async #decideForStateless(): Promise<void> {
+    const { eras } = this.#options
+    const known =
+      eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
+    const found: ProbedEra = known ?? (await probeEra(this.#start('stateless')))
+    if (this.#closed) return
+    // Whoever cannot be reached shows no era: the next message finds out.
+    if (typeof found === 'object') return this.#failWaiting(found)
+    if (found !== 'silent') {
+      eras.stateless = found === 'stateless'
+      return this.#take(found)
     }
-    if (carried?.passing?.method !== 'initialize') return this.#take('session')
-    const session = this.#start('session')
-    const first = await this.#tryOut(session, carried.passing.id, text, carried)
-    if (first.answer?.result !== undefined) eras.session = true
+    // It may know no such question, or not be there yet: then its answer comes late, and counts.
+    this.#take('session')
+    const inner = this.#start('session')
+    const { onMessage } = inner
+    inner.onMessage = (message, related) => {
+      if (isProbeAnswer(message)) this.#probedLate(isOfNewerServer(message))
+      else onMessage(message, related)
+    }
+  }
+
+  /** The server was slow: where it is of the newer era, nothing has reached it in the other. */
+  #probedLate(isNewer: boolean): void {
+    const waiting = this.#link instanceof AsStateless ? this.#link.release() : undefined
+    this.#options.eras.stateless = isNewer
+    if (!isNewer || waiting === undefined) return
+    for (const passing of waiting)
+      this.#waiting.add(writeRequest(passing.id, passing.method, passing.params?.text), { passing })
+    this.#take('stateless')
+  }
+
+  async #decideForSession(text: string, carried: Carried | undefined): Promise<void> {
+    const { eras } = this.#options
+    const id = carried?.passing?.method === 'initialize' ? carried.passing.id : undefined
+    if (carried === undefined || id === undefined || eras.session === false)
+      return this.#take(eras.session === false ? 'stateless' : 'session')
+    const first = await tryOut(this.#start('session'), text, carried, id)
+    if (this.#closed) return
     const mayBeNewer =
       first.answer?.error !== undefined ||
-      (first.failure !== undefined && !NOT_THE_ERA.has(first.failure.code))
-    if (mayBeNewer && !this.#closed) {
-      const { era, isSure } = await this.#probe()
-      if (isSure && era === 'stateless') {
-        Object.assign(eras, { session: false, stateless: true })
-        return this.#take(era)
-      }
+      (first.failure !== undefined && isAboutEra(first.failure))
+    if (mayBeNewer && (await probeEra(this.#start('stateless'))) === 'stateless') {
+      eras.session = false
+      return this.#take('stateless')
     }
-    this.#waiting.shift()
+    this.#waiting.withdraw(id)
     this.#take('session')
     if (first.answer !== undefined) this.onMessage(first.answer)
     else if (first.failure !== undefined) this.onFailure(first.failure)
   }
 
-  /** Which era the server is asked in. */
-  async #probe(): Promise<{ era: Era; isSure: boolean }> {
-    const link = this.#start('stateless')
-    const meta = {
-      [META.version]: STATELESS_REVISION,
-      [META.client]: { name: 'sluice', version: '1' },
-      [META.capabilities]: {},
-    }
-    const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
-    const passing = { id: PROBE, method: 'server/discover', params }
-    const text = writeRequest(PROBE, passing.method, params.text)
-    const { answer, failure } = await this.#tryOut(link, PROBE, text, { passing })
-    // Whoever cannot be reached says so in either era.
-    if (failure !== undefined && NOT_THE_ERA.has(failure.code))
-      return { era: 'stateless', isSure: false }
-    const isNewer =
-      answer?.error === undefined
-        ? answer?.result?.includes(`"${STATELESS_REVISION}"`) === true
-        : OF_NEWER_SERVERS.has(answer.error.code)
-    const isSure = answer !== undefined || failure !== undefined
-    return { era: isNewer ? 'stateless' : 'session', isSure }
-  }
-
-  /** Sends one request over a link that is not taken yet. */
-  #tryOut(
-    link: UpstreamLink,
-    id: Id,
-    text: string,
-    carried: Carried,
-  ): Promise<{ answer?: Answer; failure?: UpstreamFailure }> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve({}), ERA_PROBE_MS_MAX)
-      timer.unref()
-      link.onMessage = (message) => {
-        if (message.kind !== 'answer' || message.id !== id) return
-        clearTimeout(timer)
-        resolve({ answer: message })
-      }
-      link.onFailure = (failure) => {
-        clearTimeout(timer)
-        resolve({ failure })
-      }
-      link.onClose = (why) => {
-        clearTimeout(timer)
-        const { failure } = link
-        resolve(failure === undefined ? {} : { failure: { ...failure, request: id } })
-        if (this.#options.isProcess) this.close(why)
-      }
-      link.send(text, carried)
-    })
-  }
-
-  #start(era: Era): UpstreamLink {
-    const { isProcess, start } = this.#options
-    const there = this.#started.get(era)
-    if (there !== undefined) return there
-    const link = start(era)
-    this.#started.set(era, link)
-    if (isProcess) this.#started.set(era === 'session' ? 'stateless' : 'session', link)
-    return link
+  #failWaiting(failure: UpstreamFailure): void {
+    for (const { carried } of this.#waiting.takeAll())
+      if (carried?.passing !== undefined)
+        this.onFailure({ ...failure, request: carried.passing.id })
   }
 
   #goOn(handle: string): void {
     const [era, inner] = JSON.parse(handle) as [Era, string]
-    const isSession = era === 'session'
-    this.#started.set(era, this.#options.start(era, isSession ? inner : undefined))
+    this.#start(era, era === 'session' ? inner : undefined)
     this.#take(era)
     if (this.#link instanceof AsSession) this.#link.takeUp(inner)
+  }
+
+  #start(era: Era, handle?: string): UpstreamLink {
+    const { isProcess, start } = this.#options
+    const there = this.#started.get(era)
+    if (there !== undefined) return there
+    const link = start(era, handle)
+    // What comes beside the answer that shows the era is for whoever listens, too.
+    link.onMessage = (message, related) => this.onMessage(message, related)
+    link.onFailure = (failure) => this.onFailure(failure)
+    link.onClose = (why) => this.close(why)
+    this.#allEnded.push(link.ended)
+    this.#started.set(era, link)
+    if (isProcess) this.#started.set(era === 'session' ? 'stateless' : 'session', link)
+    return link
   }
 
   /** From here on everything goes over this one link. */
@@ -217,22 +201,46 @@ export class EitherEra implements UpstreamLink {
     if (this.#closed) return
     const { clientEra, log } = this.#options
     const inner = this.#start(era)
-    for (const other of this.#started.values()) {
+    for (const [of, other] of this.#started) {
       if (other === inner) continue
       other.onClose = () => {}
       other.close('another era is spoken')
+      this.#started.delete(of)
     }
+    const onBegun = (hasBegun: boolean): void => this.#begun(hasBegun)
     const link =
       era === clientEra
         ? inner
         : era === 'session'
-          ? new AsStateless(inner, log)
-          : new AsSession(inner, log)
+          ? new AsStateless(inner, { log, onBegun })
+          : new AsSession(inner, { log, onBegun })
     link.onMessage = (message, related) => this.onMessage(message, related)
-    link.onFailure = (failure) => this.onFailure(failure)
+    link.onFailure = (failure) => {
+      this.#doubt(era, failure)
+      this.onFailure(failure)
+    }
     link.onClose = (why) => this.close(why)
     this.#link = link
     this.#taken = era
-    for (const [text, carried] of this.#waiting.splice(0)) link.send(text, carried)
+    for (const { text, carried } of this.#waiting.takeAll()) link.send(text, carried)
+  }
+
+  /** A bridge to a server: where that did not work, the server may have become another. */
+  #begun(hasBegun: boolean): void {
+    const { clientEra, eras } = this.#options
+    if (hasBegun) eras[clientEra] = false
+    else this.#forget()
+  }
+
+  /** A server that was of the newer era refuses with a status, as one with sessions would. */
+  #doubt(era: Era, { code, status = 0 }: UpstreamFailure): void {
+    const isBoth = era === 'stateless' && this.#options.clientEra === 'stateless'
+    if (isBoth && code === 'UPSTREAM_STATUS' && status < 500) this.#forget()
+  }
+
+  /** The next message finds out anew. */
+  #forget(): void {
+    delete this.#options.eras[this.#options.clientEra]
+    this.#link = undefined
   }
 }

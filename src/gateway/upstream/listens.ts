@@ -59,21 +59,26 @@ export class Listens {
     return listen !== undefined
   }
 
-  /** Tells whoever wanted to hear of it; false where it is nothing to subscribe to. */
-  tellOf(method: string, params: Members | undefined): boolean {
+  /** Tells whoever wanted to hear of it. */
+  tellOf(method: string, params: Members | undefined): void {
     const change = CHANGES.get(method)
-    if (change === undefined && method !== 'notifications/resources/updated') return false
-    const uri = params?.value.uri
+    if (change === undefined && method !== 'notifications/resources/updated') return
+    const uri = String(params?.value.uri)
     const texts = change === undefined ? { uri: JSON.stringify(uri) } : {}
     for (const [id, { wishes, uris }] of this.#open)
-      if (change === undefined ? uris.has(String(uri)) : wishes.has(change.wish))
+      if (change === undefined ? isAmong(uri, uris) : wishes.has(change.wish))
         this.#options.tell(id, method, texts)
-    return true
   }
 
   #isHeard(uri: string): boolean {
     return [...this.#open.values()].some(({ uris }) => uris.has(uri))
   }
+}
+
+/** Servers may tell of a part of what was subscribed to. */
+function isAmong(uri: string, subscribed: ReadonlySet<string>): boolean {
+  if (subscribed.has(uri)) return true
+  return [...subscribed].some((whole) => uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`))
 }
 
 function has(capabilities: JsonValue, capability: string, detail: string): boolean {

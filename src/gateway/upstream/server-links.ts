@@ -51,7 +51,7 @@ export class ServerLinks {
       this.#link(name, config, { ...to, clientEra: 'session' }),
     )
     if (link === undefined || clientEra === 'session') return link
-    return new AsStateless(link, (text) => log('warn', text))
+    return new AsStateless(link, { log: (text) => log('warn', text), onBegun() {} })
   }
 
   /** Ends what is shared; every other link is its session's. */

@@ -33,7 +33,7 @@ export class SharedServer {
   readonly #onIdle: () => void
   /** What `initialize` was answered with; until then links wait. */
   #begun: Map<string, string> | undefined
-  readonly #waiting: (() => void)[] = []
+  #waiting: { readonly link: SharedLink; readonly passing: Passing }[] = []
   #lastId = 0
 
   /** `onIdle` is told when the last link is gone. */
@@ -73,6 +73,7 @@ export class SharedServer {
 
   detach(link: SharedLink): void {
     if (!this.#links.delete(link)) return
+    this.#waiting = this.#waiting.filter((each) => each.link !== link)
     for (const [ours, open] of [...this.#open]) if (open.link === link) this.cancel(ours)
     for (const uri of [...this.#subscribers.keys()]) this.#unsubscribe(link, uri)
     if (this.#links.size === 0) this.#onIdle()
@@ -84,7 +85,7 @@ export class SharedServer {
 
   request(link: SharedLink, passing: Passing): void {
     if (this.#begun === undefined) {
-      this.#waiting.push(() => this.request(link, passing))
+      this.#waiting.push({ link, passing })
       return
     }
     const { id, method, params, tool } = passing
@@ -112,6 +113,8 @@ export class SharedServer {
 
   /** By the id that the link knows. */
   cancelOf(link: SharedLink, id: Id): void {
+    // What has not gone over does not go.
+    this.#waiting = this.#waiting.filter((each) => each.link !== link || each.passing.id !== id)
     for (const [ours, open] of this.#open)
       if (open.link === link && open.id === id) this.cancel(ours)
   }
@@ -162,7 +165,7 @@ export class SharedServer {
     }
     this.#begun = membersOf(answer.result)
     this.#inner.send(writeNotification('notifications/initialized', undefined))
-    for (const go of this.#waiting.splice(0)) go()
+    for (const { link, passing } of this.#waiting.splice(0)) this.request(link, passing)
   }
 
   #tell(notification: Notification): void {
