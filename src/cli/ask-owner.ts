@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../core/json.ts'
 import { DataLock, DataTaken } from '../gateway/data-lock.ts'
+import { DataNewer } from '../gateway/operate/data-version.ts'
 import { Refused } from '../gateway/operate/refused.ts'
 import { LedgerError } from '../ledger/errors.ts'
 import { StoreError } from '../store/errors.ts'
@@ -48,8 +49,10 @@ function takeLock(directory: string, isLast: boolean): DataLock | undefined {
   }
 }
 
-function asCliError(error: Error): Error {
+export function asCliError(error: Error): Error {
   if (error instanceof Refused) return new CliError('CLI_GATE', error.message, error.help)
+  if (error instanceof DataNewer)
+    return new CliError('CLI_FILE', error.message, 'every other command says the same')
   if (error instanceof StoreError || error instanceof LedgerError)
     return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
   return error

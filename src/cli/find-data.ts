@@ -22,10 +22,14 @@ export function addPlaceOptions(command: Command): Command {
 }
 
 /** `servers` is undefined where only the directory is known. */
-export function findData({ config: file, data }: PlaceOptions): {
+export function findData(
+  { config: file, data }: PlaceOptions,
+  { mayBeMissing = false }: { readonly mayBeMissing?: boolean } = {},
+): {
   readonly data: string
   readonly servers?: readonly string[]
 } {
+  const there = mayBeMissing ? (directory: string) => directory : existing
   if (data !== undefined) return { data: there(resolve(data)) }
   const place = readPlace({ file, text: readText(file) }, process.env)
   if (place !== undefined) return { ...place, data: there(place.data) }
@@ -37,7 +41,7 @@ export function findData({ config: file, data }: PlaceOptions): {
 }
 
 /** A directory that is made by a slip would be a gate nobody runs. */
-function there(directory: string): string {
+function existing(directory: string): string {
   if (existsSync(directory)) return directory
   throw new CliError(
     'CLI_FILE',

@@ -8,6 +8,7 @@ import { addAgentsCreate, addAgentsPrompt } from './agents-run.ts'
 import { addAgentsServe } from './agents-serve.ts'
 import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './agents-show.ts'
 import type { Answer } from './answer.ts'
+import { addBackup, addRestore } from './backup.ts'
 import { addCatalogueBuild } from './catalogue-build.ts'
 import { addClassify } from './classify.ts'
 import { addDemo } from './demo.ts'
@@ -71,6 +72,8 @@ function build(answer: Answer): Command {
   addStatus(program, answer)
   addFreeze(program, answer)
   addThaw(program, answer)
+  addBackup(program, answer)
+  addRestore(program, answer)
   addClassify(program, answer)
   const catalogue = program
     .command('catalogue')

@@ -5,6 +5,8 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { backUp } from './operate/backup.ts'
+import { bringUpToDate } from './operate/data-version.ts'
 
 const SQLITE_BUSY = 5
 
@@ -19,7 +21,7 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws `DataTaken`, which says who has it. */
+  /** Throws `DataTaken`, which says who has it, or `DataNewer`. */
   static take(directory: string): DataLock {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'gate.lock')
@@ -36,7 +38,16 @@ export class DataLock {
         `process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`,
       )
     }
-    return new DataLock(database, pidFile)
+    const lock = new DataLock(database, pidFile)
+    try {
+      bringUpToDate(directory, (version) =>
+        backUp(directory, `${directory}.v${version}-${Date.now()}`, new Date()),
+      )
+      return lock
+    } catch (error) {
+      lock.release()
+      throw error
+    }
   }
 
   release(): void {

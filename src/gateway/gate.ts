@@ -242,11 +242,15 @@ export class Gate {
     this.#servers.leave()
   }
 
+  /** A request of a client's has no answer yet. */
+  get isBusy(): boolean {
+    return [...this.#relays].some(({ openRequests }) => openRequests > 0)
+  }
+
   /** Waits until every request is answered, for a while. */
   async drain(graceMs: number): Promise<void> {
     const deadline = performance.now() + graceMs
-    const isBusy = () => [...this.#relays].some(({ openRequests }) => openRequests > 0)
-    while (isBusy() && performance.now() < deadline)
+    while (this.isBusy && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 10))
   }
 

@@ -143,6 +143,12 @@ export const DECISION_SERIES_MAX = 5_000
 export const TELEMETRY_SPANS_MAX = 4_096
 export const TELEMETRY_EVERY_MS = 1_000
 export const TELEMETRY_END_MS_MAX = 2_000
+/** Files of a data directory that a backup copies; more than a gate ever has. */
+export const BACKUP_FILES_MAX = 100_000
+/** How often the index of queries is thought of, and how many records it then takes in: some
+ * milliseconds in which nothing else is done. */
+export const INDEX_EVERY_MS = 1_000
+export const INDEX_RECORDS_MAX = 500
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

@@ -31,6 +31,7 @@ import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
 import { gaugesOf } from './operate/gauges.ts'
+import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
 import { Policies } from './operate/policies.ts'
@@ -104,6 +105,9 @@ export async function runGate(
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })
     undo.push(() => gate.close('the gate is stopping'))
+    const isQuiet = () => !gate.isBusy
+    const index = new QuietIndex({ directory: config.data, ledger, isQuiet, log })
+    undo.push(() => index.close())
     policies.onChange = () => gate.policyChanged()
     policies.tools = () => gate.knownTools
     const reload = () => policies.reload(() => readDocuments(config))

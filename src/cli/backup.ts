@@ -1,0 +1,89 @@
+// `sluice backup` and `sluice restore`: a copy of the data directory, made while the gate runs, and put
+// back where none does. Both verify the record.
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { DataLock, DataTaken } from '../gateway/data-lock.ts'
+import { backUp } from '../gateway/operate/backup.ts'
+import { restoreBackup } from '../gateway/operate/restore.ts'
+import type { Answer } from './answer.ts'
+import { asCliError } from './ask-owner.ts'
+import { CliError } from './errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
+import { Output, plural, printable } from './output.ts'
+
+interface Options extends PlaceOptions {
+  readonly json?: boolean
+}
+
+const BACKUP_EXAMPLES = `
+Examples:
+  sluice backup backups/2026-11-15
+  sluice backup /mnt/safe/gate --data ./.sluice --json
+
+Works while the gate runs. The folder must not be there yet, or be empty; it holds the gate's keys, so
+keep it as safe as the data directory. The head it prints can be noted elsewhere (\`ledger verify\`).`
+
+const RESTORE_EXAMPLES = `
+Examples:
+  sluice restore backups/2026-11-15
+  sluice restore backups/2026-11-15 --data ./.sluice
+
+Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
+What is in the data directory is moved beside it, to a folder whose name ends in the time.`
+
+export function addBackup(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('backup')
+      .description('copy the data directory, also while the gate runs')
+      .argument('<folder>', 'where the copy goes'),
+  )
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', BACKUP_EXAMPLES)
+    .action((folder: string, options: Options) => {
+      const output = new Output(options)
+      const made = told(() => backUp(findData(options).data, resolve(folder), new Date()))
+      output.value({ folder: resolve(folder), ...made })
+      output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
+      output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
+      answer(0)
+    })
+}
+
+export function addRestore(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('restore')
+      .description('put a backup in the place of the data directory')
+      .argument('<folder>', 'a folder that `sluice backup` has made'),
+  )
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', RESTORE_EXAMPLES)
+    .action(async (folder: string, options: Options) => {
+      const output = new Output(options)
+      const { data } = findData(options, { mayBeMissing: true })
+      const lock = told(() => DataLock.take(data))
+      try {
+        const done = await restoreBackup(resolve(folder), data, new Date()).catch((error) => {
+          throw asCliError(error as Error)
+        })
+        output.value({ data, ...done })
+        output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
+        if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
+        answer(0)
+      } finally {
+        lock.release()
+      }
+    })
+}
+
+function told<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof DataTaken)
+      throw new CliError('CLI_GATE', error.message, 'a backup is restored while no gate runs')
+    throw asCliError(error as Error)
+  }
+}
