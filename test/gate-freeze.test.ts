@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { askGate } from '../src/cli/gate-socket.ts'
 import { socketPath } from '../src/gateway/front/socket-path.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
@@ -133,7 +134,7 @@ test('a freeze in the middle of many calls: what is refused never arrives', asyn
       return { path, sent, unknown: JSON.stringify(told).includes('unknown') }
     }),
   )
-  await say(gate, '{"do":"freeze"}\n')
+  await askGate(gate.data, { do: 'freeze' })
   const told = await Promise.all(answers)
   await gate.stop()
   const arrived = new Set(

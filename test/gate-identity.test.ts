@@ -8,7 +8,7 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../src/identity/grants.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
-import { sendRaw } from './gate/raw-http.ts'
+import { rawPost, sendRaw } from './gate/raw-http.ts'
 import { selfSigned } from './gate/self-signed.ts'
 import {
   ALLOW_ALL,
@@ -377,5 +377,31 @@ describe('beyond loopback', () => {
       expect(await ask('gate.example.com', `origin: ${origin}`)).toMatch(/^HTTP\/1.1 403 /)
     expect(await ask('gate.example.com:80')).toMatch(/^HTTP\/1.1 403 /)
     expect(await ask('evil.example')).toMatch(/^HTTP\/1.1 403 /)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a poisoned server', () => {
+  test('cannot call the gate it is behind, however it hides; others can', async () => {
+    const poisoned = await startGate({ servers: { knocking: fixture('knocking') } })
+    const client = await PlainClient.open(poisoned, 'knocking')
+    const { answer } = await client.call('knock', { url: client.url })
+    const tries = (answer.result.content as { text: string }[]).map(({ text }) => JSON.parse(text))
+    expect(tries).toHaveLength(2)
+    for (const { status, said } of tries) {
+      expect(status).toBe(403)
+      expect(said).toMatch(/"ok":false.*itself started/)
+    }
+    // Somebody new, while it lives: over HTTP, and by a command.
+    const other = await sendRaw(
+      poisoned.url,
+      rawPost(
+        '/mcp/knocking',
+        [`host: ${new URL(poisoned.url).host}`, 'content-type: application/json'],
+        '{}',
+      ),
+    )
+    expect(other).toMatch(/^HTTP\/1.1 400 /)
+    const status = await sluice(['status', '--config', join(poisoned.folder, 'sluice.yaml')])
+    expect([status.code, status.err]).toEqual([0, ''])
   })
 })

@@ -1,7 +1,10 @@
 // The gate's socket from the other side: connects, says the first line and reads the first line of
 // the answer. A command asks with `askGate`; a pipe goes on with the connection.
 
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isObject, type JsonObject } from '../core/json.ts'
 import { socketPath } from '../gateway/front/socket-path.ts'
 import { CliError } from './errors.ts'
@@ -40,11 +43,25 @@ export async function askGate(
 export async function greet(socket: Socket, request: JsonObject): Promise<JsonObject> {
   socket.on('error', () => socket.destroy())
   socket.write(`${JSON.stringify(request)}\n`)
-  const answer = await readAnswer(socket)
+  let answer = await readAnswer(socket)
+  if (typeof answer.prove === 'string') answer = await prove(socket, answer.prove)
   if (answer.ok === true) return answer
   const { message = 'the gate ended the connection', help } = answer
   const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'
   throw new CliError('CLI_GATE', String(message), todo)
+}
+
+/** The gate wants to see which process this is: it names a file, which that process opens. */
+async function prove(socket: Socket, question: string): Promise<JsonObject> {
+  const file = join(tmpdir(), question.replace(/[^\w-]/g, ''))
+  const descriptor = openSync(file, 'wx', 0o600)
+  try {
+    socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
+    return await readAnswer(socket)
+  } finally {
+    closeSync(descriptor)
+    rmSync(file, { force: true })
+  }
 }
 
 function readAnswer(socket: Socket): Promise<JsonObject> {
@@ -62,6 +79,7 @@ function readAnswer(socket: Socket): Promise<JsonObject> {
       resolve(parse(said.subarray(0, end).toString()))
     }
     socket.on('data', take)
+    socket.resume()
     socket.once('close', () => resolve({}))
   })
 }

@@ -205,6 +205,13 @@ export const ERA_PROBE_MS_MAX = 15_000
 /** Calls that may go on without being counted again, over all sessions. */
 export const CONTINUATIONS_MAX = 10_000
 
+/** How long the gate's mark on its own processes may take to be set. */
+export const MARK_MS_MAX = 2_000
+/** Processes looked at in one turn when the peer of a connection is searched for. */
+export const PEER_PROCESSES_PER_TURN = 20
+/** Peers that are looked at first, since they came before. */
+export const PEER_PIDS_KEPT_MAX = 64
+
 // The socket.
 
 /** The first line of a connection, which says what it is for, and how long it may take. */

@@ -16,6 +16,7 @@ import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
+import { OwnPeers } from './front/own-peers.ts'
 import { readTls } from './front/read-tls.ts'
 import { MetricsFront } from './front/serve-metrics.ts'
 import { sealedNames } from './front/session-names.ts'
@@ -38,6 +39,7 @@ import { Policies } from './operate/policies.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
 import { MetricsWriter } from './operate/write-metrics.ts'
+import { OwnChildren } from './own-children.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -125,7 +127,9 @@ export async function runGate(
     )
     const reached = { ready, reload, metrics, url: () => url }
     const control = controlOf({ config, gate, ledger, freezes, policies, ...reached })
+    const peers = new OwnPeers(await markOwn(watcher, log))
     const socket = new SocketFront({
+      peers,
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
       open: (name, link, who) => gate.open(name, link, who),
@@ -154,6 +158,7 @@ export async function runGate(
       names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
       metrics: metricsFront(config, metrics),
       onRead: (ms) => meter.steps.read.observe(ms),
+      peers,
       ready,
       nowMs: () => performance.now(),
     })
@@ -185,6 +190,15 @@ async function spansTo(
 
 function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
   return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
+}
+
+/** What the gate starts from now on can be told from everybody else's. */
+async function markOwn(watcher: Watcher, log: Log): Promise<OwnChildren | undefined> {
+  const children = await OwnChildren.mark(`SLUICE_CHILD=${watcher.mark}`)
+  if (children?.isSure) return children
+  const known = children === undefined ? 'cannot be told from others here' : 'can hide'
+  log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
+  return children
 }
 
 function openLedger({ data, sync }: GateConfig, log: Log): Ledger {

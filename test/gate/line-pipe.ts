@@ -1,9 +1,9 @@
 // A pipe to the gate's socket by hand, a message a line: what `sluice stdio` carries, without the
 // command. Everything that comes is kept.
 
-import { createConnection } from 'node:net'
-import { join } from 'node:path'
+import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { connectGate, greet } from '../../src/cli/gate-socket.ts'
 import { type RunningGate, until } from './start-gate.ts'
 
 export interface Heard {
@@ -16,10 +16,10 @@ export interface Heard {
 
 /** `*` is all servers. */
 export async function pipeTo({ data }: RunningGate, server = '*') {
-  const socket = createConnection(join(data, 'gate.sock'))
+  const socket = (await connectGate(data)) as Socket
+  await greet(socket, { do: 'pipe', server })
   const heard: Heard[] = []
   createInterface({ input: socket }).on('line', (line) => heard.push(JSON.parse(line)))
-  socket.write(`${JSON.stringify({ do: 'pipe', server })}\n`)
   const say = (message: object) =>
     void socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const answerTo = async (id: number): Promise<Heard> => {

@@ -4,6 +4,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Caller } from '../../identity/caller.ts'
 import { META, metaOf } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'
@@ -13,8 +14,9 @@ import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config.ts'
 import { BODY_BYTES_MAX, PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import { ALL_SERVERS, type ClientLink } from '../link.ts'
-import type { Authenticate } from './authenticate.ts'
+import { type Authenticate, isLoopback } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
+import type { OwnPeers } from './own-peers.ts'
 import { readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import type { MetricsFront } from './serve-metrics.ts'
@@ -39,12 +41,15 @@ export interface HttpFrontOptions {
   readonly metrics?: MetricsFront | undefined
   /** How long it took to read a body that was there. */
   readonly onRead: (ms: number) => void
+  readonly peers: OwnPeers
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   readonly nowMs: () => number
 }
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 const KEEP_ALIVE_MS = 60_000
+const OWN_PEER =
+  'the connection comes from a process that the gate itself started, or one it cannot tell from those'
 /** For last answers to reach their client. */
 const FLUSH_MS = 500
 
@@ -53,6 +58,7 @@ export class HttpFront {
   readonly #server: Server
   readonly #sessions: Sessions
   readonly #sweeper: NodeJS.Timeout
+  readonly #ownPeers = new WeakMap<Socket, Promise<boolean>>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -70,6 +76,9 @@ export class HttpFront {
         ? createServer(take)
         : createTlsServer({ ...options.tls, minVersion: 'TLSv1.2' }, take)
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS
+    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket) =>
+      this.#lookAt(socket as Socket),
+    )
     this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
   }
 
@@ -104,6 +113,16 @@ export class HttpFront {
     clearTimeout(patience)
   }
 
+  /** Once a connection; its requests wait for it. */
+  #lookAt(socket: Socket): void {
+    if (!isLoopback(socket.remoteAddress)) return
+    // What cannot be found out is refused.
+    this.#ownPeers.set(
+      socket,
+      this.#options.peers.isOwn(socket).catch(() => true),
+    )
+  }
+
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const why = refusedOrigin(request, this.#port, this.#options.names)
     if (why !== undefined) return refuse(response, 403, RPC.invalidRequest, why)
@@ -117,6 +136,8 @@ export class HttpFront {
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined) return nothingAt(response, path)
     if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
+    if (await this.#ownPeers.get(request.socket))
+      return refuse(response, 403, RPC.invalidRequest, OWN_PEER)
     const caller = await authenticate.caller(request, response, path)
     if (caller === undefined) return
     // Only then: which servers there are is nobody else's business.

@@ -12,6 +12,7 @@ import type { ClientLink } from '../link.ts'
 import { Refused } from '../operate/refused.ts'
 import { type Hello, readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
+import type { OwnPeers } from './own-peers.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
@@ -24,6 +25,7 @@ export interface SocketFrontOptions {
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
   /** What whoever connects should know, in words; empty where nothing. */
   readonly notice: () => string
+  readonly peers: OwnPeers
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
 }
@@ -61,6 +63,7 @@ export class SocketFront {
     socket.on('error', () => socket.destroy())
     try {
       const hello = await readHello(socket)
+      await this.#checkPeer(socket, hello)
       if (hello.word === 'pipe') return await this.#pipe(socket, hello)
       say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
     } catch (error) {
@@ -68,6 +71,20 @@ export class SocketFront {
     }
     socket.resume()
     socket.end()
+  }
+
+  /** The system does not tell who is at the other end, so it has to show which process it is. */
+  async #checkPeer(socket: Socket, { rest }: Hello): Promise<void> {
+    const question = this.#options.peers.question()
+    if (question === undefined) return
+    say(socket, { prove: question })
+    if (rest.length > 0) socket.unshift(rest)
+    const answer = readHello(socket)
+    socket.resume()
+    const { request } = await answer
+    const why = this.#options.peers.refuses(question, request.pid)
+    if (why !== undefined)
+      throw new Refused(`the connection is refused: ${why}`, 'run the command yourself')
   }
 
   async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {
