@@ -22,6 +22,9 @@ import {
 import { ROOT } from './rooms.ts'
 import { type AuthorisationServer, serveAuthorisation } from './servers/authorisation.ts'
 
+/** For a machine that is busy; an answer ends it sooner. */
+const PATIENCE_MS = 20_000
+
 const READER = `
 version: 1
 default: deny
@@ -359,6 +362,7 @@ describe('beyond loopback', () => {
         ['GET /mcp/echo HTTP/1.1', `host: ${host}`, ...more, 'connection: close', '', ''].join(
           '\r\n',
         ),
+        PATIENCE_MS,
       )
     const metadata = 'https://gate.example.com/.well-known/oauth-protected-resource/mcp/echo'
     for (const host of ['gate.example.com', 'gate.example.com:443', new URL(far.url).host]) {
@@ -399,6 +403,7 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
         [`host: ${new URL(poisoned.url).host}`, 'content-type: application/json'],
         '{}',
       ),
+      PATIENCE_MS,
     )
     expect(other).toMatch(/^HTTP\/1.1 400 /)
     const status = await sluice(['status', '--config', join(poisoned.folder, 'sluice.yaml')])

@@ -127,7 +127,7 @@ export async function runGate(
     )
     const reached = { ready, reload, metrics, url: () => url }
     const control = controlOf({ config, gate, ledger, freezes, policies, ...reached })
-    const peers = new OwnPeers(await markOwn(watcher, log))
+    const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)
     const socket = new SocketFront({
       peers,
       path,

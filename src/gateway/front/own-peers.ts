@@ -19,18 +19,21 @@ interface Holder {
 
 export class OwnPeers {
   readonly #children: OwnChildren | undefined
+  readonly #isNeeded: () => boolean
   /** Processes that were peers before, the newest last. */
   readonly #known = new Set<number>()
 
-  /** Undefined: processes cannot be told apart here, and everybody passes. */
-  constructor(children: OwnChildren | undefined) {
+  /** Without `children` processes cannot be told apart here, and everybody passes. `isNeeded` says
+   * whether this gate has started any yet. */
+  constructor(children: OwnChildren | undefined, isNeeded: () => boolean) {
     this.#children = children
+    this.#isNeeded = isNeeded
   }
 
   /** Of a connection over loopback. False for everybody where the gate has no processes. */
   async isOwn({ localPort, remotePort }: Socket): Promise<boolean> {
     const children = this.#children
-    if (children === undefined) return false
+    if (children === undefined || !this.#isNeeded()) return false
     const { ours, others } = children.split()
     if (ours.length === 0) return false
     const holders = await holdersOf(remotePort ?? 0, localPort ?? 0)
@@ -58,7 +61,8 @@ export class OwnPeers {
    * now. Undefined where nothing has to be shown. */
   question(): string | undefined {
     const children = this.#children
-    if (children === undefined || children.split().ours.length === 0) return undefined
+    if (children === undefined || !this.#isNeeded()) return undefined
+    if (children.split().ours.length === 0) return undefined
     return `proof-${randomBytes(16).toString('hex')}`
   }
 
