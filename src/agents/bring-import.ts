@@ -8,7 +8,7 @@ import { AgentError } from './errors.ts'
 import { IMPORT_BYTES_MAX } from './limits.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
 import { type Exported, readExport, toPortable } from './portable.ts'
-import { hashAnswer } from './residents.ts'
+import { hashAnswer, LIMITS } from './residents.ts'
 import type { AgentRow } from './rows.ts'
 import { type Stepper, unwrap } from './stepper.ts'
 
@@ -83,15 +83,14 @@ function fromMemory(
   const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
-  const said = instance.call({ operation: 'step', text, nowMs }, { polls: 1_000, timeoutMs: 1_000 })
+  const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
   const { summary } = unwrap<{ summary: AgentRow['summary'] }>(said.text)
   return journal.transact(() => {
-    const key = journal.insertAgent(freshRow(stepper, exported, options), summary)
-    journal.putCheckpoint(key, 0, image.hash, journal.putMemory(memory))
+    const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, 1)
+    journal.putCheckpoint(agent.key, 0, image.hash, journal.putMemory(memory))
     const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
-    journal.append(key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
-    journal.setStanding(key, 1, summary, null)
-    return settleBudget(stepper, journal.agent(id) as AgentRow, exported, options)
+    journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
+    return settleBudget(stepper, agent, exported, options)
   })
 }
 

@@ -90,7 +90,15 @@ export class Effects {
     const { event, bytes } = await this.#result(agent, effect, before, signal)
     if (signal.aborted) return
     this.#running.delete(`${agent.id} ${effect.id}`)
-    await this.#setting.apply(agent.id, event, bytes)
+    try {
+      await this.#setting.apply(agent.id, event, bytes)
+    } catch (error) {
+      // A result that the agent cannot take must not leave it waiting for ever.
+      const { code, message } = error as AgentError
+      const instead = code === 'AGENT_FAULT' ? unusable(event, message) : undefined
+      if (instead === undefined) throw error
+      await this.#setting.apply(agent.id, instead)
+    }
   }
 
   async #result(
@@ -203,6 +211,29 @@ function callOf(
   const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
   const name = `${id}.${effectId}`
   return { owner, agent: facts, family: String(family), server, tool, args, effectId: name, signal }
+}
+
+/** What is said in place of a result that made the agent fail inside. */
+function unusable(event: Event, message: string): Event | undefined {
+  const { at } = event
+  switch (event.kind) {
+    case 'model':
+      return { kind: 'model_failed', at, effectId: event.effectId, code: 'AGENT_FAULT', message }
+    case 'tool':
+      return { kind: 'tool', at, effectId: event.effectId, ...failed('AGENT_FAULT', message) }
+    case 'code': {
+      const nothing = { write: [], remove: [] }
+      return {
+        kind: 'code',
+        at,
+        effectId: event.effectId,
+        ...failed('AGENT_FAULT', message),
+        ...nothing,
+      }
+    }
+    default:
+      return undefined
+  }
 }
 
 /** What the model gets to read. A denial is a result it can act on. */

@@ -8,7 +8,7 @@ import { AgentError } from './errors.ts'
 import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
 import { type Exported, toPortable } from './portable.ts'
-import { hashAnswer } from './residents.ts'
+import { hashAnswer, LIMITS } from './residents.ts'
 import type { AgentRow } from './rows.ts'
 import { type Stepper, unwrap } from './stepper.ts'
 import { takeExport } from './take-export.ts'
@@ -28,29 +28,30 @@ export function forkAgent(
   const seq = turn === null ? agent.seq : journal.seqOfTurn(agent.key, turn)
   if (seq === undefined)
     throw new AgentError('AGENT_INPUT', `\`${agent.id}\` has no turn ${turn} in its journal`)
+  // The checkpoint is what all forks share.
+  if (turn === null) residents.checkpoint(agent)
   const instance = residents.at(agent, seq)
   const image = instance.image.hash
   const origin = instance.save()
   const first = forkedEvent(ids[0] as string, nowMs)
   const call = { operation: 'step', text: first, nowMs }
-  const said = instance.call(call, { polls: 1_000, timeoutMs: 1_000 })
+  const said = instance.call(call, LIMITS)
   const { summary } = unwrap<{ summary: AgentRow['summary'] }>(said.text)
   residents.giveBack(instance)
   const answer = hashAnswer(said.text)
   return journal.transact(() => {
     const memory = journal.memoryOf(agent.key, seq) ?? journal.putMemory(origin)
+    const { owner, family, depth, asked, model, template } = agent
+    const { limits, price } = journal.family(family)
+    const about = { owner, family, depth, image, asked, model, template, limits, price }
     return ids.map((id) => {
-      const { owner, family, depth, asked, model, template } = agent
-      const { limits, price } = journal.family(family)
-      const fresh = { id, owner, family, depth, image, asked, model, template, limits, price }
-      const key = journal.insertAgent({ ...fresh, createdAt: nowMs }, summary)
-      journal.putCheckpoint(key, 0, image, memory)
+      const fork = journal.insertAgent({ ...about, id, createdAt: nowMs }, summary, 1)
+      journal.putCheckpoint(fork.key, 0, image, memory)
       const event = forkedEvent(id, nowMs)
       const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event }
       // What a fork answers does not depend on its name.
-      journal.append(key, { ...row, bytes: null, answer }, null)
-      journal.setStanding(key, 1, summary, null)
-      return journal.agent(id) as AgentRow
+      journal.append(fork.key, { ...row, bytes: null, answer }, null)
+      return fork
     })
   })
 }

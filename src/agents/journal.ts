@@ -20,7 +20,7 @@ export interface NewAgent {
   readonly depth: number
   readonly image: string
   readonly createdAt: number
-  readonly asked: unknown
+  readonly asked: Readonly<Record<string, unknown>>
   readonly model: string
   readonly template: string | null
   readonly limits: Limits
@@ -32,6 +32,7 @@ const MEMORY_BYTES_MAX = 128 * 1_048_576
 export class Journal {
   readonly database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #counts = new Map<string, number>()
 
   constructor(directory: string) {
     this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
@@ -78,7 +79,11 @@ export class Journal {
     return statement
   }
 
-  insertAgent(agent: NewAgent, summary: Summary): number {
+  /** `seq` is how many events it has; they are appended in the same transaction. */
+  insertAgent(agent: NewAgent, summary: Summary, seq: number): AgentRow {
+    // A transaction that fails after this counts too much, which is tighter, never looser.
+    const count = this.#counts.get(agent.owner)
+    if (count !== undefined) this.#counts.set(agent.owner, count + 1)
     const family =
       agent.family ??
       this.run(
@@ -86,15 +91,16 @@ export class Journal {
         JSON.stringify(agent.limits),
         JSON.stringify(agent.price),
       )
-    return this.run(
+    const key = this.run(
       `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked, model, template,
-        state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+        state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       agent.id,
       agent.owner,
       family,
       agent.depth,
       agent.image,
       agent.createdAt,
+      seq,
       JSON.stringify(agent.asked),
       agent.model,
       agent.template,
@@ -102,6 +108,9 @@ export class Journal {
       JSON.stringify(summary),
       summary.wakeAt,
     )
+    const { id, owner, depth, image, createdAt, asked, model, template } = agent
+    const known = { id, owner, family, depth, image, createdAt, asked, model, template }
+    return { key, ...known, seq, state: summary.state, summary, hostStop: null }
   }
 
   agent(id: string): AgentRow | undefined {
@@ -121,8 +130,14 @@ export class Journal {
     ).map(toAgent)
   }
 
+  /** Counted once and then kept: counting rows would make a create dearer with each agent. */
   countAgents(owner: string): number {
-    return Number(this.get('SELECT count(*) AS n FROM agents WHERE owner = ?', owner)?.n)
+    let count = this.#counts.get(owner)
+    if (count === undefined) {
+      count = Number(this.get('SELECT count(*) AS n FROM agents WHERE owner = ?', owner)?.n)
+      this.#counts.set(owner, count)
+    }
+    return count
   }
 
   family(family: number): FamilyRow {
@@ -225,6 +240,27 @@ export class Journal {
     )
   }
 
+  /** The last but one goes where it is close to the one before it and all three are of one core. */
+  thinCheckpoints(key: number, apart: number): void {
+    const [newest, middle, older] = this.all(
+      'SELECT seq, image, memory FROM checkpoints WHERE agent = ? ORDER BY seq DESC LIMIT 3',
+      key,
+    )
+    if (newest === undefined || middle === undefined || older === undefined) return
+    const close = Number(middle.seq) - Number(older.seq) < apart
+    if (!close || middle.image !== newest.image || middle.image !== older.image) return
+    this.run('DELETE FROM checkpoints WHERE agent = ? AND seq = ?', key, Number(middle.seq))
+    this.#dropMemory(Number(middle.memory))
+  }
+
+  #dropMemory(memory: number): void {
+    this.run(
+      'DELETE FROM memories WHERE memory = ? AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE memory = ?)',
+      memory,
+      memory,
+    )
+  }
+
   checkpoint(key: number, until: number): CheckpointRow | undefined {
     const row = this.get(
       `SELECT c.seq, c.image, m.bytes FROM checkpoints c JOIN memories m ON m.memory = c.memory
@@ -265,17 +301,13 @@ export class Journal {
   }
 
   /** Everything of an agent; its memories where nobody else has them. */
-  remove(key: number, family: number): void {
+  remove(key: number, family: number, owner: string): void {
+    this.#counts.delete(owner)
     for (const table of ['events', 'runs', 'effects', 'program_events', 'agents'])
       this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
     const memories = this.all('SELECT memory FROM checkpoints WHERE agent = ?', key)
     this.run('DELETE FROM checkpoints WHERE agent = ?', key)
-    for (const { memory } of memories)
-      this.run(
-        'DELETE FROM memories WHERE memory = ? AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE memory = ?)',
-        Number(memory),
-        Number(memory),
-      )
+    for (const { memory } of memories) this.#dropMemory(Number(memory))
     if (this.familyMembers(family) === 0) this.run('DELETE FROM families WHERE family = ?', family)
   }
 }

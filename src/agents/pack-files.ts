@@ -20,8 +20,8 @@ export function packFiles(loose: readonly LooseFile[]): PackedFiles {
   let offset = 0
   const files = loose.map(({ path, content, modifiedAt }): FileIn => {
     const about = { path, ...(modifiedAt === undefined ? {} : { modifiedAt }) }
-    const text = typeof content === 'string' ? content : strictUtf8(content)
-    if (text !== undefined) return { ...about, text }
+    const text = typeof content === 'string' ? wellFormed(content) : strictUtf8(content)
+    if (text !== undefined) return { ...about, text, size: Buffer.byteLength(text) }
     parts.push(content as Uint8Array)
     offset += content.length
     return { ...about, bytes: [offset - content.length, content.length] }
@@ -35,6 +35,11 @@ export function unpackExported(files: readonly ExportedFile[]): LooseFile[] {
     modifiedAt: file.modifiedAt,
     content: 'text' in file ? file.text : new Uint8Array(Buffer.from(file.base64, 'base64')),
   }))
+}
+
+/** Half characters as U+FFFD, as the guest itself would. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
 function strictUtf8(bytes: Uint8Array): string | undefined {

@@ -32,7 +32,7 @@ interface Resident {
   bytesSince: number
 }
 
-const LIMITS = { polls: STEP_POLLS_MAX, timeoutMs: STEP_TIMEOUT_MS }
+export const LIMITS = { polls: STEP_POLLS_MAX, timeoutMs: STEP_TIMEOUT_MS, isOurs: true }
 const HASH_BYTES = 16
 
 export function hashAnswer(text: string): Buffer {
@@ -44,6 +44,8 @@ export class Residents {
   readonly #images = new Map<string, { image: Image; pool: Pool }>()
   /** In the order of their last use. */
   readonly #residents = new Map<number, Resident>()
+  /** What a memory was before it was asked something; one at a time. */
+  #scratch: Buffer | undefined
 
   constructor(journal: Journal, image: Image) {
     this.#journal = journal
@@ -80,19 +82,21 @@ export class Residents {
     }
   }
 
-  kept(place: Place, eventBytes: number, isResting: boolean): void {
+  kept(place: Place, eventBytes: number, hasEnded: boolean): void {
     const resident = this.#residents.get(place.key)
     if (resident === undefined) return
     resident.seq += 1
     resident.bytesSince += eventBytes
     const events = resident.seq - resident.checkpointSeq
     const due = events >= CHECKPOINT_EVENTS || resident.bytesSince >= CHECKPOINT_EVENT_BYTES
-    if (due || (isResting && events > REPLAY_EVENTS_MAX)) this.#checkpoint(resident)
+    if (due || (hasEnded && events > REPLAY_EVENTS_MAX)) this.#checkpoint(resident)
   }
 
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */
   forget(key: number): void {
+    const resident = this.#residents.get(key)
     this.#residents.delete(key)
+    if (resident !== undefined) this.giveBack(resident.instance)
   }
 
   /** Several questions to the same state; what asking did to the memory is undone. */
@@ -102,7 +106,8 @@ export class Residents {
     work: (ask: (text: string) => GuestAnswer) => Result,
   ): Result {
     const { instance } = this.#wake(place)
-    const before = instance.copy()
+    const before = instance.copy(this.#scratch)
+    this.#scratch = before
     try {
       return work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS))
     } finally {
@@ -183,6 +188,7 @@ export class Residents {
     const memory = resident.instance.save()
     this.#journal.transact(() => {
       this.#journal.putCheckpoint(key, resident.seq, image, this.#journal.putMemory(memory))
+      this.#journal.thinCheckpoints(key, CHECKPOINT_EVENTS)
     })
     resident.checkpointSeq = resident.seq
     resident.bytesSince = 0

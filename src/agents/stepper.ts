@@ -2,6 +2,7 @@
 // committed to the journal with the summary, the counts, the runs and the open effects, in one
 // transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Event, Question, Said, Step } from '../guest/words.ts'
 import type { Image } from '../sandbox/image.ts'
 import type { Instance } from '../sandbox/instance.ts'
@@ -10,7 +11,7 @@ import { countEvent, judgeFamily } from './enforce.ts'
 import { AgentError, toAgentError } from './errors.ts'
 import { Journal, type NewAgent } from './journal.ts'
 import { AGENTS_PER_OWNER_MAX } from './limits.ts'
-import { hashAnswer, Residents } from './residents.ts'
+import { hashAnswer, LIMITS, Residents } from './residents.ts'
 import type { AgentRow, HostStop } from './rows.ts'
 
 export interface Applied {
@@ -62,17 +63,16 @@ export class Stepper {
     const text = JSON.stringify(event)
     const { instance, answer } = this.residents.begin(fresh.image, text, bytes, event.at)
     const step = this.#read(answer.text, instance)
-    const key = this.journal.transact(() => {
-      const key = this.journal.insertAgent(fresh, step.summary)
+    const agent = this.journal.transact(() => {
+      const made = this.journal.insertAgent(fresh, step.summary, 1)
       const turn = step.summary.turnCount
       const row = { seq: 1, at: event.at, kind: event.kind, turn, event: text }
       const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
-      this.journal.append(key, kept, null)
-      this.journal.setStanding(key, 1, step.summary, null)
-      return key
+      this.journal.append(made.key, kept, null)
+      return made
     })
-    this.residents.adopt({ key, image: fresh.image, seq: 1 }, instance)
-    return { agent: this.find(null, fresh.id), step }
+    this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
+    return { agent, step }
   }
 
   /**
@@ -101,7 +101,7 @@ export class Stepper {
       const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(said.text) }
       this.journal.append(agent.key, kept, nonce ?? null)
     })
-    this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.summary.runId === null)
+    this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.ended.length > 0)
     const after = this.find(null, agent.id)
     if (hostStop !== null && agent.hostStop === null && step.summary.stop === null)
       return this.#enforce(after, step, hostStop)
@@ -121,7 +121,7 @@ export class Stepper {
 
   remove(agent: AgentRow): void {
     this.residents.forget(agent.key)
-    this.journal.transact(() => this.journal.remove(agent.key, agent.family))
+    this.journal.transact(() => this.journal.remove(agent.key, agent.family, agent.owner))
   }
 
   /** All that follows from a step, in the transaction of its event. */
@@ -138,12 +138,13 @@ export class Stepper {
       append()
       const isTurn = !isCompaction(journal, agent.key, event)
       const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
-      let family = countEvent(journal.family(agent.family), event, isTurn, calls)
+      const before = journal.family(agent.family)
+      let family = countEvent(before, event, isTurn, calls)
       if (event.kind === 'resume')
         family = { ...family, limits: { ...family.limits, ...event.limits } }
       if (event.kind === 'reset' && journal.familyMembers(agent.family) === 1)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
-      journal.setFamily(agent.family, family)
+      if (!isDeepStrictEqual(before, family)) journal.setFamily(agent.family, family)
       this.#noteEffects(agent.key, event, step)
       this.#noteRuns(agent.key, event, step, request)
       const started = startOfRun(journal, agent.key, step.summary.runId)
@@ -240,8 +241,7 @@ export class Stepper {
     const row = this.journal.events(agent.key, seq - 1, seq)[0]
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
     const call = { operation: 'step', text: row.event, nowMs: row.at }
-    const limits = { polls: Number.MAX_SAFE_INTEGER, timeoutMs: 1_000 }
-    const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, limits)
+    const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
     return { agent, step: unwrap<Step>(said.text) }
   }
 

@@ -21,7 +21,7 @@ const LIST_MAX = 1_000
 const GREP_MATCHES_MAX = 200
 const GREP_LINE_LENGTH_MAX = 300
 /** Characters one grep looks at; it then says where to go on. */
-const GREP_CHARACTERS_MAX = 4_000_000
+const GREP_CHARACTERS_MAX = 1_000_000
 
 export class Files {
   #files = new Map<string, File>()
@@ -37,9 +37,13 @@ export class Files {
   }
 
   put(path: unknown, content: string | Uint8Array, at: number, limits: Limits): File {
-    const name = normalisePath(path)
     const kept = typeof content === 'string' ? wellFormed(content) : content
     const bytes = typeof kept === 'string' ? utf8Bytes(kept) : kept.length
+    return this.#put(path, kept, bytes, at, limits)
+  }
+
+  #put(path: unknown, kept: string | Uint8Array, bytes: number, at: number, limits: Limits): File {
+    const name = normalisePath(path)
     if (bytes > limits.fileBytesMax)
       throw tooMuch(
         `\`${name}\` would have ${bytes} bytes, a file has at most ${limits.fileBytesMax}`,
@@ -62,7 +66,10 @@ export class Files {
     const [offset = 0, length = 0] = file.bytes ?? []
     const content = file.text ?? bytes?.slice(offset, offset + length)
     if (content === undefined) throw new Refusal('AGENT_INPUT', `\`${file.path}\` has no content`)
-    this.put(file.path, content, file.modifiedAt ?? at, limits)
+    const when = file.modifiedAt ?? at
+    if (file.size === undefined || typeof content !== 'string')
+      this.put(file.path, content, when, limits)
+    else this.#put(file.path, content, file.size, when, limits)
   }
 
   /** All of it, or nothing and why. */

@@ -104,6 +104,8 @@ export interface Stop {
 export interface FileIn {
   readonly path: string
   readonly text?: string
+  /** Of the text in UTF-8, where whoever hands it in has counted, and seen that it is whole. */
+  readonly size?: number
   readonly bytes?: readonly [offset: number, length: number]
   readonly modifiedAt?: number
 }

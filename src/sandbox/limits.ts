@@ -26,3 +26,5 @@ export const WATCHDOG_INTERVAL_MS = 50
 export const THREAD_FAILURES_MAX = 5
 /** Ranges a delta may have, a bound for what is read from disk. */
 export const DELTA_RANGES_MAX = 1_000_000
+/** How far code threads stand back behind the gate's thread, as `nice` counts. */
+export const PROGRAM_NICENESS = 10

@@ -2,12 +2,18 @@
 // after it. Between two pieces a program is its memory at rest, so that none is held while a tool or
 // a person is waited for. Started by programs.ts.
 
+import { setPriority } from 'node:os'
 import { openImage } from './image.ts'
 import { type GuestAnswer, Instance } from './instance.ts'
+import { PROGRAM_NICENESS } from './limits.ts'
 import type { ProgramAnswer, ProgramPiece } from './programs.ts'
 import { serveThread, threadData } from './thread-port.ts'
 
 const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
+
+// Hostile code takes what it gets: the gate's thread goes first. On Linux 0 is this thread alone;
+// elsewhere it would be the whole process.
+if (process.platform === 'linux') setPriority(0, PROGRAM_NICENESS)
 
 serveThread((piece: ProgramPiece) => {
   const instance = new Instance(image)

@@ -1,0 +1,221 @@
+// `npm run bench -- agents [--count N] [--agents N] [--runs N] [--peer "command of an MCP server"]`:
+// agents in process (thread hop and commit included) and over MCP stdio, beside rvagent-wasm in
+// process and beside any server with the same tools; many agents on disk; runs at once; and whether
+// the cost of a call grows with turns and files.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { RunOptions } from '../scripts/dispatch.ts'
+import { ROOT } from '../scripts/run-step.ts'
+import { Service } from '../src/agents/service.ts'
+import { overMcp } from './agents/over-mcp.ts'
+import { show, summed, type Timed, time } from './agents/timing.ts'
+
+const OWNER = 'bench'
+
+export async function run(options: RunOptions): Promise<number> {
+  const count = Number(options.count ?? 500)
+  const base = mkdtempSync(join(tmpdir(), 'sluice-agents-bench-'))
+  const scripts = join(base, 'scripts')
+  mkdirSync(scripts)
+  writeFileSync(join(scripts, 'work.json'), JSON.stringify({ turns: workingTurns(15) }))
+  writeFileSync(join(scripts, 'long.json'), JSON.stringify({ turns: workingTurns(30) }))
+  const models = { environment: {}, providers: {}, scripts, prices: {} }
+  const rows: Timed[] = []
+  const remarks: string[] = []
+  const report = (...more: Timed[]): void => {
+    rows.push(...more)
+    if (!options.json) for (const row of more) console.log(show(row))
+  }
+  const service = await Service.start({ directory: join(base, 'data'), models })
+  try {
+    report(...(await inProcess(service, count)))
+    report(...(await besideRvAgent(count)))
+    report(...(await flat(service)))
+    report(...(await many(service, Number(options.agents ?? 1_000), remarks)))
+    report(...(await runsAtOnce(service, Number(options.runs ?? 64), remarks)))
+  } finally {
+    await service.close()
+  }
+  const own = join(base, 'own')
+  const serve = [process.execPath, join(ROOT, 'bin/sluice.js'), 'agents', 'serve', '--data', own]
+  report(...(await overMcp('sluice over MCP', serve, count, 'script:none')))
+  if (typeof options.peer === 'string')
+    report(...(await overMcp('peer over MCP', options.peer.split(' '), count, 'local')))
+  rmSync(base, { recursive: true, force: true })
+  if (options.json) console.log(JSON.stringify({ rows, remarks }))
+  else for (const remark of remarks) console.log(remark)
+  return 0
+}
+
+async function inProcess(service: Service, count: number): Promise<Timed[]> {
+  const { id } = await service.create(OWNER, { model: 'script:work' })
+  await service.prompt(OWNER, id, { input: 'go' })
+  const write = (at: number) =>
+    service.callTool(OWNER, id, 'write_file', { path: `f${at % 20}`, content: `${at}` })
+  const now = () => Date.now()
+  return [
+    await time('create, committed', count, () => service.create(OWNER, { model: 'script:x' })),
+    await time('todos, resident', count, () => service.ask(OWNER, id, { ask: 'todos' })),
+    await time('is_stopped', count, () => service.steps.standing(OWNER, id, now())),
+    await time('write_file, committed', count, write),
+    await time('files after a write, resident', count, async (at) => {
+      await write(at)
+      return service.ask(OWNER, id, { ask: 'files' })
+    }),
+    await time('export', Math.min(count, 100), () => service.export(OWNER, id, 'json', 'keep')),
+    await forkBulk(service, id),
+  ]
+}
+
+async function forkBulk(service: Service, id: string): Promise<Timed> {
+  const times: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const began = performance.now()
+    const forks = await service.fork(OWNER, id, 150, null)
+    times.push(((performance.now() - began) * 1_000) / 150)
+    for (const fork of forks) await service.terminate(OWNER, fork.id)
+  }
+  return summed('fork, an agent of 150 in bulk', times)
+}
+
+interface RvAgent {
+  get_todos(): unknown
+  is_stopped(): boolean
+}
+
+async function besideRvAgent(count: number): Promise<Timed[]> {
+  const { initSync, WasmAgent } = await import('@ruvector/rvagent-wasm')
+  const file = import.meta.resolve('@ruvector/rvagent-wasm/rvagent_wasm_bg.wasm')
+  initSync({ module: readFileSync(fileURLToPath(file)) })
+  const make = (): RvAgent => new WasmAgent('{"model":"test"}') as unknown as RvAgent
+  const agent = make()
+  return [
+    await time('rvagent-wasm in process: create (shared memory)', count, make),
+    await time('rvagent-wasm in process: todos', count, () => agent.get_todos()),
+    await time('rvagent-wasm in process: is_stopped', count, () => agent.is_stopped()),
+  ]
+}
+
+/** The cost of a write and of a query, whatever is behind an agent. */
+async function flat(service: Service): Promise<Timed[]> {
+  const rows: Timed[] = []
+  for (const megabytes of [0, 1, 7]) {
+    const files = Object.fromEntries(
+      Array.from({ length: megabytes }, (_, at) => [`big${at}`, 'x'.repeat(1_000_000)]),
+    )
+    const { id } = await service.create(OWNER, { model: 'script:x', files })
+    const touch = (at: number) =>
+      service.callTool(OWNER, id, 'write_todos', { todos: [`todo ${at}`] })
+    rows.push(await time(`a todo write with ${megabytes} MB of files`, 60, touch))
+    rows.push(
+      await time(`todos with ${megabytes} MB of files`, 60, () =>
+        service.ask(OWNER, id, { ask: 'todos' }),
+      ),
+    )
+  }
+  const { id } = await service.create(OWNER, { model: 'script:x', maxTurns: 5_000 })
+  let turn = 0
+  for (const until of [1, 100, 1_000]) {
+    const times: number[] = []
+    while (turn < until) {
+      const began = performance.now()
+      await oneTurn(service, id, turn)
+      turn += 1
+      times.push((performance.now() - began) * 1_000)
+    }
+    rows.push(summed(`a turn's two steps, around turn ${until}`, times.slice(-50)))
+  }
+  return rows
+}
+
+/** A prompt and its answer, without a model: what a turn costs that is not the model. */
+async function oneTurn(service: Service, id: string, turn: number): Promise<void> {
+  const runId = `run_bench_${String(turn).padStart(6, '0')}`
+  const prompt = {
+    kind: 'prompt',
+    at: Date.now(),
+    runId,
+    input: 'x'.repeat(200),
+    maxTurns: null,
+  } as const
+  const { step } = await service.steps.apply(OWNER, id, prompt)
+  await service.steps.apply(OWNER, id, {
+    kind: 'model',
+    at: Date.now(),
+    effectId: step.effects[0]?.id ?? '',
+    text: 'y'.repeat(500),
+    toolCalls: [],
+    usage: { inputTokens: 10, outputTokens: 10 },
+  })
+}
+
+/** Agents that have worked 15 turns with 20 files, on disk. */
+async function many(service: Service, agents: number, remarks: string[]): Promise<Timed[]> {
+  const ids: string[] = []
+  let family = ''
+  for (let made = 0; made < agents; ) {
+    // A family has a bound, so every so often one works for itself.
+    if (made % 900 === 0) {
+      family = (await service.create(OWNER, { model: 'script:work' })).id
+      await service.prompt(OWNER, family, { input: 'go' })
+    }
+    const copies = Math.min(150, agents - made, 900 - (made % 900))
+    for (const { id } of await service.fork(OWNER, family, copies, null)) ids.push(id)
+    made += copies
+  }
+  const pick = (at: number): string => ids[(at * 7_919) % ids.length] ?? ''
+  const rows = [
+    await time(`a random one of ${agents} on disk: files`, 300, (at) =>
+      service.ask(OWNER, pick(at), { ask: 'files' }),
+    ),
+    await time(`a page of the list of ${agents}`, 100, () =>
+      service.steps.list(OWNER, null, 0, 100),
+    ),
+  ]
+  remarks.push(`RSS with ${agents} agents: ${Math.round(process.memoryUsage().rss / 1_048_576)} MB`)
+  return rows
+}
+
+async function runsAtOnce(service: Service, runs: number, remarks: string[]): Promise<Timed[]> {
+  const agents = await Promise.all(
+    Array.from({ length: runs }, () =>
+      service.create(OWNER, { model: 'script:long', maxTurns: 100 }),
+    ),
+  )
+  const cpu = process.cpuUsage()
+  const began = performance.now()
+  const times = await Promise.all(
+    agents.map(async ({ id }) => {
+      const start = performance.now()
+      await service.prompt(OWNER, id, { input: 'go', waitMs: 600_000 })
+      return (performance.now() - start) * 1_000
+    }),
+  )
+  const ms = performance.now() - began
+  const { user, system } = process.cpuUsage(cpu)
+  remarks.push(
+    `${runs} runs of 31 turns at once: ${Math.round((runs * 60_000) / ms)} runs a minute, ` +
+      `${Math.round((user + system) / (runs * 31))} µs of CPU a turn`,
+  )
+  return [summed(`a run of 31 turns, ${runs} at once`, times)]
+}
+
+function workingTurns(turns: number): object[] {
+  const work = Array.from({ length: turns }, (_, at) => ({
+    text: `thinking about step ${at}`,
+    toolCalls: [
+      {
+        name: 'write_file',
+        input: { path: `src/f${at % 20}.ts`, content: `export const v${at} = ${at}\n`.repeat(80) },
+      },
+      {
+        name: 'write_todos',
+        input: { todos: [`step ${at}`, { content: 'done', status: 'completed' }] },
+      },
+    ],
+  }))
+  return [...work, { text: 'finished' }]
+}

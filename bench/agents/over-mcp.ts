@@ -1,0 +1,43 @@
+// The same calls over MCP stdio, for Sluice and for any server with the same tools: create, todos,
+// is_stopped, export, and fork where there is one.
+
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { type Timed, time } from './timing.ts'
+
+export async function overMcp(
+  name: string,
+  [command = '', ...args]: readonly string[],
+  count: number,
+  model: string,
+): Promise<Timed[]> {
+  const client = new Client({ name: 'bench', version: '1' })
+  await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }))
+  try {
+    const { tools } = await client.listTools()
+    const prefix = tools.some((tool) => tool.name === 'wasm_agent_create') ? '' : 'mcp__'
+    const call = async (tool: string, given: object) => {
+      const result = await client.callTool({
+        name: prefix + tool,
+        arguments: given as Record<string, unknown>,
+      })
+      return JSON.parse((result.content as { text: string }[])[0]?.text ?? 'null')
+    }
+    const made = await call('wasm_agent_create', { model })
+    const agentId = made?.agent?.id ?? made?.agentId ?? made?.id
+    const one = { agentId }
+    const rows = [
+      await time(`${name}: create`, count, () => call('wasm_agent_create', { model })),
+      await time(`${name}: todos`, count, () => call('wasm_agent_todos', one)),
+      await time(`${name}: is_stopped`, count, () => call('wasm_agent_is_stopped', one)),
+      await time(`${name}: export`, Math.min(count, 200), () => call('wasm_agent_export', one)),
+    ]
+    if (tools.some((tool) => tool.name === 'wasm_agent_fork'))
+      rows.push(
+        await time(`${name}: fork`, Math.min(count, 200), () => call('wasm_agent_fork', one)),
+      )
+    return rows
+  } finally {
+    await client.close()
+  }
+}

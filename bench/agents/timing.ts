@@ -1,0 +1,35 @@
+// What the agents' measurements share: times of single calls, and their percentiles.
+
+export interface Timed {
+  readonly name: string
+  readonly p50Us: number
+  readonly p99Us: number
+  readonly count: number
+}
+
+export async function time(
+  name: string,
+  count: number,
+  call: (at: number) => unknown,
+): Promise<Timed> {
+  const times: number[] = []
+  const warm = Math.min(50, Math.ceil(count / 5))
+  for (let at = -warm; at < count; at += 1) {
+    const began = performance.now()
+    await call(at + warm)
+    if (at >= 0) times.push((performance.now() - began) * 1_000)
+  }
+  return summed(name, times)
+}
+
+export function summed(name: string, times: readonly number[]): Timed {
+  const sorted = [...times].sort((a, b) => a - b)
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  return { name, p50Us: at(0.5), p99Us: at(0.99), count: sorted.length }
+}
+
+export function show({ name, p50Us, p99Us, count }: Timed): string {
+  const us = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} µs`.padStart(12)
+  return `${name.padEnd(52)} p50 ${us(p50Us)}  p99 ${us(p99Us)}  n ${count}`
+}
