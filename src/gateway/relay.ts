@@ -51,6 +51,8 @@ export class Relay {
     this.#client = client
     this.#server = server
     this.#context = context
+    // A session that goes on after a restart: its server may still know the low ones.
+    if (client.revision !== '') this.#lastId = Date.now()
     const newId = (): number => ++this.#lastId
     const { record } = context
     const { era } = client

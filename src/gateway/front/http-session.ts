@@ -25,7 +25,7 @@ export class HttpSession implements FrontSession {
   /** Told once, before the client knows its session by name: the name may be another. */
   onBegun: (handle: string | undefined) => void = () => {}
   readonly #exchanges = new Map<Id, Exchange>()
-  readonly #kept = new KeptEvents()
+  readonly #kept: KeptEvents
   /** The request that opened the session. */
   #opening: Id | undefined
   readonly #headers: { 'mcp-session-id': string }
@@ -33,8 +33,10 @@ export class HttpSession implements FrontSession {
   #closing = false
   #closed = false
 
-  constructor(id: string, server: string, caller: Caller, nowMs: number) {
+  /** Events are numbered from after `eventsBefore`. */
+  constructor(id: string, server: string, caller: Caller, nowMs: number, eventsBefore = 0) {
     this.id = id
+    this.#kept = new KeptEvents(eventsBefore)
     this.#headers = { 'mcp-session-id': id }
     this.server = server
     this.caller = caller

@@ -13,8 +13,14 @@ interface KeptEvent {
 export class KeptEvents {
   #events: KeptEvent[] = []
   #length = 0
-  #last = 0
-  #sent = 0
+  #last: number
+  #sent: number
+
+  /** `before` is the number before the first. */
+  constructor(before: number) {
+    this.#last = before
+    this.#sent = before
+  }
 
   /** Says the id that the event goes out with. */
   add(text: string): string {

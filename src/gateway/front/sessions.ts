@@ -98,7 +98,8 @@ export class Sessions {
     const kept = this.#names.read(server, caller, id)
     if (kept === undefined) return undefined
     return this.add((_id, nowMs) => {
-      const session = new HttpSession(id, server, caller, nowMs)
+      // The client may come back with the number of an event from before.
+      const session = new HttpSession(id, server, caller, nowMs, Date.now())
       session.revision = kept.revision
       return connect(session, kept.handle) ? session : undefined
     })
