@@ -56,7 +56,15 @@ export const HTTP_SILENCE_MS_MAX = 3_600_000
 /** Idle connections, where the server does not say how long it keeps them: one that it closes while
  * a call is on its way costs that call its outcome. */
 export const HTTP_KEEP_ALIVE_MS = 4_000
+/** And where it says so. */
+export const HTTP_KEEP_ALIVE_MS_MAX = 600_000
+/** How often connections are looked at for being free or silent for too long. */
+export const HTTP_POOL_LOOK_MS = 1_000
 export const HTTP_HEADER_BYTES_MAX = 32_768
+/** The size of a chunk with what else its line says, or a line of the trailer. */
+export const HTTP_CHUNK_LINE_LENGTH_MAX = 4_096
+/** Responses that only say that another will come. */
+export const HTTP_INTERIM_RESPONSES_MAX = 10
 /** Connections to one origin for calls; as many again for streams that stay open. */
 export const HTTP_CONNECTIONS_MAX = 256
 /** Messages of one link that are not answered or accepted yet. */

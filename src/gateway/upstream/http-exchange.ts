@@ -1,17 +1,11 @@
-// One HTTP request and its response, on undici's dispatch: told piece by piece, paused by whoever
-// receives, ended at any time, and known to be unwritten where it is. Never follows a redirect and
-// never sends twice. Used by the HTTP transports of this folder.
+// One HTTP request and its response: told piece by piece, paused by whoever receives, ended at any
+// time, and known to be unwritten where it is. Never follows a redirect and never sends twice. Used by
+// the HTTP transports of this folder.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dispatcher } from 'undici'
-
-export interface ExchangeRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With the query. */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}
+import type { Connection, Job } from './http-connection.ts'
+import type { Pool } from './http-pools.ts'
+import { type HttpRequest, writeHead } from './http-request.ts'
 
 export interface ExchangeEvents {
   onHead(status: number, headers: IncomingHttpHeaders): void
@@ -20,79 +14,83 @@ export interface ExchangeEvents {
   onError(error: Error): void
 }
 
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Job {
   /** A byte of the request may have left. */
   written = false
   /** Over, one way or the other: no event comes any more. */
   over = false
+  head = ''
+  readonly body: string | undefined
   readonly #events: ExchangeEvents
-  #controller: Dispatcher.DispatchController | undefined
+  #connection: Connection | undefined
   #held = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(pool: Dispatcher, request: ExchangeRequest, events: ExchangeEvents) {
+  constructor(pool: Pool, request: HttpRequest, events: ExchangeEvents) {
+    this.body = request.body
     this.#events = events
     // After the caller has the object that the events are about.
     queueMicrotask(() => {
-      if (!this.over) pool.dispatch({ ...request, body: request.body ?? null }, this)
+      if (this.over) return
+      try {
+        this.head = writeHead(pool.host, request)
+      } catch (error) {
+        return this.onError(error as Error)
+      }
+      pool.carry(this)
     })
   }
 
   /** The receiver is slow. */
   pause(): void {
     this.#held = true
-    this.#controller?.pause()
+    this.#connection?.pause(this)
   }
 
   resume(): void {
     this.#held = false
-    if (this.#timer === undefined) this.#controller?.resume()
+    if (this.#timer === undefined) this.#connection?.resume(this)
   }
 
   /** The server is too fast: reads on after so long. */
   rest(waitMs: number): void {
-    if (waitMs === 0 || this.#timer !== undefined) return
-    this.#controller?.pause()
+    if (waitMs === 0 || this.#timer !== undefined || this.over) return
+    this.#connection?.pause(this)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      if (!this.#held) this.#controller?.resume()
+      if (!this.#held) this.#connection?.resume(this)
     }, waitMs)
     this.#timer.unref()
   }
 
   abort(): void {
     this.#finish()
-    this.#controller?.abort(new Error('ended by the gate'))
+    this.#connection?.abort(this)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    // A second start would be a second sending of what may have been done already.
-    if (this.over || this.written) controller.abort(new Error('not to be sent'))
+  onStart(connection: Connection): void {
+    this.#connection = connection
+    if (this.over) return connection.abort(this)
     this.written = true
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    if (status < 200 || this.over) return
-    if (this.#held) controller.pause()
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    if (this.over) return
+    if (this.#held) this.#connection?.pause(this)
     this.#events.onHead(status, headers)
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (!this.over) this.#events.onData(chunk)
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.over) return
     this.#finish()
     this.#events.onEnd()
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (this.over) return
     this.#finish()
     this.#events.onError(error)

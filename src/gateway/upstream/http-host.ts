@@ -18,8 +18,9 @@ export interface HttpHost {
   readonly isLeaving: boolean
   /** The receiver wants nothing now, from any stream. */
   readonly paused: boolean
-  /** What the configuration says, with `own` on top. */
-  headers(own: Readonly<Record<string, string>>): Record<string, string>
+  /** What the configuration says, with `own` on top: the same object for the same `own`, as long as
+   * nothing has changed. */
+  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   deliver(said: Said, request: Id | undefined): void
   fail(failure: UpstreamFailure): void
   /** The link cannot go on. */

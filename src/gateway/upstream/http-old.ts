@@ -8,7 +8,7 @@ import { HTTP_ENDPOINT_MS_MAX } from '../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
-import { Post } from './http-post.ts'
+import { POST_HEADERS, Post } from './http-post.ts'
 
 export class OldTransport implements HttpTransport {
   readonly #host: HttpHost
@@ -65,7 +65,7 @@ export class OldTransport implements HttpTransport {
     }
     const options = {
       path: this.#endpoint,
-      headers: {},
+      headers: POST_HEADERS,
       inSession: false,
       answersElsewhere: true,
     }

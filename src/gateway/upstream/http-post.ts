@@ -11,8 +11,14 @@ import type { HttpHost, Outgoing } from './http-host.ts'
 import { readSaid } from './read-said.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
+export const POST_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
+
 export interface PostOptions {
   readonly path: string
+  /** POST_HEADERS and what else there is: the same object as long as it is the same. */
   readonly headers: Readonly<Record<string, string>>
   readonly inSession: boolean
   /** The old transport: answers come on its one stream. */
@@ -59,12 +65,7 @@ export class Post {
     this.#host = host
     this.#options = options
     this.#events = events
-    const headers = host.headers({
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...options.headers,
-      ...traceHeaders(message),
-    })
+    const headers = host.headers(withTrace(options.headers, message))
     const request = { method: 'POST', path: options.path, headers, body: message.text } as const
     const { calls, streams } = host.pools
     this.exchange = new Exchange(options.staysOpen === true ? streams : calls, request, {
@@ -188,12 +189,13 @@ export class Post {
 }
 
 /** Checked, since they are the client's own words in a header. */
-function traceHeaders({ trace }: Outgoing): Record<string, string> {
-  const headers: Record<string, string> = {}
+function withTrace(
+  headers: Readonly<Record<string, string>>,
+  { trace }: Outgoing,
+): Readonly<Record<string, string>> {
   if (trace?.traceparent === undefined) return headers
-  if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(trace.traceparent)) return headers
-  headers.traceparent = trace.traceparent
-  if (trace.tracestate !== undefined && /^[\x20-\x7e]{1,512}$/.test(trace.tracestate))
-    headers.tracestate = trace.tracestate
-  return headers
+  const { traceparent, tracestate } = trace
+  if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return headers
+  const isState = tracestate !== undefined && /^[\x20-\x7e]{1,512}$/.test(tracestate)
+  return { ...headers, traceparent, ...(isState ? { tracestate } : {}) }
 }

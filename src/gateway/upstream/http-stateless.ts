@@ -8,7 +8,7 @@ import { encodeValue, nameIn, paramHeadersOf, valueAt } from '../../wire/mcp-hea
 import type { Id } from '../../wire/message.ts'
 import { BASE64 } from './base64.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
-import { Post } from './http-post.ts'
+import { POST_HEADERS, Post } from './http-post.ts'
 import type { Passing } from './upstream.ts'
 
 export class StatelessTransport implements HttpTransport {
@@ -80,6 +80,7 @@ export class StatelessTransport implements HttpTransport {
 function headersFor({ method, params, tool }: Passing): Record<string, string> {
   const version = metaOf(params)[META.version]
   const headers: Record<string, string> = {
+    ...POST_HEADERS,
     'mcp-protocol-version': typeof version === 'string' ? version : STATELESS_REVISION,
     'mcp-method': encodeValue(method, BASE64),
   }

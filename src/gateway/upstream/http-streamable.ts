@@ -8,7 +8,7 @@ import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { Listener } from './http-listen.ts'
-import { Post } from './http-post.ts'
+import { POST_HEADERS, Post } from './http-post.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 /** Refusals that are about this request and not about the transport. */
@@ -21,6 +21,13 @@ export class Streamable implements HttpTransport {
   readonly #tails = new Set<Post>()
   readonly #resumed = new Map<Id, Listener>()
   #sessionId: string | undefined
+  #posting:
+    | {
+        readonly id: string | undefined
+        readonly revision: string | undefined
+        readonly headers: Readonly<Record<string, string>>
+      }
+    | undefined
   #listener: Listener | undefined
   /** `notifications/initialized` is under way: what comes after it must not overtake it. */
   #settling: Outgoing[] | undefined
@@ -82,7 +89,7 @@ export class Streamable implements HttpTransport {
     const { url } = this.#host
     const options = {
       path: url.pathname + url.search,
-      headers: this.#sessionHeaders(),
+      headers: this.#postHeaders(),
       inSession: this.#sessionId !== undefined,
       answersElsewhere: false,
     }
@@ -178,6 +185,18 @@ export class Streamable implements HttpTransport {
       ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
       ...(revision === undefined ? {} : { 'mcp-protocol-version': revision }),
     }
+  }
+
+  /** One object for all calls of a session. */
+  #postHeaders(): Readonly<Record<string, string>> {
+    const { revision } = this.#host.conversation
+    if (this.#posting?.id !== this.#sessionId || this.#posting?.revision !== revision)
+      this.#posting = undefined
+    this.#posting ??= {
+      ...{ id: this.#sessionId, revision },
+      headers: { ...POST_HEADERS, ...this.#sessionHeaders() },
+    }
+    return this.#posting.headers
   }
 
   *#streams(request: Id | undefined): Generator<{ pause(): void; resume(): void }> {

@@ -66,6 +66,13 @@ export class HttpLink implements UpstreamLink, HttpHost {
   readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
   #transport: HttpTransport
+  #lastHeaders:
+    | {
+        readonly own: Readonly<Record<string, string>>
+        readonly authorization: string | undefined
+        readonly all: Readonly<Record<string, string>>
+      }
+    | undefined
   #closed = false
 
   constructor(options: HttpServerOptions) {
@@ -141,13 +148,17 @@ export class HttpLink implements UpstreamLink, HttpHost {
     void over.then(this.#settleEnded)
   }
 
-  headers(own: Readonly<Record<string, string>>): Record<string, string> {
-    const headers: Record<string, string> = {}
-    for (const [name, value] of Object.entries(this.#options.headers ?? {}))
-      headers[name.toLowerCase()] = value
+  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const authorization = this.#options.authorization?.()
-    if (authorization !== undefined) headers.authorization = authorization
-    return Object.assign(headers, own)
+    const last = this.#lastHeaders
+    if (last?.own === own && last.authorization === authorization) return last.all
+    const all: Record<string, string> = {}
+    for (const [name, value] of Object.entries(this.#options.headers ?? {}))
+      all[name.toLowerCase()] = value
+    if (authorization !== undefined) all.authorization = authorization
+    Object.assign(all, own)
+    this.#lastHeaders = { own, authorization, all }
+    return all
   }
 
   deliver(said: Said, request: Id | undefined): void {
