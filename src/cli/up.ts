@@ -68,6 +68,8 @@ async function up(options: Options): Promise<void> {
 
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
+    const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
+    if (process.stdin.isTTY) signals.push('SIGHUP')
+    for (const signal of signals) process.once(signal, () => resolve(signal))
   })
 }

@@ -114,8 +114,11 @@ export async function runGate(
     policies.tools = () => gate.knownTools
     const reload = () => policies.reload(() => readDocuments(config))
     undo.push(watchFiles(files, reload))
-    process.on('SIGHUP', reload)
-    undo.push(() => void process.off('SIGHUP', reload))
+    // On a terminal it means that the person is gone.
+    if (!process.stdin.isTTY) {
+      process.on('SIGHUP', reload)
+      undo.push(() => void process.off('SIGHUP', reload))
+    }
     const door = await openDoor({ config, policies: () => policies.now, gate, ledger, log }, undo)
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
