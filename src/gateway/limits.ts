@@ -67,6 +67,8 @@ export const HTTP_CHUNK_LINE_LENGTH_MAX = 4_096
 export const HTTP_INTERIM_RESPONSES_MAX = 10
 /** Connections to one origin for calls; as many again for streams that stay open. */
 export const HTTP_CONNECTIONS_MAX = 256
+/** Before a request is sent once more that no byte of had left. */
+export const HTTP_AGAIN_MS = 100
 /** Messages of one link that are not answered or accepted yet. */
 export const HTTP_OPEN_EXCHANGES_MAX = 1_024
 /** Streams of one link that go on after their answer; the oldest beyond this is ended. */

@@ -1,7 +1,7 @@
 // What an HTTP transport (Streamable HTTP or the old one) and its exchanges have from the link they
 // belong to, and what the link has from the transport. Types only; http.ts is the link.
 
-import type { Id } from '../../wire/message.ts'
+import type { Id, Message } from '../../wire/message.ts'
 import type { Trace } from '../link.ts'
 import type { OriginPools } from './http-pools.ts'
 import type { Said } from './read-said.ts'
@@ -23,6 +23,8 @@ export interface HttpHost {
   headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   deliver(said: Said, request: Id | undefined): void
   fail(failure: UpstreamFailure): void
+  /** Sends a message once more that cannot have had an effect; false where it was that already. */
+  sendAgain(message: Outgoing, failure: UpstreamFailure): boolean
   /** The link cannot go on. */
   giveUp(failure: UpstreamFailure, why?: string): void
   /** How long to read no further, after so many bytes. */
@@ -36,11 +38,15 @@ export interface Outgoing {
   readonly sent: Sent
   readonly trace: Trace | undefined
   readonly passing: Passing | undefined
+  /** It was refused once, and could not have had an effect. */
+  readonly again?: boolean
 }
 
 export interface HttpTransport {
   /** As the server calls the session, where it has a name for it. */
   readonly sessionId?: string | undefined
+  /** True where an answer was to a question of the transport's own. */
+  takes?(message: Message): boolean
   /** Begins to hear what the server says by itself, in a session that began elsewhere. */
   listen?(): void
   /** Messages under way, or waiting to be. */

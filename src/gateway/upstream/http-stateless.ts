@@ -37,7 +37,9 @@ export class StatelessTransport implements HttpTransport {
     }
     const post = new Post(this.#host, message, options, {
       onTaken: () => {},
-      onRefused: (_post, failure) => this.#host.fail(failure),
+      onRefused: (post, failure) => {
+        if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
+      },
       onBroken: (_post, failure) => this.#host.fail(failure),
       onAnswered: (post) => this.#end(post),
       onOver: (post) => this.#posts.delete(post),

@@ -2,17 +2,28 @@
 // every message, one GET stream for what the server says by itself, a DELETE at the end.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Id } from '../../wire/message.ts'
+import type { Id, Message } from '../../wire/message.ts'
+import { writeNotification, writeRequest } from '../../wire/write-message.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
 import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { Listener } from './http-listen.ts'
 import { POST_HEADERS, Post } from './http-post.ts'
-import type { UpstreamFailure } from './upstream.ts'
+import type { Passing, UpstreamFailure } from './upstream.ts'
 
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
+
+/** A session that is begun anew, and what waits for it. */
+interface Revival {
+  readonly waiting: Outgoing[]
+  begun(): void
+  failed(failure: UpstreamFailure): void
+}
+
+/** Id of the request that begins a session anew. */
+const AGAIN = 'sluice-again'
 
 export class Streamable implements HttpTransport {
   readonly #host: HttpHost
@@ -29,6 +40,9 @@ export class Streamable implements HttpTransport {
       }
     | undefined
   #listener: Listener | undefined
+  /** As the client began the session. */
+  #opening: Outgoing | undefined
+  #revival: Revival | undefined
   /** `notifications/initialized` is under way: what comes after it must not overtake it. */
   #settling: Outgoing[] | undefined
   #closed = false
@@ -48,6 +62,11 @@ export class Streamable implements HttpTransport {
   }
 
   send(message: Outgoing): void {
+    if (message.sent.method === 'initialize') this.#opening = message
+    if (this.#revival !== undefined && message.sent.method !== undefined) {
+      this.#revival.waiting.push(message)
+      return
+    }
     if (this.#settling !== undefined) this.#settling.push(message)
     else {
       if (message.sent.method === 'notifications/initialized') this.#settling = []
@@ -130,10 +149,69 @@ export class Streamable implements HttpTransport {
   #onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void {
     const status = failure.status ?? 0
     const mayBeOld = status >= 400 && status < 500 && !spoke && !NOT_THE_TRANSPORT.has(status)
+    if (post.request === AGAIN) return this.#revival?.failed(failure)
     if (post.message.sent.method === 'initialize' && mayBeOld)
       return this.#host.tryOld(post.message, failure)
+    const isGone = failure.code === 'UPSTREAM_SESSION_GONE'
+    if (isGone && this.#beginAnew(post.message)) return
+    if (!isGone && this.#host.sendAgain(post.message, failure)) return
     this.#host.fail(failure)
-    if (failure.code === 'UPSTREAM_SESSION_GONE') this.#host.giveUp(failure, 'session gone')
+    if (isGone) this.#host.giveUp(failure, 'session gone')
+  }
+
+  /** The server has forgotten the session: another is begun as the first was, and what was refused is
+   * sent once more. */
+  #beginAnew(message: Outgoing): boolean {
+    const { passing } = this.#opening ?? {}
+    if (passing === undefined || message.again === true || this.#closed) return false
+    this.#revival ??= this.#startAnew(passing)
+    this.#revival.waiting.push(message)
+    return true
+  }
+
+  #startAnew(passing: Passing): Revival {
+    const host = this.#host
+    host.log('warn', `the server \`${host.name}\` has forgotten the session: begun anew`)
+    this.#sessionId = undefined
+    this.#listener?.stop()
+    this.#listener = undefined
+    const text = writeRequest(AGAIN, 'initialize', passing.params?.text)
+    const sent = { id: AGAIN, method: 'initialize' }
+    host.conversation.sent(sent)
+    this.#post({ text, sent, trace: undefined, passing: { ...passing, id: AGAIN } })
+    const end = (): Outgoing[] => {
+      const { waiting } = this.#revival as Revival
+      this.#revival = undefined
+      return waiting
+    }
+    return {
+      waiting: [],
+      failed: (failure) => {
+        for (const { sent } of end()) host.fail({ ...failure, request: sent.id })
+        host.giveUp(failure, 'session gone')
+      },
+      begun: () => {
+        const waiting = end()
+        const initialized = 'notifications/initialized'
+        const begun = { id: undefined, method: initialized }
+        const text = writeNotification(initialized, undefined)
+        this.send({ text, sent: begun, trace: undefined, passing: undefined, again: true })
+        for (const message of waiting) this.send({ ...message, again: true })
+      },
+    }
+  }
+
+  takes(message: Message): boolean {
+    if (message.kind !== 'answer' || message.id !== AGAIN) return false
+    this.#host.conversation.received(message)
+    const { error, id } = message
+    if (error === undefined) this.#revival?.begun()
+    else
+      this.#revival?.failed({
+        ...{ code: 'UPSTREAM_SESSION_GONE', request: id, repeatable: true },
+        message: `the server \`${this.#host.name}\` began no new session: ${error.message}`,
+      })
+    return true
   }
 
   #onBroken(post: Post, failure: UpstreamFailure): void {
@@ -158,7 +236,8 @@ export class Streamable implements HttpTransport {
       ...this.#listening,
       onOver: (failure) => {
         if (failure === undefined) return
-        if (failure.code === 'UPSTREAM_SESSION_GONE') this.#host.giveUp(failure, 'session gone')
+        // The next request finds out, and begins anew.
+        if (failure.code === 'UPSTREAM_SESSION_GONE') this.#listener = undefined
         else this.#host.log('warn', `no stream of its own: ${failure.message}`)
       },
     })

@@ -5,6 +5,7 @@
 import type { Era } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import {
+  HTTP_AGAIN_MS,
   HTTP_OPEN_EXCHANGES_MAX,
   STDOUT_CREDIT_MAX,
   STDOUT_UNIT_BYTES,
@@ -165,6 +166,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
     if (this.#closed) return
     if (!said.ok) return this.#stray(said)
     for (const message of said.messages) {
+      if (this.#transport.takes?.(message)) continue
       this.conversation.received(message)
       this.#budget.spendOne(performance.now())
       if (!this.#closed) this.onMessage(message, request === undefined ? {} : { request })
@@ -179,6 +181,15 @@ export class HttpLink implements UpstreamLink, HttpHost {
     // Nobody waits for it: answered, or given up.
     else if (!this.conversation.open.delete(request)) return
     this.onFailure(failure)
+  }
+
+  sendAgain(message: Outgoing, failure: UpstreamFailure): boolean {
+    if (this.#closed || message.again === true || !failure.repeatable) return false
+    this.log('warn', `${failure.message}; sent once more`, { server: this.name })
+    setTimeout(() => {
+      if (!this.#closed) this.#transport.send({ ...message, again: true })
+    }, HTTP_AGAIN_MS).unref()
+    return true
   }
 
   giveUp(failure: UpstreamFailure, why = failure.message): void {
