@@ -145,18 +145,19 @@ export class Policies {
       return
     }
     if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
-    const loosens = looserParts(this.#now, given)
-    if (loosens.length > 0) {
-      this.#waiting = { compiled: given, loosens }
-      log('warn', this.why)
-      void this.#event('waiting', given, loosens).catch(() => {})
-      return
+    const tighter = tightened(this.#now, given)
+    if (tighter !== this.#now) {
+      // Tightening waits for nobody, not even for the record, nor for what another document loosens.
+      void this.#event('tightened', tighter, []).catch(() => {})
+      this.#put(tighter)
+      this.#keep()
+      log('info', 'the policy was changed, and only tightens: it is in force')
     }
-    // Tightening waits for nobody, not even for the record.
-    void this.#event('tightened', given, []).catch(() => {})
-    this.#put(given)
-    this.#keep()
-    log('info', 'the policy was changed, and only tightens: it is in force')
+    if (digest === digestOfSet(this.#now.documents)) return
+    const loosens = looserParts(this.#now, given)
+    this.#waiting = { compiled: given, loosens }
+    log('warn', this.why)
+    void this.#event('waiting', given, loosens).catch(() => {})
   }
 
   #put(compiled: CompiledDocuments): void {
@@ -193,6 +194,18 @@ export class Policies {
       verdictChanges(name, this.#set.of(name).policy, policy, tools),
     )
   }
+}
+
+/** What is in force, with every document of `given` in its place that only tightens. */
+function tightened(now: CompiledDocuments, given: CompiledDocuments): CompiledDocuments {
+  if (looserParts(now, given).length === 0) return given
+  let best = now
+  for (const [name, document] of given.documents) {
+    if (best.documents.get(name)?.digest === document.digest) continue
+    const { compiled } = compileDocuments(new Map(best.documents).set(name, document))
+    if (compiled !== undefined && looserParts(best, compiled).length === 0) best = compiled
+  }
+  return best
 }
 
 /** A name without a document is denied everything, so one that comes may open, and none that goes. */

@@ -1,0 +1,97 @@
+// Documents in force: each that only tightens holds at once, whatever waits beside it; what a person
+// applies is what they have seen, and it is on record before it holds.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type CompiledDocuments, compileDocuments, makeDocument } from './documents.ts'
+import { openGateStore } from './gate-store.ts'
+import { Policies } from './policies.ts'
+
+const rules = (word: string) => `version: 1\ndefault: ${word}\n`
+const given = (texts: Record<string, string>) =>
+  new Map(
+    Object.entries(texts).map(([name, text]) => [name, makeDocument(name, `${name}.yaml`, text)]),
+  )
+const compiled = (texts: Record<string, string>) =>
+  compileDocuments(given(texts)).compiled as CompiledDocuments
+
+function open(texts: Record<string, string>) {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-policies-'))
+  const store = openGateStore(directory)
+  onTestFinished(() => {
+    if (store.isOpen) store.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const events: unknown[] = []
+  let fails = false
+  const event = async ({ detail }: { detail: unknown }) => {
+    if (fails) throw new Error('disk')
+    return events.push(detail)
+  }
+  const make = (from: Record<string, string>) =>
+    new Policies(compiled(from), { store, ledger: { event }, log() {}, nowMs: () => 5 })
+  return {
+    ...{ events, make, store, policies: make(texts) },
+    failing: (now: boolean) => {
+      fails = now
+    },
+  }
+}
+
+const defaultOf = (policies: Policies, name: string) => policies.now.of(name).policy.fallback
+
+test('a document that tightens does not wait for one that loosens', async () => {
+  const { policies, events } = open({ policy: rules('deny'), ci: rules('allow') })
+  policies.reload(() => given({ policy: rules('allow'), ci: rules('deny') }))
+  expect([defaultOf(policies, 'policy'), defaultOf(policies, 'ci')]).toEqual(['deny', 'deny'])
+  expect(policies.why).toContain('policy /default: `deny` becomes `allow`')
+  expect(events).toMatchObject([{ how: 'tightened' }, { how: 'waiting' }])
+  const { digest } = policies.preview()
+  await policies.apply(String(digest))
+  expect(defaultOf(policies, 'policy')).toBe('allow')
+  expect(policies.why).toBe('')
+})
+
+test('the house that tightens holds over all, and one that goes loosens all', () => {
+  const house = `${rules('deny')}guardrails: [{ name: stop, action: deny }]\n`
+  const { policies } = open({ policy: rules('allow'), house: rules('deny') })
+  policies.reload(() => given({ policy: rules('allow'), house }))
+  expect(policies.why).toBe('')
+  expect(policies.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+  policies.reload(() => given({ policy: rules('allow'), house: rules('deny') }))
+  expect(policies.why).toContain('house:guardrail stop: it is gone')
+  expect(policies.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+})
+
+test('only what was seen is applied, and only with a record', async () => {
+  const { policies, failing } = open({ policy: rules('hide') })
+  policies.reload(() => given({ policy: rules('deny') }))
+  const { digest } = policies.preview()
+  policies.reload(() => given({ policy: rules('allow') }))
+  await expect(policies.apply(String(digest))).rejects.toThrow('changed again')
+  failing(true)
+  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow('disk')
+  expect(defaultOf(policies, 'policy')).toBe('hide')
+  failing(false)
+  policies.reload(() => {
+    throw new Error('`policy.yaml` cannot be read')
+  })
+  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow('cannot be read')
+})
+
+test('a restart holds the files against what was in force; another file is another matter', () => {
+  const { make } = open({ policy: rules('deny') })
+  expect(defaultOf(make({ policy: rules('allow') }), 'policy')).toBe('deny')
+  expect(defaultOf(make({ policy: rules('hide') }), 'policy')).toBe('hide')
+  expect(defaultOf(make({ policy: rules('deny'), ci: rules('allow') }), 'ci')).toBe('allow')
+})
+
+test('what could not be kept does not hold', async () => {
+  const { policies, store } = open({ policy: rules('deny') })
+  policies.reload(() => given({ policy: rules('allow') }))
+  store.close()
+  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow()
+  expect(defaultOf(policies, 'policy')).toBe('deny')
+})
