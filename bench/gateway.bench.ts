@@ -1,4 +1,4 @@
-// `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--calls N]
+// `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--warm N] [--calls N]
 // [--peers] [--cache DIR] [--sources] [--profile DIR]`: what a gate costs a call. The server alone,
 // a forwarder that does nothing (the limit), Sluice with everything on and, with --peers, other
 // gateways; whether the last of many calls costs what the first did; how fast it starts.
@@ -170,6 +170,7 @@ class GatewayBench {
       clients: CLIENTS,
       rounds: Number(this.#options.rounds ?? 7),
       turnMs: Number(this.#options.ms ?? 700),
+      warmCalls: Number(this.#options.warm ?? 20_000),
       onLeftOut: (side, why) => this.#say(`without ${side.name}: ${why}`),
     })
     this.#measured[name] = figures

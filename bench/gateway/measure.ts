@@ -69,31 +69,42 @@ export class Load {
   }
 }
 
+/** A slow side is warm enough then. */
+const WARM_MS_MAX = 20_000
+
 export interface Rounds {
   readonly clients: readonly number[]
   readonly rounds: number
   readonly turnMs: number
+  /** Calls to each side before anything is counted: a gate runs for days, not from its first call. */
+  readonly warmCalls: number
   readonly onLeftOut: (side: Side, why: string) => void
 }
 
 /** A side that fails is left out from then on. */
 export async function takeTurns(load: Load, sides: Side[], options: Rounds): Promise<Figures[]> {
-  const { clients, rounds, turnMs, onLeftOut } = options
+  const { clients, rounds, turnMs, warmCalls, onLeftOut } = options
   const seen = new Map<string, Seen[]>()
   const left = [...sides]
-  // The first rounds warm everything up and are not counted.
-  for (let round = -2; round < rounds; round++)
+  const turn = async (side: Side, count: number, until: Parameters<Load['turn']>[2]) => {
+    if (!left.includes(side)) return
+    try {
+      return await load.turn(side, count, until)
+    } catch (error) {
+      left.splice(left.indexOf(side), 1)
+      onLeftOut(side, (error as Error).message)
+    }
+  }
+  for (const side of sides) {
+    await turn(side, 16, { calls: warmCalls, forMs: WARM_MS_MAX })
+    for (const count of clients) await turn(side, count, { forMs: turnMs })
+  }
+  for (let round = 0; round < rounds; round++)
     for (const count of clients)
       for (let at = 0; at < sides.length; at++) {
-        const side = sides[(at + round + 2) % sides.length] as Side
-        if (!left.includes(side)) continue
-        try {
-          const turn = await load.turn(side, count, { forMs: turnMs })
-          if (round >= 0) keep(seen, `${side.name} ${count}`, turn)
-        } catch (error) {
-          left.splice(left.indexOf(side), 1)
-          onLeftOut(side, (error as Error).message)
-        }
+        const side = sides[(at + round) % sides.length] as Side
+        const taken = await turn(side, count, { forMs: turnMs })
+        if (taken !== undefined) keep(seen, `${side.name} ${count}`, taken)
       }
   return clients.flatMap((count) =>
     left.map((side): Figures => {

@@ -21,6 +21,9 @@ export interface Knock {
   readonly isLocal: boolean
   /** What a token may be for: the addresses of what is asked for. */
   readonly audiences: () => readonly string[]
+  /** The connection it comes over: a grant's token that was checked on it need not be hashed again,
+   * as long as the grants are the same. */
+  readonly connection?: object
 }
 
 export interface DoorOptions {
@@ -42,6 +45,8 @@ export class Door {
   readonly #options: DoorOptions
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
+  readonly #checked = new WeakMap<object, { readonly token: string; readonly grant: Grant }>()
+  #hasLooked = false
 
   constructor(options: DoorOptions) {
     this.#options = options
@@ -55,16 +60,32 @@ export class Door {
   }
 
   /** Throws NotLetIn. */
-  admit({ token, isLocal, audiences }: Knock): Caller | Promise<Caller> {
-    this.look()
+  admit({ token, isLocal, audiences, connection }: Knock): Caller | Promise<Caller> {
+    this.#lookOnce()
     if (token === undefined) return this.#withoutToken(isLocal)
+    const checked = connection === undefined ? undefined : this.#checked.get(connection)
+    if (checked?.token === token && this.#options.grants.isCurrent(checked.grant))
+      return this.#ofGrant(checked.grant)
     const grant = this.#options.grants.find(token)
-    if (grant !== undefined) return this.#ofGrant(grant)
+    if (grant !== undefined) {
+      if (connection !== undefined) this.#checked.set(connection, { token, grant })
+      return this.#ofGrant(grant)
+    }
     const { tokens } = this.#options
     if (tokens !== undefined && !token.startsWith('sluice_'))
       return tokens.check(token, audiences())
     throw new NotLetIn('the token is not known here, or was revoked', GRANT_HELP, {
       error: 'invalid_token',
+    })
+  }
+
+  /** Once a turn of the event loop: requests that came together are checked together. */
+  #lookOnce(): void {
+    if (this.#hasLooked) return
+    this.look()
+    this.#hasLooked = true
+    setImmediate(() => {
+      this.#hasLooked = false
     })
   }
 

@@ -75,6 +75,11 @@ export class Grants {
     return grant !== undefined && isOf(grant, digest) ? grant : undefined
   }
 
+  /** Whether it is live, and was not even read again. */
+  isCurrent(grant: Grant): boolean {
+    return this.#byId.get(grant.id) === grant
+  }
+
   /** Whether this very grant still holds, as it was. */
   holds(grant: Grant): boolean {
     const now = this.#byId.get(grant.id)

@@ -28,20 +28,24 @@ export class Authenticate {
   }
 
   /** The caller; undefined where the request has been answered with why it is not let in. */
-  async caller(
+  caller(
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
-  ): Promise<Caller | undefined> {
-    try {
-      const token = bearerOf(request)
-      const isLocal = isLoopback(request.socket.remoteAddress)
-      const audiences = () => audiencesOf(this.#options.baseOf(request), path)
-      return await this.#options.door.admit({ token, isLocal, audiences })
-    } catch (error) {
+  ): Caller | undefined | Promise<Caller | undefined> {
+    const refused = (error: unknown): undefined => {
       if (!(error instanceof NotLetIn)) throw error
       this.#refuse(error, request, response, path)
-      return undefined
+    }
+    try {
+      const { socket } = request
+      const token = bearerOf(request)
+      const isLocal = isLoopback(socket.remoteAddress)
+      const audiences = () => audiencesOf(this.#options.baseOf(request), path)
+      const caller = this.#options.door.admit({ token, isLocal, audiences, connection: socket })
+      return caller instanceof Promise ? caller.catch(refused) : caller
+    } catch (error) {
+      return refused(error)
     }
   }
 

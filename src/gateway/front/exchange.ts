@@ -68,9 +68,12 @@ export class Exchange {
     // Nothing to say is an empty stream: JSON has no word for no answer.
     if (this.#stream !== undefined || this.#answers.length === 0) return this.#events().end()
     const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] as string)
-    const headers = { ...this.#headers, 'content-type': 'application/json' }
     const length = Buffer.byteLength(body)
-    this.#response.writeHead(this.#status, { ...headers, 'content-length': length }).end(body)
+    const said = ['content-type', 'application/json', 'content-length', String(length)]
+    for (const name in this.#headers) said.push(name, this.#headers[name] as string)
+    // What is all ASCII is written without a copy.
+    const encoding = length === body.length ? 'latin1' : 'utf8'
+    this.#response.writeHead(this.#status, said).end(body, encoding)
   }
 
   #gone = (): void => {

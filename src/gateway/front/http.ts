@@ -17,7 +17,7 @@ import { ALL_SERVERS, type ClientLink } from '../link.ts'
 import { type Authenticate, isLoopback } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
 import type { OwnPeers } from './own-peers.ts'
-import { readBody } from './read-body.ts'
+import { type Body, readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 import { type SessionNames, Sessions } from './sessions.ts'
@@ -58,7 +58,8 @@ export class HttpFront {
   readonly #server: Server
   readonly #sessions: Sessions
   readonly #sweeper: NodeJS.Timeout
-  readonly #ownPeers = new WeakMap<Socket, Promise<boolean>>()
+  /** Whether the peer is a server of the gate's own: known once a connection. */
+  readonly #ownPeers = new WeakMap<Socket, boolean | Promise<boolean>>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -67,10 +68,14 @@ export class HttpFront {
     this.#options = options
     const isProcess = (name: string) => options.kindOf(name) === 'stdio'
     this.#sessions = new Sessions(isProcess, options.nowMs, options.sessionNames)
-    const take = (request: IncomingMessage, response: ServerResponse): void =>
-      void this.#handle(request, response).catch((error: Error) =>
-        refuse(response, 500, RPC.internal, error.message),
-      )
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
+      const failed = (error: Error) => refuse(response, 500, RPC.internal, error.message)
+      try {
+        this.#handle(request, response)?.catch(failed)
+      } catch (error) {
+        failed(error as Error)
+      }
+    }
     this.#server =
       options.tls === undefined
         ? createServer(take)
@@ -117,13 +122,13 @@ export class HttpFront {
   #lookAt(socket: Socket): void {
     if (!isLoopback(socket.remoteAddress)) return
     // What cannot be found out is refused.
-    this.#ownPeers.set(
-      socket,
-      this.#options.peers.isOwn(socket).catch(() => true),
-    )
+    const looking = this.#options.peers.isOwn(socket).catch(() => true)
+    this.#ownPeers.set(socket, looking)
+    void looking.then((isOwn) => this.#ownPeers.set(socket, isOwn))
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** A promise only where there is something to wait for: mostly there is not. */
+  #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     const why = refusedOrigin(request, this.#port, this.#options.names)
     if (why !== undefined) return refuse(response, 403, RPC.invalidRequest, why)
     const path = (request.url ?? '').split('?')[0] as string
@@ -136,9 +141,34 @@ export class HttpFront {
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined) return nothingAt(response, path)
     if (this.#stopping) return refuse(response, 503, RPC.internal, 'the gate is stopping')
-    if (await this.#ownPeers.get(request.socket))
-      return refuse(response, 403, RPC.invalidRequest, OWN_PEER)
-    const caller = await authenticate.caller(request, response, path)
+    const isOwn = this.#ownPeers.get(request.socket)
+    if (isOwn instanceof Promise)
+      return isOwn.then((own) => this.#identify(own, server, path, request, response))
+    return this.#identify(isOwn === true, server, path, request, response)
+  }
+
+  #identify(
+    isOwnPeer: boolean,
+    server: string,
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    if (isOwnPeer) return refuse(response, 403, RPC.invalidRequest, OWN_PEER)
+    const caller = this.#options.authenticate.caller(request, response, path)
+    if (caller instanceof Promise)
+      return caller.then((found) => this.#serve(found, server, path, request, response))
+    return this.#serve(caller, server, path, request, response)
+  }
+
+  /** `caller` is undefined where the request has been answered. */
+  #serve(
+    caller: Caller | undefined,
+    server: string,
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
     if (caller === undefined) return
     // Only then: which servers there are is nobody else's business.
     if (this.#options.kindOf(server) === undefined) return nothingAt(response, path)
@@ -164,13 +194,24 @@ export class HttpFront {
     )
   }
 
-  async #post(
+  #post(
     server: string,
     caller: Caller,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const body = await readBody(request, BODY_BYTES_MAX)
+    return readBody(request, BODY_BYTES_MAX).then((body) =>
+      this.#take(server, caller, body, request, response),
+    )
+  }
+
+  #take(
+    server: string,
+    caller: Caller,
+    body: Body,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     if (body.text === undefined) return refuse(response, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
@@ -246,8 +287,8 @@ function header(request: IncomingMessage, name: string): string | undefined {
 
 /** Clients of 2024-11-05 name their session in the address. */
 function sessionIdOf(request: IncomingMessage): string | undefined {
-  const named = /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
-  return header(request, 'mcp-session-id') ?? named
+  const named = header(request, 'mcp-session-id')
+  return named ?? /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
 }
 
 function opensSse(request: IncomingMessage): boolean {
