@@ -1,11 +1,16 @@
 // The library of attacks, held against the policy engine: every rule it recommends is a policy that
 // compiles without a word, and stops what it is said to stop.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { attacksPage } from '../src/catalogue/attacks-page.ts'
 import { account } from '../src/catalogue/classify.ts'
 import { ATTACKS, linkAttacks, ruleAgainst } from '../src/catalogue/link-attacks.ts'
+import { markdownOf } from '../src/catalogue/page-markdown.ts'
 import type { ToolDefinition } from '../src/core/tools.ts'
 import { compile } from '../src/policy/compile.ts'
+import { ROOT } from './rooms.ts'
 
 describe('the library', () => {
   test('has 32 entries, numbered without a gap', () => {
@@ -24,6 +29,10 @@ describe('the library', () => {
       expect(policy?.fallback).toBe('deny')
     },
   )
+
+  test('is written down in docs/attacks.md as it is', () => {
+    expect(readFileSync(join(ROOT, 'docs', 'attacks.md'), 'utf8')).toBe(markdownOf(attacksPage()))
+  })
 
   test('says in public what no gate stops', () => {
     expect(ATTACKS.filter(({ gate }) => gate === 'no').map(({ id }) => id)).toEqual(['A18'])

@@ -12,3 +12,5 @@ export const SCHEMA_VALUES_MAX = 64
 export const EVIDENCE_MAX = 24
 /** Names of arguments remembered, so that a name is looked at once. */
 export const KNOWN_ARGUMENTS_MAX = 4_096
+/** Changes told of one definition. */
+export const CHANGES_MAX = 100

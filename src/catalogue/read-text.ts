@@ -193,7 +193,7 @@ function isJoint(gap: string): boolean {
 }
 
 function joins(word: string): boolean {
-  return word === 'and' || word === 'or'
+  return word === 'and' || word === 'or' || word === 'then'
 }
 
 /** `Archive (delete)` means it; `create or delete` are two acts; all else is beside the act. */
@@ -211,7 +211,8 @@ function joinOf(
   const object = words[index + 1]?.text ?? ''
   if (!joins(words[index - 1]?.text ?? '') || verb === undefined || verb.nounish) return 'beside'
   // `orders, history, or archive` is a list of things.
-  if (text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
+  const then = words[index - 1]?.text === 'then'
+  if (!then && text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
     return 'beside'
   // `and transform of …` is a noun; `find by name and deletes it` changes the mood, and is a verb.
   return object === '' || object === 'of' || word.start - last.end > 80 ? 'beside' : 'and'

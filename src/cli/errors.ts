@@ -8,6 +8,7 @@ export const ERRORS = {
   CLI_TOOLS: 'a file of tool definitions is not one',
   CLI_ARGUMENT: 'an option or argument of a command is wrong',
   CLI_POLICY: 'the policy or configuration has errors, so the command cannot go on',
+  CLI_SCAN: 'a server could not be asked for its tools',
   CLI_START: 'the gate could not start',
   CLI_AGENTS: 'the agents refused a command',
   CLI_GATE: 'the running gate refused a command',

@@ -10,3 +10,9 @@ export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
 export const GATE_ANSWER_MS_MAX = 600_000
 /** How long `sluice login` waits for a person at a browser. */
 export const LOGIN_WAIT_MS_MAX = 5 * 60_000
+/** What a server may take to list its tools. */
+export const SCAN_MS_MAX = 60_000
+export const SCAN_BYTES_MAX = 64 * 1_048_576
+export const SCAN_PAGES_MAX = 200
+/** `sluice scan --brief`, for an agent's context. */
+export const BRIEF_CHARS_MAX = 2_000

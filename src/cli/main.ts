@@ -22,6 +22,7 @@ import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
 import { addLogin } from './login.ts'
+import { addPin } from './pin.ts'
 import { addPolicyApply } from './policy-apply.ts'
 import { addPolicyCheck } from './policy-check.ts'
 import { addPolicyCoverage } from './policy-coverage.ts'
@@ -30,6 +31,7 @@ import { addPolicyImport } from './policy-import.ts'
 import { addPolicyProve } from './policy-prove.ts'
 import { addPolicyReplay } from './policy-replay.ts'
 import { addPolicyTest } from './policy-test.ts'
+import { addScan } from './scan.ts'
 import { addStatus } from './status.ts'
 import { addStdio } from './stdio.ts'
 import { addUp } from './up.ts'
@@ -75,6 +77,8 @@ function build(answer: Answer): Command {
   addBackup(program, answer)
   addRestore(program, answer)
   addClassify(program, answer)
+  addPin(program, answer)
+  addScan(program, answer)
   const catalogue = program
     .command('catalogue')
     .description('what all known tools can do, as a site')

@@ -6,5 +6,6 @@ export const ERRORS = {
   RATE_LIMITED: 'too many calls in the window of a limit',
   SPEND_LIMITED: 'the amount does not fit what a limit has left',
   APPROVAL_REQUIRED: 'a person has to say yes first',
+  DEFINITION_CHANGED: 'the definition of the tool is not the one that was accepted',
   FROZEN: 'a person has frozen the gate, the server, the principal or the agent',
 } as const

@@ -26,6 +26,8 @@ export interface Asked {
   readonly trace?: Trace | undefined
   /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
+  /** Why its definition waits for a person: denied whatever the policy allows. */
+  readonly waits?: string | undefined
   /** It goes on with a call that was counted: judged anew, and not counted again. */
   readonly continues?: boolean
 }
@@ -103,6 +105,8 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   const weighed = decide(policy, asked.call, asked.facts, usage, now)
   const decision = asked.continues === true ? uncounted(weighed) : weighed
   watched.step('decide')
+  if (asked.waits !== undefined && decision.action !== 'hide')
+    return refuse({ ...denied(decision, 'DEFINITION_CHANGED', asked.waits), rule: BUILT_IN })
   if (asked.objection !== undefined && decision.action !== 'hide')
     return refuse({ ...denied(decision, 'DENIED', asked.objection), rule: BUILT_IN })
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))

@@ -41,6 +41,21 @@ const SERVER: Shape = {
   },
 }
 
+const PINS: Shape = {
+  kind: 'object',
+  noun: 'settings of pins',
+  fields: {
+    first_sight: {
+      shape: { kind: 'word', words: ['trust', 'hold'] },
+      doc: '`trust`: a tool never seen is accepted after the poison checks (the default on loopback); `hold`: it waits for a person',
+    },
+    ignore: {
+      shape: { kind: 'list', of: text(256), max: 32 },
+      doc: 'parts of definitions that follow the machine, as JSON Pointers such as `/description`',
+    },
+  },
+}
+
 export const CONFIG: ObjectShape = {
   kind: 'object',
   noun: 'a configuration',
@@ -70,6 +85,7 @@ export const CONFIG: ObjectShape = {
       shape: POLICIES,
       doc: 'documents by name, for grants; the guardrails of the one named `house` lie over all',
     },
+    pins: { shape: PINS, doc: 'which definitions of tools are accepted' },
     auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are taken' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
     metrics: {

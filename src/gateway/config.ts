@@ -41,6 +41,13 @@ export type ServerConfig =
       readonly timeoutMs?: number
     }
 
+/** Which definitions of tools are accepted. */
+export interface PinsConfig {
+  /** As said; else trust on loopback, hold beyond. */
+  readonly firstSight?: 'trust' | 'hold'
+  readonly ignore: readonly string[]
+}
+
 export interface GateConfig extends Reach {
   readonly file: string
   readonly data: string
@@ -53,6 +60,7 @@ export interface GateConfig extends Reach {
   readonly grants: readonly FixedGrant[]
   readonly issuers: readonly Issuer[]
   readonly sync: 'normal' | 'full'
+  readonly pins: PinsConfig
   /** `ledger: { record: judged }`: texts that expressions read are kept too. */
   readonly keepsTexts: boolean
   readonly log: 'text' | 'json'
@@ -124,6 +132,7 @@ class ConfigReader {
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),
+      pins: this.#pins(asMap(entry(map, 'pins'))),
     }
   }
 
@@ -149,6 +158,12 @@ class ConfigReader {
         'make one with `openssl rand -hex 32`, and give it by a variable',
       )
     return token
+  #pins(map: LocatedMap): PinsConfig {
+    const said = scalar(map, 'first_sight')
+    return {
+      ...(said === 'trust' || said === 'hold' ? { firstSight: said } : {}),
+      ignore: this.#values.list(entry(map, 'ignore')),
+    }
   }
 
   #server(map: LocatedMap): ServerConfig {
@@ -208,9 +223,8 @@ class ConfigReader {
     return headers
   }
 
-  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void 
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
-  }
 }
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {

@@ -26,6 +26,7 @@ import {
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
+import type { Pins } from './operate/pins.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
 import type { CallWatch } from './operate/watch-calls.ts'
 import type { PolicySet } from './policy-set.ts'
@@ -46,6 +47,7 @@ export interface GateParts extends ServerLinksParts {
   readonly freezes: Freezes
   readonly tools: KeptTools
   readonly watch: CallWatch
+  readonly pins: Pins
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
@@ -138,6 +140,7 @@ export class Gate {
     const policy = () => bound().policy
     const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
     const { now } = this.#spine
+    const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
     const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
     const already = frozen()
     // Not even started: that is an effect too.
@@ -169,7 +172,7 @@ export class Gate {
       explain: () => who().explain,
       frozen,
       lists: (ask) =>
-        new SeenLists({ server: name, known: this.#known, policy, now, ask, freshMs }),
+        new SeenLists({ server: name, known: this.#known, policy, now, ask, freshMs, heldOf }),
       handles: new Handles({
         era: link.era,
         seals,

@@ -20,6 +20,7 @@ import type { Handles } from './handles.ts'
 import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
 import type { Frozen } from './operate/freezes.ts'
+import { heldReason } from './operate/pins.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 import { LIST_CHANGES } from './stateless-notices.ts'
@@ -174,7 +175,17 @@ export class RequestJudge {
     onAsked()
     const objection = objectionTo(call.args, tool)
     const argsText = params?.text.get('arguments')
-    const verdict = await admit(spine, { call, facts, argsText, objection, continues, trace })
+    const held = tool === undefined ? undefined : lists.heldOf(tool)
+    const waits = held === undefined ? undefined : heldReason(held)
+    const verdict = await admit(spine, {
+      call,
+      facts,
+      argsText,
+      objection,
+      waits,
+      continues,
+      trace,
+    })
     if (verdict.admission === undefined)
       return crossing.refuse(
         id,

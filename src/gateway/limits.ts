@@ -229,3 +229,12 @@ export const SOCKET_HELLO_BYTES_MAX = 65_536
 export const SOCKET_HELLO_MS_MAX = 10_000
 /** A gate that a pipe has started ends so long after its last client. */
 export const PIPED_GATE_IDLE_MS = 60_000
+
+/** Definitions accepted or held, of all servers. */
+export const PINS_MAX = 50_000
+/** Changes of a definition that a caller is told. */
+export const HELD_CHANGES_TOLD_MAX = 5
+/** A list is asked for again after this long. */
+export const LIST_AGE_MS = 600_000
+/** What comes this soon after another belongs to the same first list. */
+export const FIRST_LIST_MS = 60_000

@@ -35,6 +35,7 @@ import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
+import { lockPath, openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
@@ -93,7 +94,7 @@ export async function runGate(
     const pools = new HttpPools()
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
-    const ownPaths = [config.file, config.data, ...files]
+    const ownPaths = [config.file, config.data, lockPath(config), ...files]
     const seals = new Seals(InstallationKey.at(config.data))
     const meter = new Meter()
     const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
@@ -102,7 +103,8 @@ export async function runGate(
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
-    const kept = { ...restored, seals, tokens, ledger, freezes, tools, watch }
+    const pins = openPins(config, store, log)
+    const kept = { ...restored, seals, tokens, ledger, freezes, tools, watch, pins }
     const gate = new Gate({
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })
@@ -129,7 +131,7 @@ export async function runGate(
       gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
     )
     const reached = { ready, reload, metrics, url: () => url }
-    const control = controlOf({ config, gate, ledger, freezes, policies, ...reached })
+    const control = controlOf({ config, gate, ledger, freezes, policies, pins, ...reached })
     const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)
     const socket = new SocketFront({
       peers,

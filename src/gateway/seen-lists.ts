@@ -13,13 +13,16 @@ import type { Answer } from '../wire/message.ts'
 import { elementsOf, membersOf } from '../wire/spans.ts'
 import { writeMembers } from '../wire/write-message.ts'
 import type { KnownTools } from './known-tools.ts'
-import { LIST_PAGES_MAX } from './limits.ts'
+import { LIST_AGE_MS, LIST_PAGES_MAX } from './limits.ts'
+import type { HeldTool } from './operate/pins.ts'
 
 export interface SeenListsContext {
   readonly server: string
   readonly known: KnownTools
   readonly policy: () => CompiledPolicy
   readonly now: () => Instant
+  /** Why a definition may be neither shown nor called. */
+  readonly heldOf: (tool: KnownTool) => HeldTool | undefined
   /** Asks the server, as the gate; rejects where no answer comes. */
   readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
   /** How long definitions hold where no server tells of changes; undefined where it does. */
@@ -49,7 +52,7 @@ export class SeenLists {
 
   /** Rejects where the server does not say what tools it has. */
   async find(name: string): Promise<KnownTool | undefined> {
-    const { freshMs = Number.POSITIVE_INFINITY, now } = this.#context
+    const { freshMs = LIST_AGE_MS, now } = this.#context
     if (now().monotonicMs - this.#learntAtMs > freshMs) this.forget()
     const tool = this.#tools.get(name)
     if (tool !== undefined) return tool
@@ -60,6 +63,10 @@ export class SeenLists {
       throw error
     })
     return this.#tools.get(name)
+  }
+
+  heldOf(tool: KnownTool): HeldTool | undefined {
+    return this.#context.heldOf(tool)
   }
 
   /** The server said its tools have changed: what was known is asked for again. */
@@ -80,7 +87,9 @@ export class SeenLists {
       const definition = JSON.parse(text) as JsonValue
       const name = isObject(definition) ? definition[list.name] : undefined
       if (typeof name !== 'string') return false
-      const tool = list.method === TOOL_CALL ? { tool: this.#learn(definition, text) } : {}
+      const known = list.method === TOOL_CALL ? this.#learn(definition, text) : undefined
+      if (known !== undefined && this.heldOf(known) !== undefined) return false
+      const tool = known === undefined ? {} : { tool: known }
       const call = { server, name, method: list.method }
       return visible(policy(), call, { ...facts, ...tool }, now())
     })

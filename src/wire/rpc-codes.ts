@@ -52,6 +52,7 @@ const BY_LOCAL_CODE: Readonly<Record<LocalCode, keyof typeof RPC>> = {
   RATE_LIMITED: 'limited',
   SPEND_LIMITED: 'limited',
   APPROVAL_REQUIRED: 'approvalRequired',
+  DEFINITION_CHANGED: 'denied',
   FROZEN: 'frozen',
   POLICY_FAULT: 'internal',
 }

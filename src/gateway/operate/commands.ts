@@ -5,9 +5,11 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
 import type { Gate } from '../gate.ts'
+import { acceptPins, heldPins } from './accept-pins.ts'
 import { Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
+import type { Pins } from './pins.ts'
 import type { Policies } from './policies.ts'
 import { Refused } from './refused.ts'
 import type { MetricsWriter } from './write-metrics.ts'
@@ -19,6 +21,7 @@ export interface CommandParts {
   readonly freezes: Freezes
   readonly policies: Policies
   readonly metrics: MetricsWriter
+  readonly pins: Pins
   /** Looks at the policy files at once. */
   readonly reload: () => void
   /** What `/readyz` says. */
@@ -28,7 +31,8 @@ export interface CommandParts {
 }
 
 export function controlOf(parts: CommandParts): Control {
-  const { config, freezes, gate, ledger, policies, reload } = parts
+  const { config, freezes, gate, ledger, pins, policies, reload } = parts
+  const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs: Date.now }
   const freezing = {
     ...{ freezes, ledger, servers: Object.keys(config.servers) },
     interrupt: () => gate.interrupt(),
@@ -39,6 +43,8 @@ export function controlOf(parts: CommandParts): Control {
     thaw: (request) => thaw(freezing, request),
     status: () => status(parts),
     metrics: async () => ({ text: (await parts.metrics.write()).text }),
+    'pin-accept': (request) => acceptPins(accepting, request),
+    'pin-held': () => heldPins(parts),
     apply: (request) => {
       reload()
       return applyPolicy(policies, request)

@@ -35,8 +35,21 @@ const TOOLS = `
     PRIMARY KEY (server, name)
   ) STRICT;`
 
+/** Accepted definitions of tools. */
+const PINS = `
+  CREATE TABLE pins (
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    category TEXT NOT NULL,
+    risk TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (server, name)
+  ) STRICT;`
+
 function gateFile(directory: string) {
-  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS, TOOLS] }
+  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS, TOOLS, PINS] }
 }
 
 export function openGateStore(directory: string): DatabaseSync {

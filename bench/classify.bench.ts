@@ -1,0 +1,62 @@
+// `npm run bench -- classify [--data FILE]`: what it costs to say what a tool can do: the class as the
+// gate asks for it, the whole account, and the poison check. On made definitions, or on those of a
+// file.
+
+import { readFileSync } from 'node:fs'
+import type { RunOptions } from '../scripts/dispatch.ts'
+import { account, classify } from '../src/catalogue/classify.ts'
+import type { ToolDefinition } from '../src/core/tools.ts'
+import { inspectDefinition } from '../src/guard/inspect-definition.ts'
+
+const MADE = 2_000
+const ROUNDS = 5
+
+export function run(options: RunOptions): number {
+  const tools =
+    typeof options.data === 'string'
+      ? (JSON.parse(readFileSync(options.data, 'utf8')) as ToolDefinition[])
+      : made()
+  const measured = [
+    { name: 'class and risk', work: (tool: ToolDefinition) => void classify(tool) },
+    { name: 'whole account', work: (tool: ToolDefinition) => void account(tool) },
+    { name: 'poison check', work: (tool: ToolDefinition) => void inspectDefinition(tool as never) },
+  ].map(({ name, work }) => ({ name, ...measure(tools, work) }))
+  if (options.json) console.log(JSON.stringify({ tools: tools.length, measured }))
+  else
+    for (const { name, microseconds, wholeMs } of measured)
+      console.log(
+        `${name.padEnd(16)} ${microseconds.toFixed(1).padStart(8)} µs a tool of processor time, ${wholeMs.toFixed(0)} ms for ${tools.length}`,
+      )
+  return 0
+}
+
+/** Processor time, the best of a few rounds: other programs of the machine are not measured. */
+function measure(tools: readonly ToolDefinition[], work: (tool: ToolDefinition) => void) {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = process.cpuUsage()
+    for (const tool of tools) work(tool)
+    const { user, system } = process.cpuUsage(before)
+    best = Math.min(best, user + system)
+  }
+  return { microseconds: best / tools.length, wholeMs: best / 1_000 }
+}
+
+function made(): ToolDefinition[] {
+  const verbs = ['get', 'list', 'create', 'update', 'delete', 'run', 'send', 'refund']
+  return Array.from({ length: MADE }, (_, index) => {
+    const verb = verbs[index % verbs.length]
+    const properties = Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) => [
+        `field_${at}`,
+        { type: 'string', description: `field ${at}` },
+      ]),
+    )
+    return {
+      server: 'made',
+      name: `${verb}_thing_${index}`,
+      description: `${verb} a thing of the number ${index}. ${'It has a text of some length. '.repeat(10)}`,
+      inputSchema: { type: 'object', properties },
+    }
+  })
+}

@@ -1,0 +1,139 @@
+// `sluice pin`: writes sluice.lock, the pins of all accepted definitions, for review; lists what is
+// held; accepts it. Works on a running gate and on one that is to run.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { classify } from '../catalogue/classify.ts'
+import { type Pin, writeLock } from '../catalogue/lock-file.ts'
+import { pinOf } from '../catalogue/pin.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Category, Risk } from '../core/tools.ts'
+import { acceptOffline } from '../gateway/operate/accept-pins.ts'
+import { openGateStore, openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
+import type { Answer } from './answer.ts'
+import { askOwner } from './ask-owner.ts'
+import { CliError } from './errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
+import { Output, plural, printable } from './output.ts'
+import { readDefinitions } from './read-tools.ts'
+
+interface Options extends PlaceOptions {
+  readonly tools?: string
+  readonly held?: boolean
+  readonly accept?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice pin                             write sluice.lock: what the gate has accepted, for review
+  sluice pin --tools tools.json          the same from a file of definitions
+  sluice pin --held                      what waits for a person, with what changed
+  sluice pin --accept github             accept all that is held of a server
+  sluice pin --accept github/get_issue
+
+With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
+
+export function addPin(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('pin')
+      .description('write down which definitions of tools are accepted, and accept changed ones'),
+  )
+    .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
+    .option('--held', 'list what is held')
+    .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output(options)
+      if (options.held === true) await tellHeld(options, output)
+      else if (options.accept !== undefined) await accept(options.accept, options, output)
+      else write(options, output)
+      answer(0)
+    })
+}
+
+interface Told {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  readonly because: string
+  readonly changes: readonly string[]
+}
+
+async function tellHeld(options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const said = await askOwner(data, { do: 'pin-held' }, async () => {
+    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
+  })
+  const held = said.held as unknown as readonly Told[]
+  output.value(said)
+  for (const one of held) tell(one, output)
+  output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
+}
+
+async function accept(target: string, options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const cut = target.indexOf('/')
+  const named =
+    cut < 0 ? { server: target } : { server: target.slice(0, cut), name: target.slice(cut + 1) }
+  const request = { do: 'pin-accept', ...named }
+  const said = await askOwner(data, request, async () => {
+    const store = openGateStore(data)
+    try {
+      return acceptOffline(store, request as unknown as JsonObject, Date.now())
+    } finally {
+      store.close()
+    }
+  })
+  const accepted = said.accepted as unknown as readonly Told[]
+  output.value(said)
+  for (const one of accepted) tell(one, output)
+  output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
+}
+
+function tell({ server, name, category, because, changes }: Told, output: Output): void {
+  output.line(`${printable(`${server}/${name}`)}  ${category}: ${printable(because)}`)
+  for (const change of changes) output.line(`  ${printable(change)}`)
+}
+
+function write(options: Options, output: Output): void {
+  const pins = options.tools === undefined ? keptPins(options) : pinsOf(options.tools)
+  const file = join(dirname(resolve(options.config)), 'sluice.lock')
+  const text = writeLock(pins)
+  const same = existsSync(file) && readFileSync(file, 'utf8') === text
+  if (!same) {
+    const fresh = `${file}.new`
+    writeFileSync(fresh, text)
+    renameSync(fresh, file)
+  }
+  output.value({ file, pins: pins.length, changed: !same })
+  output.line(`${file}: ${plural(pins.length, 'tool')} pinned${same ? ', as before' : ''}`)
+}
+
+/** What the gate has accepted. */
+function keptPins(options: Options): Pin[] {
+  const store = openGateStoreReadOnly(findData(options).data)
+  try {
+    return store
+      .prepare('SELECT server, name, digest, category, risk FROM pins')
+      .all()
+      .map(({ server, name, digest, category, risk }) => ({
+        ...{ server: String(server), name: String(name), digest: String(digest) },
+        ...{ category: category as Category, risk: risk as Risk },
+      }))
+  } finally {
+    store.close()
+  }
+}
+
+function pinsOf(file: string): Pin[] {
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+  return readDefinitions(file).map((definition) => ({
+    ...{ server: definition.server, name: definition.name },
+    ...{ digest: pinOf(definition, digest), ...classify(definition) },
+  }))
+}

@@ -1,0 +1,152 @@
+// `sluice scan`: connects to servers, lists their tools and says what each can do: a table by class
+// and risk, JSON, an HTML page, or a summary for an agent. Starts nothing that was not named.
+
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { htmlOf, STYLE } from '../catalogue/page-html.ts'
+import { count, serverPage, summaryOf } from '../catalogue/server-page.ts'
+import { type Told, toldOf } from '../catalogue/told.ts'
+import { CATEGORIES, RISKS, type ToolDefinition } from '../core/tools.ts'
+import type { Answer } from './answer.ts'
+import { CliError } from './errors.ts'
+import { BRIEF_CHARS_MAX } from './limits.ts'
+import { listServerTools } from './list-server-tools.ts'
+import { loadConfig } from './load-config.ts'
+import { Output, plural, printable } from './output.ts'
+import { readDefinitions } from './read-tools.ts'
+
+interface Options {
+  readonly url?: string
+  readonly config?: string
+  readonly tools?: string
+  readonly name: string
+  readonly html?: string
+  readonly brief?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice scan -- npx -y @modelcontextprotocol/server-filesystem ./workspace
+  sluice scan --url https://mcp.example.com/mcp
+  sluice scan --config sluice.yaml           # all servers of a configuration
+  sluice scan --tools tools.json --html scan.html
+  sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent`
+
+export function addScan(parent: Command, answer: Answer): void {
+  parent
+    .command('scan')
+    .description('list the tools of servers and say what each can do')
+    .argument('[command...]', 'a server over stdio: its program and arguments, after --')
+    .option('--url <url>', 'a server over HTTP')
+    .option('--config <file>', 'the servers of a configuration')
+    .option('--tools <file>', 'definitions that are known: a JSON array, each with "server"')
+    .option('--name <name>', 'what to call the server of a command or url', 'server')
+    .option('--html <file>', 'write a page')
+    .option('--brief', 'a summary for an agent')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (command: string[], options: Options) => {
+      const output = new Output(options)
+      const tools = await toolsOf(command, options, output)
+      if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
+      tell(tools, options, output)
+      answer(0)
+    })
+}
+
+async function toolsOf(
+  command: readonly string[],
+  { url, config, tools, name }: Options,
+  output: Output,
+): Promise<ToolDefinition[]> {
+  const given = [command.length > 0, url !== undefined, config !== undefined, tools !== undefined]
+  if (given.filter(Boolean).length !== 1)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'what is to be scanned?',
+      'name one: `-- COMMAND`, --url, --config or --tools',
+    )
+  if (tools !== undefined) return readDefinitions(tools)
+  if (url !== undefined) return listServerTools(name, { url })
+  if (config === undefined) return listServerTools(name, { command })
+  const found: ToolDefinition[] = []
+  for (const [server, address] of Object.entries(loadConfig({ config }, output).servers))
+    found.push(...(await listServerTools(server, address)))
+  return found
+}
+
+function tell(tools: readonly ToolDefinition[], options: Options, output: Output): void {
+  const told = tools.map((definition) => ({ definition, ...toldOf(definition) }))
+  const counted = count(tools)
+  output.value({
+    summary: summaryOf(counted),
+    ...counted,
+    list: told.map(({ definition, ...rest }) => ({
+      server: definition.server,
+      name: definition.name,
+      ...rest,
+    })),
+  })
+  if (options.brief === true) return output.line(brief(told, summaryOf(counted)))
+  const sorted = [...told].sort(
+    (a, b) =>
+      CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category) ||
+      RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk),
+  )
+  for (const one of sorted) output.line(lineOf(one, output))
+  output.line(summaryOf(counted))
+  const parted = told.filter(({ disagreements }) => disagreements.length > 0)
+  if (parted.length > 0)
+    output.line(`${plural(parted.length, 'tool')} where the vendor's hints and the definition part`)
+}
+
+type Shown = Told & { readonly definition: ToolDefinition }
+
+const STYLES = { low: 'green', medium: 'cyan', high: 'yellow', critical: 'red' } as const
+
+function lineOf({ definition, category, risk, attacks }: Shown, output: Output): string {
+  const id = printable(`${definition.server}/${definition.name}`)
+  const known = attacks.map(({ id: attack }) => attack).join(' ')
+  return `${category.padEnd(12)} ${output.paint(STYLES[risk], risk.padEnd(9))} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
+}
+
+/** What an agent should know, in what its context can spare. */
+function brief(told: readonly Shown[], summary: string): string {
+  const lines = [summary]
+  for (const category of [...CATEGORIES].reverse()) {
+    if (category === 'Read') continue
+    const names = told
+      .filter((one) => one.category === category)
+      .map(({ definition }) => printable(`${definition.server}/${definition.name}`))
+    if (names.length > 0) lines.push(`${category}: ${names.join(', ')}`)
+  }
+  const text = lines.join('\n')
+  return text.length < BRIEF_CHARS_MAX ? text : `${text.slice(0, BRIEF_CHARS_MAX - 20)} … and more`
+}
+
+function pageOf(tools: readonly ToolDefinition[]): string {
+  const servers = [...new Set(tools.map(({ server }) => server))]
+  const page = serverPage(servers.join(', ') || 'no server', tools, ({ name }) => name)
+  const plain = {
+    ...page,
+    sections: page.sections.map((section) => ({
+      ...section,
+      blocks: section.blocks.map((block) =>
+        block.kind === 'table'
+          ? {
+              ...block,
+              rows: block.rows.map((row) =>
+                row.map((cell) => (typeof cell === 'string' ? cell : cell.text)),
+              ),
+            }
+          : block,
+      ),
+    })),
+  }
+  // One file: the style goes into it.
+  return htmlOf(plain, { root: '', trail: [] })
+    .replace('<link rel="stylesheet" href="style.css">', `<style>${STYLE}</style>`)
+    .replace("style-src 'self'", "style-src 'unsafe-inline'")
+    .replace(/<nav.*<\/nav>\n/, '')
+}

@@ -1,0 +1,69 @@
+// `sluice pin --accept` and `--held`, as the running gate does them, and as a command does them where
+// none runs: then what servers last listed is in gate.db, and a person accepts that.
+
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { pinOf } from '../../catalogue/pin.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { readKeptTools } from './kept-tools.ts'
+import type { HeldTool, Pins } from './pins.ts'
+import { Refused } from './refused.ts'
+
+export interface AcceptParts {
+  readonly pins: Pins
+  readonly ledger: Pick<Ledger, 'event'>
+  /** What callers may see may be another now. */
+  readonly changed: () => void
+  readonly nowMs: () => number
+}
+
+/** On record before it takes effect: it is what lets a changed tool through. */
+export async function acceptPins(parts: AcceptParts, request: JsonObject): Promise<JsonObject> {
+  const { server, name } = readTarget(request)
+  const mine = parts.pins.waiting(server, name)
+  const detail = { server, tools: mine.map(told) }
+  await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
+  parts.pins.accept(mine)
+  parts.changed()
+  return { accepted: mine.map(told) }
+}
+
+export function heldPins({ pins }: Pick<AcceptParts, 'pins'>): JsonObject {
+  return { held: pins.held.map(told) }
+}
+
+/** Where no gate runs. */
+export function acceptOffline(store: DatabaseSync, request: JsonObject, nowMs: number): JsonObject {
+  const { server, name } = readTarget(request)
+  const tools = readKeptTools(store).filter(
+    ({ definition }) =>
+      definition.server === server && (name === undefined || definition.name === name),
+  )
+  if (tools.length === 0)
+    throw new Refused(`no tool of \`${server}\` was seen`, 'start the gate and list them')
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+  const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
+  for (const { definition, category, risk } of tools)
+    insert.run(
+      ...[definition.server, definition.name, pinOf(definition, digest)],
+      ...[JSON.stringify(definition), category, risk, nowMs],
+    )
+  return {
+    accepted: tools.map(({ definition, category }) => ({
+      ...{ server: definition.server, name: definition.name, category },
+      ...{ because: 'as it was last seen', changes: [] },
+    })),
+  }
+}
+
+function told({ tool, because, changes }: HeldTool): JsonObject {
+  const { server, name } = tool.definition
+  return { server, name, category: tool.category, because, changes }
+}
+
+function readTarget({ server, name }: JsonObject): { server: string; name: string | undefined } {
+  if (typeof server !== 'string' || server === '')
+    throw new Refused('no server is named', 'say `--accept SERVER` or `--accept SERVER/TOOL`')
+  return { server, name: typeof name === 'string' && name !== '' ? name : undefined }
+}

@@ -1,0 +1,230 @@
+// What is accepted of a server's definitions, and what waits for a person (A02). Judged when a list
+// is seen, kept in gate.db over restarts; the check before a call is a look-up. With a lock file only
+// what it pins is accepted; without one, first sight is trusted (on loopback, after the poison
+// checks) and every later change is graded.
+
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { gradeChange, tellChange } from '../../catalogue/grade-change.ts'
+import type { Pin } from '../../catalogue/lock-file.ts'
+import { skeletonOf } from '../../catalogue/look-alike.ts'
+import { canonicalText, pinOf } from '../../catalogue/pin.ts'
+import type { KnownTool, ToolDefinition } from '../../core/tools.ts'
+import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { Refused } from './refused.ts'
+
+export interface PinsOptions {
+  readonly store: DatabaseSync
+  /** The lock file's pins; undefined where there is no such file. */
+  readonly lock: readonly Pin[] | undefined
+  readonly firstSight: 'trust' | 'hold'
+  readonly ignore: readonly string[]
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+/** A definition that waits for a person, and why. */
+export interface HeldTool {
+  readonly tool: KnownTool
+  readonly digest: string
+  readonly because: string
+  readonly changes: readonly string[]
+}
+
+interface Accepted {
+  readonly digest: string
+  readonly definition: ToolDefinition | undefined
+  /** 0 where it was accepted before this start. */
+  readonly atMs: number
+}
+
+export class Pins {
+  readonly #options: PinsOptions
+  readonly #accepted = new Map<string, Accepted>()
+  readonly #held = new Map<string, HeldTool>()
+  readonly #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
+
+  constructor(options: PinsOptions) {
+    this.#options = options
+    for (const row of options.store
+      .prepare('SELECT server, name, digest, definition FROM pins')
+      .all())
+      this.#accepted.set(keyOf(String(row.server), String(row.name)), {
+        digest: String(row.digest),
+        definition: JSON.parse(String(row.definition)) as ToolDefinition,
+        atMs: 0,
+      })
+    if (options.lock === undefined) return
+    const before = new Map(this.#accepted)
+    this.#accepted.clear()
+    for (const { server, name, digest } of options.lock) {
+      const known = before.get(keyOf(server, name))
+      const definition = known?.digest === digest ? known.definition : undefined
+      this.#accepted.set(keyOf(server, name), { digest, definition, atMs: 0 })
+    }
+  }
+
+  /** Why this definition may not be shown or called; undefined where it may. */
+  heldOf(tool: KnownTool): HeldTool | undefined {
+    let verdict = this.#verdicts.get(tool)
+    if (verdict === undefined) {
+      verdict = this.#judge(tool)
+      this.#verdicts.set(tool, verdict)
+    }
+    return verdict === 'accepted' ? undefined : verdict
+  }
+
+  get held(): readonly HeldTool[] {
+    return [...this.#held.values()]
+  }
+
+  /** What is held of a server, or of one tool of it; refuses where nothing is. */
+  waiting(server: string, name: string | undefined): readonly HeldTool[] {
+    if (this.#options.lock !== undefined)
+      throw new Refused(
+        'the lock file says what is accepted',
+        'run `sluice pin`, look at the change of sluice.lock, and start the gate again',
+      )
+    const mine = this.held.filter(
+      ({ tool }) =>
+        tool.definition.server === server && (name === undefined || tool.definition.name === name),
+    )
+    if (mine.length > 0) return mine
+    throw new Refused(
+      `nothing is held of \`${name === undefined ? server : `${server}/${name}`}\``,
+      '`sluice pin --held` lists what is',
+    )
+  }
+
+  /** A person's word. */
+  accept(held: readonly HeldTool[]): void {
+    for (const { tool, digest } of held) {
+      this.#keep(tool, digest)
+      this.#verdicts.set(tool, 'accepted')
+    }
+  }
+
+  #judge(tool: KnownTool): HeldTool | 'accepted' {
+    const { ignore, lock, firstSight, log } = this.#options
+    const { definition } = tool
+    const key = keyOf(definition.server, definition.name)
+    const digest = pinOf(definition, sha256, { ignore })
+    const known = this.#accepted.get(key)
+    if (known?.digest === digest) {
+      // A lock file holds digests; the definition behind one is kept for the next diff.
+      if (known.definition === undefined) this.#keep(tool, digest)
+      this.#held.delete(key)
+      return 'accepted'
+    }
+    const hold = (because: string, changes: readonly string[] = []): HeldTool => {
+      const held = { tool, digest, because, changes }
+      if (this.#held.size < PINS_MAX) this.#held.set(key, held)
+      log('warn', 'a tool is held until a person accepts its definition', {
+        tool: key,
+        why: because,
+      })
+      return held
+    }
+    if (known === undefined) {
+      const because = lock === undefined ? this.#objectionTo(definition, firstSight) : NOT_PINNED
+      if (because !== undefined) return hold(because)
+      this.#keep(tool, digest)
+      log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
+      return 'accepted'
+    }
+    if (known.definition === undefined) return hold('it is not the definition the lock file pins')
+    const { passes, because, changes } = gradeChange(known.definition, definition)
+    if (passes && lock === undefined) {
+      this.#keep(tool, digest)
+      log('info', 'the words of a definition changed', {
+        tool: key,
+        changes: changes.map(tellChange).join('; '),
+      })
+      return 'accepted'
+    }
+    return hold(because, changes.map(tellChange))
+  }
+
+  /** Why a definition nobody has seen is not trusted. */
+  #objectionTo(definition: ToolDefinition, firstSight: 'trust' | 'hold'): string | undefined {
+    const { severity, findings } = inspectDefinition(definition as never)
+    if (severity === 'refuse' || severity === 'hold') {
+      const worst = findings.find((finding) => finding.severity === severity)
+      return `its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`
+    }
+    const twin = this.#twinOf(definition)
+    if (twin !== undefined) return twin
+    return firstSight === 'hold' ? 'it was never seen before, and first sight is held' : undefined
+  }
+
+  /** A03: an accepted tool that this one renames, copies, or could be mistaken for. */
+  #twinOf(definition: ToolDefinition): string | undefined {
+    const { server, name } = definition
+    const skeleton = skeletonOf(name)
+    const body = bodyOf(definition)
+    const nowMs = this.#options.nowMs()
+    for (const [key, known] of this.#accepted) {
+      const [otherServer = '', other = ''] = JSON.parse(key) as [string, string]
+      if (other === name) continue
+      const alike = skeletonOf(other) === skeleton
+      // Letters of another script are no accident; the rest may stand side by side in a first list.
+      if (alike && (FOREIGN.test(name) || FOREIGN.test(other)))
+        return `its name looks like \`${other}\``
+      const settled = nowMs - known.atMs > FIRST_LIST_MS
+      if (otherServer !== server || !settled) continue
+      if (alike) return `its name looks like \`${other}\``
+      if (known.definition !== undefined && bodyOf(known.definition) === body)
+        return `it is \`${other}\` under another name`
+    }
+    return undefined
+  }
+
+  #keep({ definition, category, risk }: KnownTool, digest: string): void {
+    const { server, name } = definition
+    const key = keyOf(server, name)
+    this.#held.delete(key)
+    if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
+    this.#accepted.set(key, { digest, definition, atMs: this.#options.nowMs() })
+    try {
+      this.#options.store
+        .prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
+        .run(
+          server,
+          name,
+          digest,
+          JSON.stringify(definition),
+          category,
+          risk,
+          this.#options.nowMs(),
+        )
+    } catch (error) {
+      this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })
+    }
+  }
+}
+
+const FOREIGN = /[^ -~]/
+
+/** All of a definition but its name. */
+function bodyOf({ server: _server, name: _name, ...body }: ToolDefinition): string {
+  return canonicalText(body as never)
+}
+
+const NOT_PINNED = 'the lock file does not pin it'
+
+/** What a caller of a held tool is told: the change, and the command that accepts it. */
+export function heldReason({ tool, because, changes }: HeldTool): string {
+  const { server, name } = tool.definition
+  const told = changes.slice(0, HELD_CHANGES_TOLD_MAX).join('; ')
+  return `the definition of \`${name}\` waits for a person: ${because}${told === '' ? '' : ` (${told})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
+}
+
+function keyOf(server: string, name: string): string {
+  return JSON.stringify([server, name])
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
