@@ -158,6 +158,8 @@ class ConfigReader {
         'make one with `openssl rand -hex 32`, and give it by a variable',
       )
     return token
+  }
+
   #pins(map: LocatedMap): PinsConfig {
     const said = scalar(map, 'first_sight')
     return {
@@ -223,8 +225,9 @@ class ConfigReader {
     return headers
   }
 
-  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void 
+  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
+  }
 }
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
