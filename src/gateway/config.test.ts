@@ -60,6 +60,7 @@ ledger: { sync: full, record: judged }
       issuers: [],
       sync: 'full',
       keepsTexts: true,
+      pins: { ignore: [] },
       log: 'text',
     })
   })
