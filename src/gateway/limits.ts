@@ -210,8 +210,9 @@ export const INPUT_HELD_LENGTH_MAX = 16 * 1_048_576
 /** How long after the end of a subscription the next is opened: at first, and at most. */
 export const LISTEN_AGAIN_MS = 1_000
 export const LISTEN_AGAIN_MS_MAX = 60_000
-/** How long a server may take to show its era. */
-export const ERA_PROBE_MS_MAX = 15_000
+/** How long a server may take to show its era: a process, and one over HTTP. */
+export const ERA_PROBE_PROCESS_MS_MAX = 5_000
+export const ERA_PROBE_HTTP_MS_MAX = 30_000
 /** Calls that may go on without being counted again, over all sessions. */
 export const CONTINUATIONS_MAX = 10_000
 

@@ -14,27 +14,24 @@ import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { refusedIn } from './stateless-request.ts'
 
-/** Puts the gate behind the link, once its era is known, or says why it cannot. */
-type Open = (link: LineLink) => string | undefined
+export interface LineLinkEvents {
+  /** Puts the gate behind a conversation, once its era is known, or says why it cannot. */
+  readonly open: (side: ClientLink) => string | undefined
+  readonly onEnd: () => void
+}
 
-export class LineLink implements ClientLink {
-  /** As the first request has it. */
-  era: Era = 'session'
-  revision = ''
-  /** A client behind a pipe cannot begin anew. */
-  readonly spare = undefined
-  onMessage: ClientLink['onMessage'] = () => {}
-  onClose: ClientLink['onClose'] = () => {}
+export class LineLink {
   readonly #stream: Duplex
-  readonly #open: Open
-  #opened = false
+  readonly #events: LineLinkEvents
   readonly #lines = new LineSplitter(decodeUtf8)
+  /** The conversation that is spoken. */
+  #side: LineSide | undefined
   #closing = false
   #closed = false
 
-  constructor(stream: Duplex, open: Open) {
+  constructor(stream: Duplex, events: LineLinkEvents) {
     this.#stream = stream
-    this.#open = open
+    this.#events = events
   }
 
   /** Begins to read; what the stream had before comes first. */
@@ -54,16 +51,14 @@ export class LineLink implements ClientLink {
     return !this.#closed
   }
 
-  /** Lines have no exchanges that would wait for an answer. */
-  drop(): void {}
-
   close(why: string): void {
     if (this.#closing) return
     this.#closing = true
     // Whoever listens may still answer what is open.
-    this.onClose(why)
+    this.#side?.end(why)
     this.#closed = true
     this.#stream.end()
+    this.#events.onEnd()
   }
 
   #read(chunk: Uint8Array): void {
@@ -75,26 +70,67 @@ export class LineLink implements ClientLink {
   }
 
   #take(text: string): void {
-    const read = readMessages(text, { batches: hasBatches(this.revision) })
+    const read = readMessages(text, { batches: hasBatches(this.#side?.revision ?? '') })
     if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
     for (const message of read.messages as readonly Message[]) {
-      if (!this.#begin(message)) return
-      const refused = message.kind === 'request' ? refusedIn(this.era, message) : undefined
-      if (refused === undefined) this.onMessage(message)
+      const side = this.#sideFor(message)
+      if (side === undefined) return
+      const refused = message.kind === 'request' ? refusedIn(side.era, message) : undefined
+      if (refused === undefined) side.onMessage(message)
       else this.send(refused.text)
     }
   }
 
-  /** The first request shows the era. False where the gate is not behind the link. */
-  #begin(first: Message): boolean {
-    if (this.#opened) return true
-    this.era = first.kind === 'request' && versionOf(first) !== undefined ? 'stateless' : 'session'
-    this.#opened = true
-    const why = this.#open(this)
-    if (why === undefined) return true
-    if (first.kind === 'request') this.send(writeError(first.id, RPC.internal, why))
+  /** The first request shows the era. A client that tried the newer one and found it wanting may begin
+   * a session after all. Undefined where the gate is not behind it. */
+  #sideFor(message: Message): LineSide | undefined {
+    const isNewer = message.kind === 'request' && versionOf(message) !== undefined
+    const before = this.#side
+    const begins =
+      message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'
+    if (before !== undefined && (isNewer || !begins)) return before
+    this.#side = new LineSide(this, isNewer ? 'stateless' : 'session')
+    before?.end('the client began a session')
+    const why = this.#events.open(this.#side)
+    if (why === undefined) return this.#side
+    if (message.kind === 'request') this.send(writeError(message.id, RPC.internal, why))
     this.close(why)
-    return false
+    return undefined
+  }
+}
+
+/** One conversation over the lines, as the gate sees it. */
+class LineSide implements ClientLink {
+  readonly era: Era
+  revision = ''
+  /** A client behind a pipe cannot begin anew. */
+  readonly spare = undefined
+  onMessage: ClientLink['onMessage'] = () => {}
+  onClose: ClientLink['onClose'] = () => {}
+  readonly #line: LineLink
+  #ended = false
+
+  constructor(line: LineLink, era: Era) {
+    this.#line = line
+    this.era = era
+  }
+
+  send(text: string): boolean {
+    return this.#line.send(text)
+  }
+
+  /** Lines have no exchanges that would wait for an answer. */
+  drop(): void {}
+
+  close(why: string): void {
+    if (!this.#ended) this.#line.close(why)
+  }
+
+  /** The lines may go on without it. */
+  end(why: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.onClose(why)
   }
 }

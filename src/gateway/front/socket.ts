@@ -100,21 +100,13 @@ export class SocketFront {
     if (this.#links.size >= SESSIONS_MAX)
       throw new Refused(IN_USE, 'end a client that nobody needs')
     say(socket, { ok: true, notice: this.#options.notice() })
-    const gone = (link: LineLink): void => {
-      this.#links.delete(link)
-      this.#options.onClients(this.#links.size)
-    }
-    const open = (link: LineLink): string | undefined => {
-      if (!this.#options.open(server, link, () => caller)) return IN_USE
-      const { onClose } = link
-      link.onClose = (why) => {
-        gone(link)
-        onClose(why)
-      }
-      return undefined
-    }
-    const link = new LineLink(socket, open)
-    link.onClose = () => gone(link)
+    const link = new LineLink(socket, {
+      open: (side) => (this.#options.open(server, side, () => caller) ? undefined : IN_USE),
+      onEnd: () => {
+        this.#links.delete(link)
+        this.#options.onClients(this.#links.size)
+      },
+    })
     this.#links.add(link)
     this.#options.onClients(this.#links.size)
     link.start(rest)

@@ -6,6 +6,7 @@
 import type { Era } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { writeRequest } from '../../wire/write-message.ts'
+import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../limits.ts'
 import type { Related } from '../link.ts'
 import { AsSession } from './as-session.ts'
 import { AsStateless } from './as-stateless.ts'
@@ -120,7 +121,7 @@ export class EitherEra implements UpstreamLink {
     const { eras } = this.#options
     const known =
       eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
-    const found: ProbedEra = known ?? (await probeEra(this.#start('stateless')))
+    const found: ProbedEra = known ?? (await this.#probe())
     if (this.#closed) return
     // Whoever cannot be reached shows no era: the next message finds out.
     if (typeof found === 'object') return this.#failWaiting(found)
@@ -150,22 +151,33 @@ export class EitherEra implements UpstreamLink {
 
   async #decideForSession(text: string, carried: Carried | undefined): Promise<void> {
     const { eras } = this.#options
-    const id = carried?.passing?.method === 'initialize' ? carried.passing.id : undefined
-    if (carried === undefined || id === undefined || eras.session === false)
+    const passing = carried?.passing
+    if (passing?.method !== 'initialize' || eras.session === false)
       return this.#take(eras.session === false ? 'stateless' : 'session')
-    const first = await tryOut(this.#start('session'), text, carried, id)
+    const sent = { ...carried, passing }
+    const first = await tryOut(this.#start('session'), text, sent, this.#patienceMs)
     if (this.#closed) return
     const mayBeNewer =
       first.answer?.error !== undefined ||
       (first.failure !== undefined && isAboutEra(first.failure))
-    if (mayBeNewer && (await probeEra(this.#start('stateless'))) === 'stateless') {
+    if (mayBeNewer && (await this.#probe()) === 'stateless') {
       eras.session = false
       return this.#take('stateless')
     }
-    this.#waiting.withdraw(id)
+    this.#waiting.withdraw(passing.id)
     this.#take('session')
     if (first.answer !== undefined) this.onMessage(first.answer)
     else if (first.failure !== undefined) this.onFailure(first.failure)
+  }
+
+  #probe(): Promise<ProbedEra> {
+    return probeEra(this.#start('stateless'), this.#patienceMs)
+  }
+
+  /** Silence of a process is a server that knows no such question, or is not there yet, and what it
+   * says late still counts; silence over HTTP is more likely a slow answer. */
+  get #patienceMs(): number {
+    return this.#options.isProcess ? ERA_PROBE_PROCESS_MS_MAX : ERA_PROBE_HTTP_MS_MAX
   }
 
   #failWaiting(failure: UpstreamFailure): void {

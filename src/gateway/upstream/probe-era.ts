@@ -3,11 +3,10 @@
 
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
 import { withMembers } from '../../wire/members.ts'
-import type { Answer, Id, Message } from '../../wire/message.ts'
+import type { Answer, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeRequest } from '../../wire/write-message.ts'
-import { ERA_PROBE_MS_MAX } from '../limits.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from './upstream.ts'
+import type { Carried, Passing, UpstreamFailure, UpstreamLink } from './upstream.ts'
 
 const PROBE = 'sluice-era'
 const OF_NEWER_SERVERS: ReadonlySet<number> = new Set([
@@ -31,7 +30,7 @@ export interface Tried {
 
 export type ProbedEra = 'stateless' | 'session' | 'silent' | UpstreamFailure
 
-export async function probeEra(link: UpstreamLink): Promise<ProbedEra> {
+export async function probeEra(link: UpstreamLink, patienceMs: number): Promise<ProbedEra> {
   const meta = {
     [META.version]: STATELESS_REVISION,
     [META.client]: { name: 'sluice', version: '1' },
@@ -40,7 +39,7 @@ export async function probeEra(link: UpstreamLink): Promise<ProbedEra> {
   const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
   const passing = { id: PROBE, method: 'server/discover', params }
   const text = writeRequest(PROBE, passing.method, params.text)
-  const { answer, failure } = await tryOut(link, text, { passing }, PROBE)
+  const { answer, failure } = await tryOut(link, text, { passing }, patienceMs)
   if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
   if (failure === undefined) return 'silent'
   return isAboutEra(failure) ? 'session' : failure
@@ -61,7 +60,13 @@ export function isOfNewerServer({ error, result }: Answer): boolean {
 }
 
 /** Sends one request; whatever else comes meanwhile goes where it went before. */
-export function tryOut(link: UpstreamLink, text: string, carried: Carried, id: Id): Promise<Tried> {
+export function tryOut(
+  link: UpstreamLink,
+  text: string,
+  carried: Carried & { readonly passing: Passing },
+  patienceMs: number,
+): Promise<Tried> {
+  const { id } = carried.passing
   return new Promise((resolve) => {
     const { onMessage, onFailure, onClose } = link
     const settle = (tried: Tried): void => {
@@ -69,7 +74,7 @@ export function tryOut(link: UpstreamLink, text: string, carried: Carried, id: I
       Object.assign(link, { onMessage, onFailure, onClose })
       resolve(tried)
     }
-    const timer = setTimeout(() => settle({}), ERA_PROBE_MS_MAX)
+    const timer = setTimeout(() => settle({}), patienceMs)
     timer.unref()
     link.onMessage = (message, related) => {
       if (message.kind === 'answer' && message.id === id) settle({ answer: message })
