@@ -152,3 +152,33 @@ describe('an open answer', () => {
     expect(sessions.use('http', session.id, ANN)).toBeUndefined()
   })
 })
+
+describe('clients of the stateless era', () => {
+  const of = (caller = ANN, capabilities = '{}') =>
+    sessions.stateless('http', caller, capabilities, () => true)
+  const withToken = (groups: string[], claims = {}) => ({
+    ...ANN,
+    principal: { ...ANN.principal, groups, claims },
+  })
+
+  test('of one principal share a conversation where they can do the same', () => {
+    expect(of()).toBe(of())
+    expect(of(ANN, '{"roots":{}}')).not.toBe(of())
+    expect(of(callerOf('bob'))).not.toBe(of())
+  })
+
+  test('a token with other groups, claims or another policy is not judged by the newest one', () => {
+    const plain = of(withToken([]))
+    const admin = of(withToken(['admin']))
+    expect(admin).not.toBe(plain)
+    expect(plain?.caller.principal.groups).toEqual([])
+    expect(of({ ...ANN, policy: 'other' })).not.toBe(of())
+    expect(of(withToken([], { scope: 'a' }))).not.toBe(of(withToken([], { scope: 'b' })))
+    // The next token of the same person goes on where the last one was.
+    const [old, next] = [
+      { iat: 1, exp: 2, jti: 'x' },
+      { iat: 2, exp: 3, jti: 'y' },
+    ]
+    expect(of(withToken([], next))).toBe(of(withToken([], old)))
+  })
+})
