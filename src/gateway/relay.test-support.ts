@@ -109,6 +109,7 @@ export class Play {
       lists: (ask) =>
         new SeenLists({
           ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
+          heldOf: () => undefined,
           freshMs,
         }),
       handles: new Handles({
