@@ -65,6 +65,21 @@ test('the summary for an agent fits its context', async () => {
   expect(stdout).toContain('Destructive: db/drop_table')
 })
 
+test('a suggested policy is written once, and checks without a word', async () => {
+  const tools = toolsFile()
+  const file = join(scratchDirectory(), 'policy.yaml')
+  const plain = join(scratchDirectory(), 'plain.json')
+  const own = JSON.parse(readFileSync(tools, 'utf8')).filter(
+    ({ server }: { server: string }) => server === 'db',
+  )
+  writeFileSync(plain, JSON.stringify(own))
+  expect((await sluice(['scan', '--tools', plain, '--policy', file])).code).toBe(0)
+  const checked = await sluiceJson(['policy', 'check', file, '--tools', plain])
+  expect(checked).toMatchObject({ ok: true, errors: 0, warnings: 0 })
+  const again = await sluice(['scan', '--tools', plain, '--policy', file])
+  expect(again.stderr).toContain('is there already')
+})
+
 test('the site: no name leaves the folder, no text becomes a script, twins by case keep apart', async () => {
   const dir = join(scratchDirectory(), 'site')
   const built = await sluiceJson(['catalogue', 'build', dir, '--tools', toolsFile()])

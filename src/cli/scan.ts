@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { htmlOf, STYLE } from '../catalogue/page-html.ts'
 import { count, serverPage, summaryOf } from '../catalogue/server-page.ts'
+import { suggestPolicy } from '../catalogue/suggest-policy.ts'
 import { type Told, toldOf } from '../catalogue/told.ts'
 import { CATEGORIES, RISKS, type ToolDefinition } from '../core/tools.ts'
 import type { Answer } from './answer.ts'
@@ -22,6 +23,7 @@ interface Options {
   readonly name: string
   readonly html?: string
   readonly brief?: boolean
+  readonly policy?: string
   readonly json?: boolean
 }
 
@@ -31,6 +33,7 @@ Examples:
   sluice scan --url https://mcp.example.com/mcp
   sluice scan --config sluice.yaml           # all servers of a configuration
   sluice scan --tools tools.json --html scan.html
+  sluice scan --config sluice.yaml --policy policy.yaml   # and a policy that fits them
   sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent`
 
 export function addScan(parent: Command, answer: Answer): void {
@@ -44,11 +47,13 @@ export function addScan(parent: Command, answer: Answer): void {
     .option('--name <name>', 'what to call the server of a command or url', 'server')
     .option('--html <file>', 'write a page')
     .option('--brief', 'a summary for an agent')
+    .option('--policy <file>', 'write a policy for these tools: deny by default, and it works')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (command: string[], options: Options) => {
       const output = new Output(options)
       const tools = await toolsOf(command, options, output)
+      if (options.policy !== undefined) writePolicy(options.policy, tools, output)
       if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
       tell(tools, options, output)
       answer(0)
@@ -74,6 +79,21 @@ async function toolsOf(
   for (const [server, address] of Object.entries(loadConfig({ config }, output).servers))
     found.push(...(await listServerTools(server, address)))
   return found
+}
+
+/** Never over a policy that somebody has. */
+function writePolicy(file: string, tools: readonly ToolDefinition[], output: Output): void {
+  const { yaml, special } = suggestPolicy(tools)
+  try {
+    writeFileSync(file, yaml, { flag: 'wx' })
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === 'EEXIST' ? 'is there already' : String(error)
+    throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
+  }
+  output.remark(
+    `wrote ${file}: ${plural(special.length, 'tool')} with a rule of its own; try it with \`sluice policy check ${file}\``,
+  )
 }
 
 function tell(tools: readonly ToolDefinition[], options: Options, output: Output): void {
