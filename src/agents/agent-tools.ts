@@ -5,13 +5,7 @@ import { z } from 'zod'
 import type { Message, Portable, Todo, ToolDefinition } from '../guest/words.ts'
 import { createShape, limitsShape } from './create-config.ts'
 import { AgentError } from './errors.ts'
-import {
-  FORKS_MAX,
-  HISTORY_PAGE_MAX,
-  LIST_PAGE_MAX,
-  MESSAGES_PAGE_LENGTH,
-  WAIT_MS_MAX,
-} from './limits.ts'
+import { FORKS_MAX, LIST_PAGE_MAX, MESSAGES_PAGE_LENGTH, WAIT_MS_MAX } from './limits.ts'
 import { instructionsOf, readRvf } from './rvf.ts'
 import {
   agentId,
@@ -314,8 +308,8 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     async ({ agentId: id, from = 1, to }, { service, owner }) => {
       const entries = await service.steps.history(owner, id, from, to ?? null)
       const last = entries.at(-1)
-      const nextCursor =
-        entries.length < HISTORY_PAGE_MAX || last === undefined ? null : last.seq + 1
+      const { agent } = await service.steps.standing(owner, id, Date.now())
+      const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
       return { agentId: id, events: entries.map(historyView), nextCursor }
     },
   ),

@@ -72,6 +72,7 @@ export class Bench {
       asked: {},
       model: config.model,
       template: null,
+      grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
       limits: config.limits,
       price: config.price,
     }

@@ -7,12 +7,14 @@ import { AgentError } from './errors.ts'
 import {
   MESSAGES_PAGE_LENGTH,
   MODEL_ATTEMPTS,
+  MODEL_CALLS_MAX,
   MODEL_RETRY_MS_MAX,
   MODEL_RETRY_MS_MIN,
   MODEL_TIMEOUT_MS,
 } from './limits.ts'
 import { callModel, type ModelAnswer, type ModelSettings } from './models.ts'
 import type { AgentRow } from './rows.ts'
+import { Slots } from './slots.ts'
 import type { Steps } from './step-client.ts'
 
 interface Kept {
@@ -29,6 +31,7 @@ export class ModelAsker {
   readonly #steps: Steps
   readonly #settings: ModelSettings
   readonly #kept = new Map<string, Kept>()
+  readonly #slots = new Slots(MODEL_CALLS_MAX)
 
   constructor(steps: Steps, settings: ModelSettings) {
     this.#steps = steps
@@ -66,7 +69,7 @@ export class ModelAsker {
       const timeout = AbortSignal.timeout(MODEL_TIMEOUT_MS)
       try {
         const both = AbortSignal.any([signal, timeout])
-        return await callModel({ ...request, signal: both }, this.#settings)
+        return await this.#slots.run(() => callModel({ ...request, signal: both }, this.#settings))
       } catch (error) {
         signal.throwIfAborted()
         if (attempt >= MODEL_ATTEMPTS || !canRetry(error)) throw explain(error, attempt)

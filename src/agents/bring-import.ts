@@ -4,6 +4,7 @@
 
 import type { Event, GrantedTool, Price } from '../guest/words.ts'
 import { isBundle, readBundle } from './bundle.ts'
+import { checkStep } from './check-step.ts'
 import { AgentError } from './errors.ts'
 import { IMPORT_BYTES_MAX } from './limits.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
@@ -84,7 +85,7 @@ function fromMemory(
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
   const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
-  const { summary } = unwrap<{ summary: AgentRow['summary'] }>(said.text)
+  const { summary } = checkStep(unwrap(said.text))
   return journal.transact(() => {
     const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, 1)
     journal.putCheckpoint(agent.key, 0, image.hash, journal.putMemory(memory))
@@ -107,6 +108,7 @@ function freshRow(stepper: Stepper, exported: Exported, options: ImportOptions) 
     asked: { imported: true },
     model: config.model,
     template: config.template,
+    grants: allowed(exported, options.tools).map(({ server, tool }) => `${server}/${tool}`),
     limits: config.limits,
     price,
     ...(family === undefined ? {} : { family }),

@@ -26,6 +26,9 @@ export interface EffectSetting {
 
 type Result = { readonly event: Event; readonly bytes?: Uint8Array | undefined }
 
+/** The agent went on, or away, without the result. */
+const TOO_LATE: ReadonlySet<string> = new Set(['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED'])
+
 export class Effects {
   readonly #setting: EffectSetting
   readonly #models: ModelAsker
@@ -47,7 +50,8 @@ export class Effects {
 
   /** What was open when the process ended. */
   async recover(row: EffectRow): Promise<void> {
-    const { agent } = await this.#setting.steps.standing(null, row.agent, this.#setting.now())
+    const { agent, held } = await this.#setting.steps.standing(null, row.agent, this.#setting.now())
+    if (held !== null) return
     this.#begin(agent, JSON.parse(row.body) as Effect, row)
   }
 
@@ -95,7 +99,7 @@ export class Effects {
     } catch (error) {
       // A result that the agent cannot take must not leave it waiting for ever.
       const { code, message } = error as AgentError
-      const instead = code === 'AGENT_FAULT' ? unusable(event, message) : undefined
+      const instead = TOO_LATE.has(code) ? undefined : unusable(event, message)
       if (instead === undefined) throw error
       await this.#setting.apply(agent.id, instead)
     }
@@ -137,6 +141,8 @@ export class Effects {
   ): Promise<GateOutcome> {
     const { steps, gate, now } = this.#setting
     const { id: effectId, server, tool, input } = effect
+    const refused = notGranted(agent, server, tool)
+    if (refused !== undefined) return refused
     if (before?.ticket) return this.#settle(before.ticket, signal)
     const call = callOf(agent, server, tool, input, effectId, signal)
     if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
@@ -183,6 +189,8 @@ export class Effects {
     again: boolean,
     signal: AbortSignal,
   ): Promise<ProgramCallResult> {
+    const refused = notGranted(agent, server, tool)
+    if (refused !== undefined) return { error: toText(refused).content }
     if (again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
     let outcome = await this.#setting.gate.call(callOf(agent, server, tool, input, callId, signal))
@@ -197,6 +205,13 @@ export class Effects {
     const found = tools.find((each) => each.server === server && each.name === tool)
     return found?.category === 'Read'
   }
+}
+
+/** An image from elsewhere may believe it has more than it was given. */
+function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome | undefined {
+  if (agent.grants.includes(`${server}/${tool}`)) return undefined
+  const reason = `the agent was not given \`${server}/${tool}\``
+  return { kind: 'denied', code: 'TOOL_UNKNOWN', reason }
 }
 
 function callOf(

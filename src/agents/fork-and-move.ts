@@ -4,6 +4,7 @@
 
 import type { Event } from '../guest/words.ts'
 import { digestOf } from './canonical.ts'
+import { checkStep } from './check-step.ts'
 import { AgentError } from './errors.ts'
 import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
@@ -36,14 +37,14 @@ export function forkAgent(
   const first = forkedEvent(ids[0] as string, nowMs)
   const call = { operation: 'step', text: first, nowMs }
   const said = instance.call(call, LIMITS)
-  const { summary } = unwrap<{ summary: AgentRow['summary'] }>(said.text)
+  const { summary } = checkStep(unwrap(said.text))
   residents.giveBack(instance)
   const answer = hashAnswer(said.text)
   return journal.transact(() => {
     const memory = journal.memoryOf(agent.key, seq) ?? journal.putMemory(origin)
-    const { owner, family, depth, asked, model, template } = agent
+    const { owner, family, depth, asked, model, template, grants } = agent
     const { limits, price } = journal.family(family)
-    const about = { owner, family, depth, image, asked, model, template, limits, price }
+    const about = { owner, family, depth, image, asked, model, template, grants, limits, price }
     return ids.map((id) => {
       const fork = journal.insertAgent({ ...about, id, createdAt: nowMs }, summary, 1)
       journal.putCheckpoint(fork.key, 0, image, memory)
@@ -79,7 +80,7 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
   }
   const text = JSON.stringify(event)
   const { instance, answer } = residents.begin(image.hash, text, bytes, nowMs)
-  const { summary } = unwrap<{ summary: AgentRow['summary'] }>(answer.text)
+  const { summary } = checkStep(unwrap(answer.text))
   const old = residents.memory(agent)
   const seq = agent.seq + 1
   journal.transact(() => {

@@ -6,6 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Limits, Price, Summary } from '../guest/words.ts'
 import { openDatabase } from '../store/sqlite/open.ts'
 import { AgentError } from './errors.ts'
+import { HISTORY_PAGE_LENGTH, HISTORY_PAGE_MAX } from './limits.ts'
 import type { AgentRow, CheckpointRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 import { MIGRATIONS } from './schema.ts'
 
@@ -23,6 +24,7 @@ export interface NewAgent {
   readonly asked: Readonly<Record<string, unknown>>
   readonly model: string
   readonly template: string | null
+  readonly grants: readonly string[]
   readonly limits: Limits
   readonly price: Price | null
 }
@@ -93,7 +95,7 @@ export class Journal {
       )
     const key = this.run(
       `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked, model, template,
-        state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        grants, state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       agent.id,
       agent.owner,
       family,
@@ -104,13 +106,14 @@ export class Journal {
       JSON.stringify(agent.asked),
       agent.model,
       agent.template,
+      JSON.stringify(agent.grants),
       summary.state,
       JSON.stringify(summary),
       summary.wakeAt,
     )
-    const { id, owner, depth, image, createdAt, asked, model, template } = agent
+    const { id, owner, depth, image, createdAt, asked, model, template, grants } = agent
     const known = { id, owner, family, depth, image, createdAt, asked, model, template }
-    return { key, ...known, seq, state: summary.state, summary, hostStop: null }
+    return { key, ...known, grants, seq, state: summary.state, summary, hostStop: null }
   }
 
   agent(id: string): AgentRow | undefined {
@@ -196,14 +199,33 @@ export class Journal {
     )
   }
 
-  events(key: number, after: number, until: number, limit = -1): EventRow[] {
+  events(key: number, after: number, until: number): EventRow[] {
     return this.all(
-      'SELECT * FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
+      'SELECT * FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq',
       key,
       after,
       until,
-      limit,
     ).map((row) => row as unknown as EventRow)
+  }
+
+  /** The last event that fits a page which begins at this one; at least one does. */
+  pageEnd(key: number, from: number, until: number): number {
+    const rows = this.all(
+      `SELECT seq, length(event) AS length FROM events
+       WHERE agent = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?`,
+      key,
+      from,
+      until,
+      HISTORY_PAGE_MAX,
+    )
+    let left = HISTORY_PAGE_LENGTH
+    let end = from
+    for (const { seq, length } of rows) {
+      left -= Number(length)
+      if (left < 0 && Number(seq) > from) break
+      end = Number(seq)
+    }
+    return end
   }
 
   /** The event that was committed under this name, if one was. */
@@ -325,6 +347,7 @@ export function toAgent(row: Row): AgentRow {
     asked: parse(row.asked) as Record<string, unknown>,
     model: String(row.model),
     template: row.template === null ? null : String(row.template),
+    grants: parse(row.grants) as string[],
     state: row.state as AgentRow['state'],
     summary: parse(row.summary) as Summary,
     hostStop: row.host_stop === null ? null : (parse(row.host_stop) as HostStop),

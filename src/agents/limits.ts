@@ -20,6 +20,11 @@ export const FORKS_MAX = 1_000
 export const CHILDREN_MAX = 1_000
 export const LIST_PAGE_MAX = 100
 export const HISTORY_PAGE_MAX = 200
+export const HISTORY_PAGE_LENGTH = 4 * 1_048_576
+/** A limit of time that could not be told to its agent is tried again after this. */
+export const WAKE_AGAIN_MS = 60_000
+/** Model calls at once, of all agents; the others wait their turn. */
+export const MODEL_CALLS_MAX = 128
 /** What a page of the conversation holds when it is read out. */
 export const MESSAGES_PAGE_LENGTH = 1_000_000
 /** Files of an agent, unless it was created with less. */

@@ -8,7 +8,7 @@ import { FileDigests } from './file-digests.ts'
 import { forkAgent, moveAgent } from './fork-and-move.ts'
 import type { NewAgent } from './journal.ts'
 import { toAgent } from './journal.ts'
-import { HISTORY_PAGE_MAX, LIST_PAGE_MAX } from './limits.ts'
+import { LIST_PAGE_MAX } from './limits.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from './rows.ts'
 import type { Applied, Stepper } from './stepper.ts'
 import { type ExportOptions, takeExport } from './take-export.ts'
@@ -99,8 +99,9 @@ export class Operations {
   history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
     const agent = this.#stepper.find(owner, id)
     const { journal } = this.#stepper
+    const until = journal.pageEnd(agent.key, from, to ?? agent.seq)
     return journal
-      .events(agent.key, from - 1, to ?? agent.seq, HISTORY_PAGE_MAX)
+      .events(agent.key, from - 1, until)
       .map(({ seq, at, kind, turn, event }) => ({ seq, at, kind, turn, event: JSON.parse(event) }))
   }
 
@@ -205,6 +206,12 @@ export class Operations {
   due(untilMs: number): AgentRow[] {
     const sql = 'SELECT * FROM agents WHERE wake_at <= ? ORDER BY wake_at LIMIT 100'
     return this.#stepper.journal.all(sql, untilMs).map(toAgent)
+  }
+
+  /** A limit of time that could not be told to its agent is tried again later. */
+  postpone(id: string, untilMs: number): void {
+    const sql = 'UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL'
+    this.#stepper.journal.run(sql, untilMs, id)
   }
 
   nextWake(): number | null {

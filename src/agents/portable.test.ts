@@ -37,7 +37,14 @@ async function worked(): Promise<Bench> {
     createdAt: 1,
     asked: {},
   }
-  const row = { ...fresh, model: config.model, template: null, limits: config.limits, price: null }
+  const row = {
+    ...fresh,
+    model: config.model,
+    template: null,
+    grants: [],
+    limits: config.limits,
+    price: null,
+  }
   const event = { kind: 'create', at: 1, id: 'a', seed: 'a', config, files: [binary] } as never
   b.operations.create(row, event, Uint8Array.of(0, 255, 254, 1))
   const step = b.model('a', b.prompt('a', 'begin'), '', [
@@ -129,20 +136,6 @@ describe('export and import', () => {
     expect(() => b.prompt('x')).toThrow(/stopped/)
     const away = b.operations.import(text, options(b, 'z', { installation: 'elsewhere' }))
     expect(b.stepper.journal.family(away.agent.family).turns).toBe(1)
-  })
-
-  test('an image that lies about its stop is stopped by the host', async () => {
-    const b = await bench()
-    b.create('a', configOf({ maxTurns: 2 }))
-    const family = b.operations.standing(null, 'a', 0).agent.family
-    // As an image would that counts no turns: the guest believes it has 50, the host knows of 2.
-    b.create('liar', configOf({ maxTurns: 50 }))
-    b.stepper.journal.run('UPDATE agents SET family = ? WHERE id = ?', family, 'liar')
-    const step = b.model('liar', b.prompt('liar'), '', [call('list_files', {})])
-    const last = b.model('liar', step, '', [call('list_files', {})])
-    expect(last.effects).toEqual([])
-    expect(last.summary.stop).toMatchObject({ reason: 'host_limit' })
-    expect(() => b.prompt('liar')).toThrow(/stopped/)
   })
 
   test('corrupt bundles: 1,000 mutations, no crash, no partial import', {

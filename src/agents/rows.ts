@@ -17,6 +17,8 @@ export interface AgentRow {
   readonly asked: Readonly<Record<string, unknown>>
   readonly model: string
   readonly template: string | null
+  /** `<server>/<tool>`, as they were given; the host carries out no other call. */
+  readonly grants: readonly string[]
   readonly state: AgentState
   readonly summary: Summary
   /** Set by the host from its own count; whatever the guest says, it stops. */

@@ -33,6 +33,8 @@ export const MIGRATIONS: readonly Migration[] = [
     asked TEXT NOT NULL,
     model TEXT NOT NULL,
     template TEXT,
+    -- The host's own record of what it was given; what a guest believes to have counts for nothing.
+    grants TEXT NOT NULL,
     state TEXT NOT NULL,
     summary TEXT NOT NULL,
     wake_at INTEGER,

@@ -146,6 +146,7 @@ export class Service {
         asked,
         model: config.model,
         template: config.template,
+        grants: tools.map(({ server, tool }) => `${server}/${tool}`),
         limits: config.limits,
         price,
       },

@@ -16,7 +16,14 @@ test('the operations run in a thread, and what they did is there after a restart
   const { steps, image, close, nonce } = await start(directory)
   const config = configOf()
   const fresh = { id: 'a', owner: 'me', depth: 0, image, createdAt: 5, asked: { x: 1 } }
-  const row = { ...fresh, model: 'm', template: null, limits: config.limits, price: null }
+  const row = {
+    ...fresh,
+    model: 'm',
+    template: null,
+    grants: [],
+    limits: config.limits,
+    price: null,
+  }
   const event: Event = { kind: 'create', at: 5, id: 'a', seed: 's', config, files: [] }
   const { agent } = await steps.create(row, event)
   expect(agent).toMatchObject({ id: 'a', state: 'idle', asked: { x: 1 } })

@@ -7,6 +7,7 @@ import type { Event, Question, Said, Step } from '../guest/words.ts'
 import type { Image } from '../sandbox/image.ts'
 import type { Instance } from '../sandbox/instance.ts'
 import { AnswerCache } from './answer-cache.ts'
+import { checkStep } from './check-step.ts'
 import { countEvent, judgeFamily } from './enforce.ts'
 import { AgentError, toAgentError } from './errors.ts'
 import { Journal, type NewAgent } from './journal.ts'
@@ -145,12 +146,14 @@ export class Stepper {
       if (event.kind === 'reset' && journal.familyMembers(agent.family) === 1)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
       if (!isDeepStrictEqual(before, family)) journal.setFamily(agent.family, family)
-      this.#noteEffects(agent.key, event, step)
       this.#noteRuns(agent.key, event, step, request)
       const started = startOfRun(journal, agent.key, step.summary.runId)
       const lifted = event.kind === 'resume' || event.kind === 'reset'
       const judged = judgeFamily(family, step.summary, started, event.at) ?? null
       const hostStop = lifted ? judged : (agent.hostStop ?? judged)
+      // What is held back asks for nothing, and nothing of it is found after a crash.
+      if (hostStop === null) this.#noteEffects(agent.key, event, step)
+      else journal.run('DELETE FROM effects WHERE agent = ?', agent.key)
       journal.setStanding(agent.key, seq, step.summary, hostStop)
       return hostStop
     })
@@ -242,13 +245,13 @@ export class Stepper {
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
     const call = { operation: 'step', text: row.event, nowMs: row.at }
     const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
-    return { agent, step: unwrap<Step>(said.text) }
+    return { agent, step: checkStep(unwrap(said.text)) }
   }
 
   /** A refusal may have changed the memory it was made in: it goes. */
   #read(text: string, instance?: Instance, key?: number): Step {
     try {
-      return unwrap<Step>(text)
+      return checkStep(unwrap(text))
     } catch (error) {
       if (instance !== undefined) this.residents.giveBack(instance)
       if (key !== undefined) this.residents.forget(key)

@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import type { Service } from '../agents/service.ts'
 import { LOCAL_USER } from '../identity/names.ts'
 import { CliError } from './errors.ts'
+import { printable } from './output.ts'
 
 export interface AgentsOptions {
   readonly data: string
@@ -37,7 +38,7 @@ export async function openAgents(options: AgentsOptions): Promise<Service> {
       scripts: resolve(options.scripts ?? `${directory}/scripts`),
       prices: {},
     },
-    warn: (message) => process.stderr.write(`warn  ${message}\n`),
+    warn: (message) => process.stderr.write(`warn  ${printable(message)}\n`),
   })
 }
 

@@ -58,8 +58,9 @@ export class Thread {
     const id = this.#next
     this.#next += 1
     return new Promise<Answer>((resolve, reject) => {
-      this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
+      // First: what cannot be cloned throws here, and nobody waits for it.
       this.#worker.postMessage({ id, body })
+      this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
       this.#timer ??= setInterval(() => this.#look(), WATCHDOG_INTERVAL_MS)
     })
   }

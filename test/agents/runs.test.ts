@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Service } from '../../src/agents/service.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
@@ -161,6 +162,25 @@ describe('a run over HTTP', () => {
   })
 })
 
+describe('what comes back wrong', () => {
+  test(
+    'an answer the agent cannot take ends the run instead of leaving it waiting',
+    LONG,
+    async () => {
+      const file = join(scripts, 'deep.json')
+      writeFileSync(
+        file,
+        `{"turns":[{"toolCalls":[{"name":"write_file","input":${'['.repeat(5_000)}${']'.repeat(5_000)}}]},{"text":"done"}]}`,
+      )
+      const { id } = await service.create('me', { model: 'script:deep' })
+      const answer = await service.prompt('me', id, { input: 'go' })
+      expect(answer.state).toBe('ended')
+      const { agent } = await service.steps.standing('me', id, Date.now())
+      expect(agent.state).toBe('idle')
+    },
+  )
+})
+
 describe('models', () => {
   test('no key, no model, no provider: an error that says what to set, never an echo', async () => {
     await expect(service.create('me', {})).rejects.toMatchObject({
@@ -234,6 +254,23 @@ describe('tools through the gate', () => {
     await expect(give('nobody', ['count/write'])).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
     await expect(give('me', ['other/*'])).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
     await expect(give('me', ['count'])).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
+  })
+
+  test('what an agent believes to have been given counts for nothing', LONG, async () => {
+    const directory = join(scratch, 'believer')
+    const models = settingsOf({}, { scripts })
+    const name = script([{ toolCalls: [{ name: 'count__write', input: {} }] }, { text: 'done' }])
+    let own = await Service.start({ directory, models, gate: door })
+    const { id } = await own.create('me', { model: name, tools: ['count/write'] })
+    await own.close()
+    // As an image from elsewhere would: the guest has the tool in its list, the host gave none.
+    const database = new DatabaseSync(join(directory, 'agents.db'))
+    database.exec(`UPDATE agents SET grants = '[]'`)
+    database.close()
+    own = await Service.start({ directory, models, gate: door })
+    expect(await own.prompt('me', id, { input: 'go' })).toMatchObject({ response: 'done' })
+    expect(lines(log)).toEqual([])
+    await own.close()
   })
 
   test('a held call leaves the agent waiting; the verdict wakes it', LONG, async () => {
