@@ -3,8 +3,13 @@
 // are scanned: what hides text from a person or carries a secret is not taken. Pure.
 
 import { z } from 'zod'
+import { findHidden } from '../guard/hidden-text.ts'
+import { findInjections } from '../guard/injections.ts'
 import { INSTRUCTIONS_LENGTH_MAX, TEMPLATE_BYTES_MAX } from './limits.ts'
 import { Redactor } from './secrets.ts'
+
+/** Of what was found, in the reason. */
+const SHOWN_LENGTH = 80
 
 const skill = z.strictObject({
   name: z.string().max(128),
@@ -29,19 +34,15 @@ export const templateShape = z.strictObject({
 
 export type Template = z.infer<typeof templateShape> & { readonly builtin: boolean }
 
-/** Characters that a person does not see and a model reads. */
-const HIDDEN = /[\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]|\p{Cc}/u
-const VISIBLE_CONTROLS = /[\t\n\r]/g
-const ORDERS =
-  /\b(ignore|disregard|forget)\b[^.\n]{0,40}\b(previous|prior|above|system)\b[^.\n]{0,40}\b(instructions?|prompts?|rules?)\b/i
-
 /** Why a template is not taken; undefined where it may be. */
 export function scanTemplate(template: z.infer<typeof templateShape>): string | undefined {
   const text = JSON.stringify(template)
   if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
   for (const each of textsOf(template)) {
-    if (HIDDEN.test(each.replace(VISIBLE_CONTROLS, ''))) return 'it has characters nobody can see'
-    if (ORDERS.test(each)) return 'it tells the agent to set its instructions aside'
+    const [found] = [...findHidden(each), ...findInjections(each)].filter(
+      ({ severity }) => severity !== 'flag',
+    )
+    if (found !== undefined) return `${found.kind}: ${found.text.slice(0, SHOWN_LENGTH)}`
   }
   const redactor = new Redactor(true)
   redactor.value(template, 'the template')
