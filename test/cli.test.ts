@@ -16,6 +16,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Ledger } from '../src/ledger/ledger.ts'
 import { ROOT } from './rooms.ts'
 
 const BIN = join(ROOT, 'bin', 'sluice.js')
@@ -282,6 +283,13 @@ describe.concurrent('help', () => {
     expect(lines.length).toBeGreaterThan(0)
     const place = mkdtempSync(join(folder, 'help-'))
     for (const name of Object.keys(FILES)) cpSync(join(folder, name), join(place, name))
+    // A gate that has run here.
+    cpSync(join(place, 'policy.yaml'), join(place, 'stricter.yaml'))
+    writeFileSync(
+      join(place, 'sluice.yaml'),
+      'version: 1\nservers: {}\npolicy: ./policy.yaml\ndata: ./.sluice\n',
+    )
+    Ledger.open({ directory: join(place, '.sluice') }).close()
     // What an import writes may not be there yet.
     if (command === 'import') rmSync(join(place, 'policy.yaml'))
     for (const line of lines as string[]) {
