@@ -110,9 +110,13 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
   if (asked.objection !== undefined && decision.action !== 'hide')
     return refuse({ ...denied(decision, 'DENIED', asked.objection), rule: BUILT_IN })
   if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
-  const consumed = await counters.consume(decision.limits, now)
+  const consuming = counters.consume(decision.limits, now)
+  const consumed = consuming instanceof Promise ? await consuming : consuming
   if (!consumed.ok) return refuse(outrun(decision, consumed))
-  const { shadow, receipts } = await consumeShadows(counters, decision.shadow, now)
+  const { shadow, receipts } =
+    decision.shadow.length === 0
+      ? { shadow: decision.shadow, receipts: [] }
+      : await consumeShadows(counters, decision.shadow, now)
   watched.step('limits')
   const giveBack = async (): Promise<void> => {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)

@@ -91,7 +91,10 @@ const MAYBE_OURS = /sluice|\\u/iu
 /** A server's answer without what only the gate may say; every other byte as it was. */
 export function withoutOurNames(answer: Answer): Answer {
   const { result, error } = answer
-  if (result !== undefined) return { ...answer, result: cleanResult(result) }
+  if (result !== undefined) {
+    const clean = cleanResult(result)
+    return clean === result ? answer : { ...answer, result: clean }
+  }
   const data = error?.data
   if (error === undefined || !isObject(data) || !Object.keys(data).some(isOurs)) return answer
   const kept = Object.entries(data).filter(([key]) => !isOurs(key))

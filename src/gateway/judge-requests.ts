@@ -167,7 +167,8 @@ export class RequestJudge {
     const { era, explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
     const call = callOf(server, request)
     const asksForTool = method === TOOL_CALL && frozen() === undefined
-    const tool = asksForTool ? await lists.find(call.name) : undefined
+    const found = asksForTool ? lists.find(call.name) : undefined
+    const tool = found instanceof Promise ? await found : found
     const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
     const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
     if (unlike !== undefined)

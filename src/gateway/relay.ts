@@ -83,12 +83,10 @@ export class Relay {
       return this.#own.ask(method, params)
     })
     this.#judge = new RequestJudge({ ...context, era, lists: this.#lists, tasks: this.#tasks })
-    client.onMessage = (message, related) =>
-      void this.#guard(() => this.#fromClient(message, related))
+    client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
-    server.onMessage = (message, related) =>
-      void this.#guard(() => this.#fromServer(message, related))
-    server.onFailure = (failure) => void this.#guard(() => this.#serverFailed(failure))
+    server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
+    server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
@@ -162,11 +160,13 @@ export class Relay {
   }
 
   /** A message that the gate trips over ends its session, and no other. */
-  async #guard(step: () => void | Promise<void>): Promise<void> {
+  #guard(step: () => void | Promise<void>): void {
+    const trip = (error: Error): void =>
+      this.close(`the gate could not handle a message: ${error.message}`)
     try {
-      await step()
+      step()?.catch(trip)
     } catch (error) {
-      this.close(`the gate could not handle a message: ${(error as Error).message}`)
+      trip(error as Error)
     }
   }
 
@@ -205,19 +205,22 @@ export class Relay {
     this.#settle(this.#up, crossed, answer, text)
   }
 
-  async #serverAnswer(answer: Answer): Promise<void> {
+  #serverAnswer(answer: Answer): void | Promise<void> {
     const crossed = this.#down.take(answer.id)
     if (crossed === undefined) return this.#unasked(answer)
     const { id, method } = crossed
-    try {
-      const asking = askingIn(this.#client.era, method, answer)
-      if (asking === undefined) this.#deliver(crossed, answer)
-      else await this.#serverAsks(crossed, answer, asking)
-    } catch (error) {
+    const trip = (error: Error): void => {
       // It is the fault of one answer, and of nobody else who uses the server.
-      const text = `the server's answer cannot be passed on: ${(error as Error).message}`
+      const text = `the server's answer cannot be passed on: ${error.message}`
       this.#down.reply(id, writeError(id, RPC.internal, text))
       this.#down.settle(crossed, { status: 'error' })
+    }
+    try {
+      const asking = askingIn(this.#client.era, method, answer)
+      if (asking !== undefined) return this.#serverAsks(crossed, answer, asking).catch(trip)
+      this.#deliver(crossed, answer)
+    } catch (error) {
+      trip(error as Error)
     }
   }
 
@@ -240,11 +243,11 @@ export class Relay {
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
     if (method === 'tasks/list') return { ...told, result: this.#tasks.filter(told.result) }
     const { facts, handles } = this.#context
-    const shown = handles.sealCursor(method, this.#lists.filter(method, told.result, facts()))
+    const shown = handles.sealCursor(method, this.#lists.filter(method, told.result, facts))
     if (this.#client.era === 'stateless')
       return { ...told, result: dressed(method, handles.sealTask(shown)) }
     if (method === TOOL_CALL) this.#tasks.learn(shown)
-    return { ...told, result: shown }
+    return shown === told.result ? told : { ...told, result: shown }
   }
 
   /** The answer asks something of the client: that is judged first. */

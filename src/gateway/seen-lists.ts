@@ -50,12 +50,15 @@ export class SeenLists {
     this.#context = context
   }
 
-  /** Rejects where the server does not say what tools it has. */
-  async find(name: string): Promise<KnownTool | undefined> {
+  /** A promise only where the server has to be asked; rejects where it does not say what tools it
+   * has. */
+  find(name: string): KnownTool | Promise<KnownTool | undefined> {
     const { freshMs = LIST_AGE_MS, now } = this.#context
     if (now().monotonicMs - this.#learntAtMs > freshMs) this.forget()
-    const tool = this.#tools.get(name)
-    if (tool !== undefined) return tool
+    return this.#tools.get(name) ?? this.#ask(name)
+  }
+
+  async #ask(name: string): Promise<KnownTool | undefined> {
     this.#listing ??= this.#listTools()
     const listing = this.#listing
     await listing.catch((error: Error) => {
@@ -77,9 +80,10 @@ export class SeenLists {
   }
 
   /** The result of a list with what this caller may see; any other result as it is. */
-  filter(method: string, resultText: string, facts: Omit<Facts, 'tool'>): string {
+  filter(method: string, resultText: string, factsNow: () => Omit<Facts, 'tool'>): string {
     const list = LISTS.get(method)
     if (list === undefined) return resultText
+    const facts = factsNow()
     const { server, policy, now } = this.#context
     const members = membersOf(resultText)
     const entries = elementsOf(members.get(list.key) ?? '[]')

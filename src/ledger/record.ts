@@ -82,18 +82,19 @@ export type LedgerRecord = Entry & { readonly seq: number }
 export type JudgementRecord = Extract<LedgerRecord, Judgement>
 export type OutcomeRecord = Extract<LedgerRecord, Outcome>
 
-const NOTHING_MORE = {
-  durationMs: 0,
-  bytes: 0,
-  errorCode: null,
-  digest: null,
-  labels: [],
-  attempts: 1,
-  givenBack: false,
-} as const
-
 export function outcomeOf(said: OutcomeSaid): Outcome {
-  return { ...NOTHING_MORE, ...said }
+  // Field by field: a spread of two shapes costs several times as much, and every call has one.
+  return {
+    atMs: said.atMs,
+    status: said.status,
+    durationMs: said.durationMs ?? 0,
+    bytes: said.bytes ?? 0,
+    errorCode: said.errorCode ?? null,
+    digest: said.digest ?? null,
+    labels: said.labels ?? [],
+    attempts: said.attempts ?? 1,
+    givenBack: said.givenBack ?? false,
+  }
 }
 
 /** SHA-256 of a text (as UTF-8) or of bytes, base64url. */

@@ -1,17 +1,18 @@
 // The body of an HTTP response as messages of a server: a JSON text read at its end, or a stream of
 // events read one by one, both within the same bound. Used by the HTTP transports of this folder.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { EventParser } from '../../wire/sse.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
 import { UPSTREAM_MESSAGE_BYTES_MAX } from '../limits.ts'
+import type { ResponseHeaders } from './http-response.ts'
 import { readSaid, type Said } from './read-said.ts'
 
 /** `unreadable`: compressed although nobody asked for it, or in another character set. */
 export type BodyKind = 'json' | 'events' | 'other' | 'unreadable'
 
-export function bodyKindOf(headers: IncomingHttpHeaders): BodyKind {
+export function bodyKindOf(headers: ResponseHeaders): BodyKind {
   const encoding = headers['content-encoding']
+  if (headers['content-type'] === 'application/json' && encoding === undefined) return 'json'
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity') return 'unreadable'
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='))
@@ -57,7 +58,9 @@ export class JsonBody implements Body {
 
   end(): void {
     if (this.#bytes === 0 || this.#bytes > UPSTREAM_MESSAGE_BYTES_MAX) return
-    this.#events.onSaid(readBytes(Buffer.concat(this.#chunks), this.#batches))
+    const [only] = this.#chunks
+    const whole = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (only as Buffer)
+    this.#events.onSaid(readBytes(whole, this.#batches))
   }
 }
 

@@ -2,11 +2,10 @@
 // for the next where the response says so. A connection that says anything unasked is ended. Made by
 // the pools; TLS is always verified.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { HTTP_CONNECT_MS_MAX, HTTP_KEEP_ALIVE_MS, HTTP_KEEP_ALIVE_MS_MAX } from '../limits.ts'
-import { type ResponseEvents, ResponseReader } from './http-response.ts'
+import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './http-response.ts'
 
 /** A request on its way, as a connection knows it. */
 export interface Job {
@@ -16,7 +15,7 @@ export interface Job {
   readonly over: boolean
   /** About to be written. */
   onStart(connection: Connection): void
-  onHead(status: number, headers: IncomingHttpHeaders): void
+  onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
   onError(error: Error): void
@@ -92,7 +91,7 @@ export class Connection implements ResponseEvents {
     this.#socket.destroy(why)
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: ResponseHeaders): void {
     this.#keptMs = keptMsOf(headers)
     this.#job?.onHead(status, headers)
   }
@@ -172,8 +171,9 @@ function open(url: URL, onConnect: () => void): Socket {
 }
 
 /** Less than the server says: what it closes while a call is on its way costs that call its outcome. */
-function keptMsOf(headers: IncomingHttpHeaders): number {
-  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(String(headers['keep-alive'] ?? ''))?.[1]
+function keptMsOf({ 'keep-alive': kept }: ResponseHeaders): number {
+  if (kept === undefined) return HTTP_KEEP_ALIVE_MS
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(kept)?.[1]
   if (seconds === undefined) return HTTP_KEEP_ALIVE_MS
   return Math.min(HTTP_KEEP_ALIVE_MS_MAX, Math.max(0, Number(seconds) * 1_000 - 1_000))
 }

@@ -2,13 +2,13 @@
 // time, and known to be unwritten where it is. Never follows a redirect and never sends twice. Used by
 // the HTTP transports of this folder.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Connection, Job } from './http-connection.ts'
 import type { Pool } from './http-pools.ts'
 import { type HttpRequest, writeHead } from './http-request.ts'
+import type { ResponseHeaders } from './http-response.ts'
 
 export interface ExchangeEvents {
-  onHead(status: number, headers: IncomingHttpHeaders): void
+  onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
   onError(error: Error): void
@@ -74,7 +74,7 @@ export class Exchange implements Job {
     this.written = true
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: ResponseHeaders): void {
     if (this.over) return
     if (this.#held) this.#connection?.pause(this)
     this.#events.onHead(status, headers)

@@ -1,9 +1,9 @@
 // What a failed exchange means for the request it carried: which code, in which words, and whether
 // the request may be sent once more. Pure; used by the HTTP transports of this folder.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
 import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../limits.ts'
+import type { ResponseHeaders } from './http-response.ts'
 import { shorten } from './stderr-log.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
@@ -11,7 +11,7 @@ export interface Refused {
   readonly server: string
   readonly request: Id | undefined
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: ResponseHeaders
   /** The beginning of the body. */
   readonly text: string
   /** The request named a session. */

@@ -1,7 +1,6 @@
 // A stream that a server keeps open for what it wants to say by itself (GET), opened again when it
 // ends, from the last event that came. Also goes on with an answer whose own stream broke off.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
 import {
   HTTP_RESUME_TRIES_MAX,
@@ -13,6 +12,7 @@ import { bodyKindOf, EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
 import type { HttpHost } from './http-host.ts'
+import type { ResponseHeaders } from './http-response.ts'
 import { restartDelayMs } from './restart.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
@@ -33,7 +33,7 @@ export class Listener {
   readonly #options: ListenOptions
   #exchange: Exchange | undefined
   #body: EventBody | undefined
-  #refusal: { status: number; headers: IncomingHttpHeaders } | undefined
+  #refusal: { status: number; headers: ResponseHeaders } | undefined
   #lastEventId: string | undefined
   #retryMs: number | undefined
   #delayMs: number | undefined
@@ -92,7 +92,7 @@ export class Listener {
     if (host.paused) this.#exchange.pause()
   }
 
-  #onHead(status: number, headers: IncomingHttpHeaders): void {
+  #onHead(status: number, headers: ResponseHeaders): void {
     if (status !== 200 || bodyKindOf(headers) !== 'events') {
       this.#exchange?.abort()
       this.#refusal = { status, headers }

@@ -2,13 +2,13 @@
 // to that endpoint by POST, answers on the stream. The stream is the session. Tried where a server
 // refuses `initialize` by POST.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
 import { HTTP_ENDPOINT_MS_MAX } from '../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { POST_HEADERS, Post } from './http-post.ts'
+import type { ResponseHeaders } from './http-response.ts'
 
 export class OldTransport implements HttpTransport {
   readonly #host: HttpHost
@@ -102,7 +102,7 @@ export class OldTransport implements HttpTransport {
     return { unwritten, over: Promise.resolve() }
   }
 
-  #onHead(status: number, headers: IncomingHttpHeaders): void {
+  #onHead(status: number, headers: ResponseHeaders): void {
     if (status !== 200 || bodyKindOf(headers) !== 'events') this.#none()
   }
 

@@ -1,14 +1,14 @@
 // One message on its way to an HTTP server by POST, and what comes back for it: an answer in JSON, a
 // stream of events with the answer among them, or nothing but the word that it was taken.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Id } from '../../wire/message.ts'
 import { HTTP_ERROR_BYTES_MAX } from '../limits.ts'
 import { type Body, type BodyEvents, bodyKindOf, EventBody, JsonBody } from './http-body.ts'
-import { Exchange } from './http-exchange.ts'
+import { Exchange, type ExchangeEvents } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
 import type { HttpHost, Outgoing } from './http-host.ts'
-import { readSaid } from './read-said.ts'
+import type { ResponseHeaders } from './http-response.ts'
+import { readSaid, type Said } from './read-said.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 export const POST_HEADERS = {
@@ -29,7 +29,7 @@ export interface PostOptions {
 
 export interface PostEvents {
   /** The server took the message. */
-  onTaken(post: Post, headers: IncomingHttpHeaders): void
+  onTaken(post: Post, headers: ResponseHeaders): void
   /** It did not; `spoke` where it said so in JSON-RPC. */
   onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void
   /** It took a request and the answer did not come. */
@@ -42,11 +42,11 @@ export interface PostEvents {
 
 interface Refusal {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: ResponseHeaders
   readonly chunks: Buffer[]
 }
 
-export class Post {
+export class Post implements ExchangeEvents, BodyEvents {
   readonly message: Outgoing
   /** Of the request; undefined for notifications and answers. */
   readonly request: Id | undefined
@@ -68,12 +68,7 @@ export class Post {
     const headers = host.headers(withTrace(options.headers, message))
     const request = { method: 'POST', path: options.path, headers, body: message.text } as const
     const { calls, streams } = host.pools
-    this.exchange = new Exchange(options.staysOpen === true ? streams : calls, request, {
-      onHead: (status, headers) => this.#onHead(status, headers),
-      onData: (chunk) => this.#onData(chunk),
-      onEnd: () => this.#onEnd(),
-      onError: (error) => this.#onError(error),
-    })
+    this.exchange = new Exchange(options.staysOpen === true ? streams : calls, request, this)
     if (host.paused) this.exchange.pause()
   }
 
@@ -81,20 +76,20 @@ export class Post {
     return this.request === undefined || !this.#host.conversation.open.has(this.request)
   }
 
-  #onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: ResponseHeaders): void {
     if (status >= 300) {
       this.#refusal = { status, headers, chunks: [] }
       return
     }
     const kind = bodyKindOf(headers)
     const { conversation } = this.#host
-    if (kind === 'json') this.body = new JsonBody(this.#bodyEvents, conversation.batches)
-    if (kind === 'events') this.body = new EventBody(this.#bodyEvents, () => conversation.batches)
+    if (kind === 'json') this.body = new JsonBody(this, conversation.batches)
+    if (kind === 'events') this.body = new EventBody(this, () => conversation.batches)
     this.#events.onTaken(this, headers)
     if (kind === 'unreadable') this.#nonsense('answered in an encoding that nobody asked for')
   }
 
-  #onData(chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.body !== undefined) {
       this.body.push(chunk)
       this.exchange.rest(this.#host.restMs(chunk.length))
@@ -104,10 +99,10 @@ export class Post {
     this.#refusal?.chunks.push(chunk)
     if (this.#passedOverBytes <= HTTP_ERROR_BYTES_MAX) return
     this.exchange.abort()
-    this.#onEnd()
+    this.onEnd()
   }
 
-  #onEnd(): void {
+  onEnd(): void {
     if (this.#refusal !== undefined) this.#refuse(this.#refusal)
     else {
       this.body?.end()
@@ -121,7 +116,7 @@ export class Post {
     else this.#nonsense('took the request and gave no answer')
   }
 
-  #onError(error: Error): void {
+  onError(error: Error): void {
     if (this.exchange.written) this.#break(error)
     else
       this.#events.onRefused(
@@ -169,22 +164,21 @@ export class Post {
     this.#events.onOver(this)
   }
 
-  readonly #bodyEvents: BodyEvents = {
-    onSaid: (said) => {
-      this.#host.deliver(said, this.request)
-      if (this.body instanceof EventBody && this.isAnswered) this.#events.onAnswered(this)
-      // In JSON there is nothing but the answer: if it cannot be read, there is none.
-      if (!said.ok && this.body instanceof JsonBody)
-        this.#nonsense(`answered with what no peer may: ${said.why}`)
-    },
-    onTooLarge: () => {
-      const message = `the server \`${this.#host.name}\` said more in one message than the gate reads`
-      const { request } = this
-      this.exchange.abort()
-      if (!this.isAnswered)
-        this.#host.fail({ code: 'UPSTREAM_TOO_LARGE', message, request, repeatable: false })
-      this.#events.onOver(this)
-    },
+  onSaid(said: Said): void {
+    this.#host.deliver(said, this.request)
+    if (this.body instanceof EventBody && this.isAnswered) this.#events.onAnswered(this)
+    // In JSON there is nothing but the answer: if it cannot be read, there is none.
+    if (!said.ok && this.body instanceof JsonBody)
+      this.#nonsense(`answered with what no peer may: ${said.why}`)
+  }
+
+  onTooLarge(): void {
+    const message = `the server \`${this.#host.name}\` said more in one message than the gate reads`
+    const { request } = this
+    this.exchange.abort()
+    if (!this.isAnswered)
+      this.#host.fail({ code: 'UPSTREAM_TOO_LARGE', message, request, repeatable: false })
+    this.#events.onOver(this)
   }
 }
 

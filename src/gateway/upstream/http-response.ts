@@ -2,7 +2,6 @@
 // for two lengths (both kinds of it, doubled ones, bare line feeds, folded lines) is a fault that ends
 // the connection: the next answer on it would be anybody's. Used by the connections of this folder.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import {
   HTTP_CHUNK_LINE_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
@@ -10,7 +9,7 @@ import {
 } from '../limits.ts'
 
 export interface ResponseEvents {
-  onHead(status: number, headers: IncomingHttpHeaders): void
+  onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
   /** With all that came behind it: `staysOpen` where that is nothing, and the connection may carry
    * another request. */
@@ -18,7 +17,9 @@ export interface ResponseEvents {
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\0\r\n]*)?$/
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/
+/** What a head may not have: no other ends of lines than CRLF, and no NUL. */
+const STRAY = /\0|\r(?!\n)|(?<!\r)\n/
 const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 const CHUNK_SIZE = /^([\da-f]{1,8})[ \t]*(?:;[^\0\r\n]*)?$/i
 const CR = 0x0d
@@ -101,11 +102,10 @@ export class ResponseReader {
   }
 
   #onHead(text: string): void {
-    const lines = text.split('\r\n')
-    const match = STATUS_LINE.exec(lines[0] as string)
-    if (match === null) throw new Error('this is no HTTP/1.1 response')
+    const match = STATUS_LINE.exec(text)
+    if (match === null || STRAY.test(text)) throw new Error('this is no HTTP/1.1 response')
     const status = Number(match[2])
-    const headers = readHeaders(lines)
+    const headers = readHeaders(text, match[0].length)
     if (status < 200) {
       this.#interim += 1
       if (status === 101 || this.#interim > HTTP_INTERIM_RESPONSES_MAX)
@@ -113,7 +113,8 @@ export class ResponseReader {
       return
     }
     const length = bodyLengthOf(status, headers)
-    const closes = /(?:^|,)\s*close\s*(?:,|$)/i.test(headers.connection ?? '')
+    const { connection } = headers
+    const closes = connection !== undefined && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     this.#staysOpen = match[1] === '1' && !closes && length !== 'to the end'
     this.#left = typeof length === 'number' ? length : 0
     this.#state = typeof length === 'number' ? 'counted' : length
@@ -170,26 +171,55 @@ export class ResponseReader {
   }
 }
 
-/** Lower-case names; what is there twice is joined, so that it equals nothing that was asked for. */
-function readHeaders(lines: readonly string[]): IncomingHttpHeaders {
-  const headers: Record<string, string> = Object.create(null)
-  for (let index = 1; index < lines.length; index++) {
-    const line = lines[index] as string
-    const colon = line.indexOf(':')
-    const name = line.slice(0, Math.max(0, colon))
-    const value = line.slice(colon + 1).trim()
-    if (!NAME.test(name) || /[\0\r\n]/.test(value)) throw new Error('a header that is none')
-    const key = name.toLowerCase()
-    const other = headers[key]
-    headers[key] = other === undefined ? value : `${other}, ${value}`
+/** Those that somebody reads. Any other is only held against what a header may be. */
+export interface ResponseHeaders {
+  'content-type'?: string
+  'content-length'?: string
+  'content-encoding'?: string
+  'transfer-encoding'?: string
+  connection?: string
+  'keep-alive'?: string
+  'mcp-session-id'?: string
+  'www-authenticate'?: string
+  location?: string
+}
+
+const READ = new Set<string>([
+  ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection'],
+  ...['keep-alive', 'mcp-session-id', 'www-authenticate', 'location'],
+])
+/** Names as servers spell them, with what they are; the others are looked at each time. */
+const spelt = new Map<string, keyof ResponseHeaders | undefined>()
+const SPELT_MAX = 1_000
+
+/** What is there twice is joined, so that it equals nothing that was asked for. */
+function readHeaders(text: string, from: number): ResponseHeaders {
+  const headers: ResponseHeaders = {}
+  for (let start = from; start < text.length; ) {
+    const end = text.indexOf('\r\n', start)
+    const to = end < 0 ? text.length : end
+    const colon = text.indexOf(':', start)
+    const name = text.slice(start, colon < 0 || colon > to ? start : colon)
+    const key = spelt.has(name) ? spelt.get(name) : learn(name)
+    if (key !== undefined) {
+      const value = text.slice(colon + 1, to).trim()
+      const other = headers[key]
+      headers[key] = other === undefined ? value : `${other}, ${value}`
+    }
+    start = to + 2
   }
   return headers
 }
 
-function bodyLengthOf(
-  status: number,
-  headers: IncomingHttpHeaders,
-): number | 'size' | 'to the end' {
+function learn(name: string): keyof ResponseHeaders | undefined {
+  if (!NAME.test(name)) throw new Error('a header that is none')
+  const lower = name.toLowerCase()
+  const key = READ.has(lower) ? (lower as keyof ResponseHeaders) : undefined
+  if (spelt.size < SPELT_MAX) spelt.set(name, key)
+  return key
+}
+
+function bodyLengthOf(status: number, headers: ResponseHeaders): number | 'size' | 'to the end' {
   const { 'transfer-encoding': coding, 'content-length': length } = headers
   if (coding !== undefined && length !== undefined)
     throw new Error('Transfer-Encoding and Content-Length in one response')

@@ -1,7 +1,6 @@
 // Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
 // every message, one GET stream for what the server says by itself, a DELETE at the end.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Id, Message } from '../../wire/message.ts'
 import { writeNotification, writeRequest } from '../../wire/write-message.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
@@ -9,7 +8,8 @@ import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { Listener } from './http-listen.ts'
-import { POST_HEADERS, Post } from './http-post.ts'
+import { POST_HEADERS, Post, type PostEvents } from './http-post.ts'
+import type { ResponseHeaders } from './http-response.ts'
 import type { Passing, UpstreamFailure } from './upstream.ts'
 
 /** Refusals that are about this request and not about the transport. */
@@ -27,6 +27,7 @@ const AGAIN = 'sluice-again'
 
 export class Streamable implements HttpTransport {
   readonly #host: HttpHost
+  readonly #path: string
   readonly #posts = new Set<Post>()
   /** Streams that go on after their answer. */
   readonly #tails = new Set<Post>()
@@ -50,6 +51,7 @@ export class Streamable implements HttpTransport {
   /** `sessionId` is of a session that began over another link. */
   constructor(host: HttpHost, sessionId?: string) {
     this.#host = host
+    this.#path = host.url.pathname + host.url.search
     this.#sessionId = sessionId
   }
 
@@ -105,24 +107,24 @@ export class Streamable implements HttpTransport {
   }
 
   #post(message: Outgoing): void {
-    const { url } = this.#host
     const options = {
-      path: url.pathname + url.search,
+      path: this.#path,
       headers: this.#postHeaders(),
       inSession: this.#sessionId !== undefined,
       answersElsewhere: false,
     }
-    const post = new Post(this.#host, message, options, {
-      onTaken: (post, headers) => this.#onTaken(post, headers),
-      onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
-      onBroken: (post, failure) => this.#onBroken(post, failure),
-      onAnswered: (post) => this.#onAnswered(post),
-      onOver: (post) => this.#over(post),
-    })
-    this.#posts.add(post)
+    this.#posts.add(new Post(this.#host, message, options, this.#events))
   }
 
-  #onTaken(post: Post, headers: IncomingHttpHeaders): void {
+  readonly #events: PostEvents = {
+    onTaken: (post, headers) => this.#onTaken(post, headers),
+    onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
+    onBroken: (post, failure) => this.#onBroken(post, failure),
+    onAnswered: (post) => this.#onAnswered(post),
+    onOver: (post) => this.#over(post),
+  }
+
+  #onTaken(post: Post, headers: ResponseHeaders): void {
     const { method } = post.message.sent
     if (method === 'initialize') this.#enterSession(post, headers)
     if (method !== 'notifications/initialized' || this.#closed) return
@@ -130,7 +132,7 @@ export class Streamable implements HttpTransport {
     this.#settle(post)
   }
 
-  #enterSession(post: Post, headers: IncomingHttpHeaders): void {
+  #enterSession(post: Post, headers: ResponseHeaders): void {
     const id = headers['mcp-session-id']
     if (id === undefined) return
     if (
@@ -305,7 +307,7 @@ export class Streamable implements HttpTransport {
     const { host } = { host: this.#host }
     if (this.#sessionId === undefined || host.isLeaving) return Promise.resolve()
     return new Promise((resolve) => {
-      const path = host.url.pathname + host.url.search
+      const path = this.#path
       const headers = host.headers(this.#sessionHeaders())
       const onError = (): void => resolve()
       const exchange = new Exchange(
