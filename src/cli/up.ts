@@ -53,7 +53,9 @@ async function up(options: Options): Promise<void> {
   const piped = options.piped === true
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
-  const gate = await runGate(config, documents, { piped, log }).catch((error: Error) => {
+  const { agentsFor } = await import('./agents-builtin.ts')
+  const run = { piped, log, startAgents: agentsFor(config, log) }
+  const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined
     const help = 'another --port or --data may be free; `sluice up --help` shows more'

@@ -26,6 +26,10 @@ const SERVER: Shape = {
       doc: 'starts a server that speaks over stdin and stdout: the program and its arguments',
     },
     url: { shape: text(2_048), doc: 'where a server is reached over HTTP' },
+    builtin: {
+      shape: { kind: 'word', words: ['agents'] },
+      doc: 'a server that is part of Sluice: `agents`, the WASM agents',
+    },
     env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
     cwd: { shape: text(4_096), doc: 'working directory of the command' },
     share: {
@@ -115,6 +119,43 @@ export const CONFIG: ObjectShape = {
         },
       },
       doc: 'OpenTelemetry; without it `OTEL_EXPORTER_OTLP_ENDPOINT` holds, if it is set',
+    },
+    models: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'name of a provider',
+          form: /^[a-z][a-z0-9_-]{0,63}$/,
+          help: 'small letters, digits, `_` and `-`, at most 64',
+        },
+        of: {
+          kind: 'object',
+          noun: 'a provider of models',
+          fields: {
+            url: {
+              shape: text(2_048),
+              doc: 'where it speaks OpenAI chat completions',
+              required: true,
+            },
+            key: { shape: text(8_192), doc: 'its key, given by a variable' },
+          },
+        },
+      },
+      doc: 'providers of models for the agents, beside anthropic, openai, ollama, vllm and llamacpp',
+    },
+    agents: {
+      shape: {
+        kind: 'object',
+        noun: 'settings of the agents',
+        fields: {
+          resume: {
+            shape: { kind: 'word', words: ['auto', 'ask'] },
+            doc: 'whether runs that a crash cut off go on by themselves',
+          },
+        },
+      },
+      doc: 'the WASM agents',
     },
     ledger: {
       shape: {

@@ -33,6 +33,11 @@ export type ServerConfig =
       readonly share?: 'principal' | 'all'
     }
   | {
+      readonly kind: 'builtin'
+      readonly builtin: 'agents'
+      readonly timeoutMs?: number
+    }
+  | {
       readonly kind: 'http'
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
@@ -48,6 +53,12 @@ export interface PinsConfig {
   readonly ignore: readonly string[]
 }
 
+/** Something that speaks OpenAI's chat completions. */
+export interface ModelProvider {
+  readonly url: string
+  readonly key?: string
+}
+
 export interface GateConfig extends Reach {
   readonly file: string
   readonly data: string
@@ -58,6 +69,10 @@ export interface GateConfig extends Reach {
   /** The document whose guardrails lie over all others. */
   readonly house?: string
   readonly grants: readonly FixedGrant[]
+  /** Providers of models for the agents, by name. */
+  readonly models: Readonly<Record<string, ModelProvider>>
+  /** Runs of agents that a crash cut off. */
+  readonly resume: 'auto' | 'ask'
   readonly issuers: readonly Issuer[]
   readonly sync: 'normal' | 'full'
   readonly pins: PinsConfig
@@ -126,6 +141,7 @@ class ConfigReader {
       ...policy,
       ...policies,
       grants: readGrants(map, names, this.#values),
+      ...this.#agents(map),
       issuers: readIssuers(map, names, this.#values),
       sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
       keepsTexts: scalar(ledger, 'record') === 'judged',
@@ -138,6 +154,20 @@ class ConfigReader {
 
   data(map: LocatedMap): string {
     return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
+  }
+
+  #agents(map: LocatedMap): Pick<GateConfig, 'models' | 'resume'> {
+    const models = asMap(entry(map, 'models')).entries.map(({ key, value }) => {
+      const provider = asMap(value)
+      const secret = entry(provider, 'key')
+      const read = {
+        url: this.#address(entry(provider, 'url') as Located),
+        ...(secret === undefined ? {} : { key: this.#values.text(secret) }),
+      }
+      return [String(key.value), read] as const
+    })
+    const resume = scalar(asMap(entry(map, 'agents')), 'resume') === 'ask' ? 'ask' : 'auto'
+    return { models: Object.fromEntries(models), resume }
   }
 
   #otlp(map: LocatedMap): string | undefined {
@@ -171,8 +201,14 @@ class ConfigReader {
   #server(map: LocatedMap): ServerConfig {
     const command = entry(map, 'command')
     const url = entry(map, 'url')
-    if ((command === undefined) === (url === undefined))
-      this.#wrong(map, 'a server has a `command` or a `url`, one of them', 'say how to reach it')
+    const builtin = scalar(map, 'builtin')
+    if ([command, url, builtin].filter((way) => way !== undefined).length !== 1)
+      this.#wrong(
+        map,
+        'a server has a `command`, a `url` or a `builtin`, one of them',
+        'say how to reach it',
+      )
+    if (builtin === 'agents') return { kind: 'builtin', builtin }
     const odd = map.entries.find(({ key }) =>
       (url ? ['env', 'cwd', 'share'] : ['headers', 'auth']).includes(String(key.value)),
     )

@@ -2,6 +2,7 @@
 // that a front opens. Fronts and commands know the gate by this class alone.
 
 import { randomUUID } from 'node:crypto'
+import type { AgentFacts } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'
 import type { KnownTool } from '../core/tools.ts'
 import type { Caller } from '../identity/caller.ts'
@@ -9,6 +10,7 @@ import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Spine } from './admit.ts'
+import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { Continuations } from './continuations.ts'
@@ -57,6 +59,7 @@ interface Session {
   readonly client: ClientLink
   readonly who: () => Caller
   readonly slot: SlotUse
+  readonly agent: () => AgentFacts | null
 }
 
 /** Servers over HTTP take no place. */
@@ -105,7 +108,7 @@ export class Gate {
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
     const slot = slots.open(principal.id, count, Date.now())
-    const session = { client, who, slot }
+    const session = { client, who, slot, agent: () => null }
     this.#sessions.add(session)
     const onEnd = () => {
       if (this.#sessions.delete(session)) slot.release()
@@ -122,6 +125,24 @@ export class Gate {
     return false
   }
 
+  /** For a family of agents: one session for all of them, as long as they live. */
+  openAgents(
+    name: string,
+    client: ClientLink,
+    who: () => Caller,
+    { family, agent }: AgentSession,
+  ): boolean {
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
+    const session = { client, who, slot, agent }
+    this.#sessions.add(session)
+    const onEnd = () => {
+      if (this.#sessions.delete(session)) slot.release()
+    }
+    if (this.#relay(name, client, session, onEnd)) return true
+    onEnd()
+    return false
+  }
+
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
@@ -130,7 +151,7 @@ export class Gate {
     onEnd: () => void,
     handle?: string,
   ): boolean {
-    const { client, who, slot } = session
+    const { client, who, slot, agent } = session
     const { config, freezes, ownPaths, seals } = this.#parts
     const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
@@ -141,7 +162,8 @@ export class Gate {
     const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
     const { now } = this.#spine
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
-    const frozen = () => freezes.of({ server: name, principal: principal.id, agent: null })
+    const frozen = () =>
+      freezes.of({ server: name, principal: principal.id, agent: agent()?.id ?? null })
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) {
@@ -151,7 +173,10 @@ export class Gate {
     }
     const needsPlace = serverConfig.kind === 'stdio' && serverConfig.share === undefined
     const place = needsPlace ? this.#room.take(client, principal.id) : NO_PLACE
-    const to = { clientEra: link.era, principal: principal.id, handle, log }
+    const to = {
+      ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id },
+      ...{ handle, log },
+    }
     const server = place && this.#servers.connect(name, serverConfig, to)
     if (place === undefined || server === undefined) {
       log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
@@ -165,7 +190,7 @@ export class Gate {
       facts: () => ({
         transport: serverConfig.kind,
         principal: who().principal,
-        agent: null,
+        agent: agent(),
         session: slot.facts(Date.now()),
         ownPaths,
       }),

@@ -223,6 +223,14 @@ export const PEER_PROCESSES_PER_TURN = 20
 /** Peers that are looked at first, since they came before. */
 export const PEER_PIDS_KEPT_MAX = 64
 
+// Agents.
+
+/** How long an agent's call may take, and how long a family keeps a session it does not use. */
+export const AGENT_CALL_MS_MAX = 60 * 60_000
+export const AGENT_LINK_IDLE_MS = 10 * 60_000
+/** Sessions of agents' families with servers at once. */
+export const AGENT_LINKS_MAX = 1_000
+
 // The socket.
 
 /** The first line of a connection, which says what it is for, and how long it may take. */

@@ -43,6 +43,7 @@ import { MetricsWriter } from './operate/write-metrics.ts'
 import { OwnChildren } from './own-children.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
+import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
 import { LoginTokens } from './upstream/login-tokens.ts'
@@ -60,10 +61,17 @@ export interface RunningGate {
   stop(): Promise<void>
 }
 
+export interface RunOptions {
+  readonly piped: boolean
+  readonly log: Log
+  /** Where there is a server with `builtin: agents`. */
+  readonly startAgents?: StartAgents
+}
+
 export async function runGate(
   config: GateConfig,
   documents: CompiledDocuments,
-  { piped, log }: { readonly piped: boolean; readonly log: Log },
+  { piped, log, startAgents }: RunOptions,
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
   const undo: (() => void | Promise<void>)[] = []
@@ -104,7 +112,9 @@ export async function runGate(
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
     const pins = openPins(config, store, log)
-    const kept = { ...restored, seals, tokens, ledger, freezes, tools, watch, pins }
+    const agents = new BuiltinAgents(startAgents)
+    const builtins = { agents: agents.connect }
+    const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
     const gate = new Gate({
       ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
     })
@@ -122,6 +132,7 @@ export async function runGate(
       undo.push(() => void process.off('SIGHUP', reload))
     }
     const door = await openDoor({ config, policies: () => policies.now, gate, ledger, log }, undo)
+    undo.push(await agents.start(config, gate, door))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
     const ready = () => readiness(ledger, policies, freezes)

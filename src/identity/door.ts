@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 import { NotLetIn } from './caller.ts'
 import type { Grant } from './grant.ts'
 import type { Grants } from './grants.ts'
-import { LOCAL_SLOTS } from './limits.ts'
+import { CALLERS_SEEN_MAX, LOCAL_SLOTS } from './limits.ts'
 import { LOCAL_USER } from './names.ts'
 
 /** What the tokens of authorisation servers are checked by. */
@@ -47,6 +47,8 @@ export class Door {
   readonly #local: Caller
   readonly #checked = new WeakMap<object, { readonly token: string; readonly grant: Grant }>()
   #hasLooked = false
+  /** Principals with tokens, the longest unseen first. */
+  readonly #seen = new Map<string, Caller>()
 
   constructor(options: DoorOptions) {
     this.#options = options
@@ -73,7 +75,7 @@ export class Door {
     }
     const { tokens } = this.#options
     if (tokens !== undefined && !token.startsWith('sluice_'))
-      return tokens.check(token, audiences())
+      return tokens.check(token, audiences()).then((caller) => this.#remember(caller))
     throw new NotLetIn('the token is not known here, or was revoked', GRANT_HELP, {
       error: 'invalid_token',
     })
@@ -89,6 +91,17 @@ export class Door {
     })
   }
 
+  /** A principal who is not here now, as what it has set going is judged; undefined where it may no
+   * longer call. Of those with tokens of authorisation servers, whoever came last. */
+  callerOf(principal: string): Caller | undefined {
+    if (principal === LOCAL_USER.id) return this.#local.holds() ? this.#local : undefined
+    const grant = this.#options.grants
+      .list()
+      .find(({ name, revokedMs }) => name === principal && revokedMs === null)
+    const caller = grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant)
+    return caller?.holds() === true ? caller : undefined
+  }
+
   /** Whether another process has changed the grants; throws NotLetIn where that cannot be known. */
   look(): void {
     try {
@@ -97,6 +110,15 @@ export class Door {
       const help = 'the gate cannot tell who may call; see its log'
       throw new NotLetIn((error as Error).message, help, { isFault: true })
     }
+  }
+
+  #remember(caller: Caller): Caller {
+    const { id } = caller.principal
+    this.#seen.delete(id)
+    this.#seen.set(id, caller)
+    const [oldest] = this.#seen.keys()
+    if (this.#seen.size > CALLERS_SEEN_MAX) this.#seen.delete(oldest as string)
+    return caller
   }
 
   get #isOpenToLocal(): boolean {

@@ -38,3 +38,5 @@ export const RENEW_AHEAD_MS = 60_000
 
 /** A handle of a server's that is sealed for a client. */
 export const HANDLE_BYTES_MAX = 64 * 1_024
+/** Principals with tokens whose agents may go on calling while the token holds. */
+export const CALLERS_SEEN_MAX = 10_000

@@ -19,6 +19,8 @@ interface Held {
 
 export class Slots {
   readonly #held = new Map<string, Held[]>()
+  /** Whose slots do not begin anew after a rest. */
+  readonly #lasting = new Set<string>()
 
   /** The slot for a new connection: a free one, the longest unused first; where none is free, the
    * one with the fewest connections. */
@@ -34,7 +36,13 @@ export class Slots {
         : best,
     )
     slot.users += 1
-    return new SlotUse(slot)
+    return new SlotUse(slot, this.#lasting.has(principal))
+  }
+
+  /** A slot of its own that rests as long as it likes. */
+  openLasting(name: string, nowMs: number): SlotUse {
+    this.#lasting.add(name)
+    return this.open(name, 1, nowMs)
   }
 
   /** Puts back what the record says of a slot: after a restart it goes on as it was. */
@@ -54,9 +62,11 @@ export class Slots {
 /** One connection's hold on a slot. */
 export class SlotUse {
   readonly #slot: Held
+  readonly #lasts: boolean
 
-  constructor(slot: Held) {
+  constructor(slot: Held, lasts: boolean) {
     this.#slot = slot
+    this.#lasts = lasts
   }
 
   get id(): string {
@@ -66,7 +76,7 @@ export class SlotUse {
   /** The session as rules see it; a slot that has rested too long begins anew. */
   facts(nowMs: number): SessionFacts {
     const slot = this.#slot
-    if (nowMs - slot.lastUsedMs >= SLOT_IDLE_MS) {
+    if (!this.#lasts && nowMs - slot.lastUsedMs >= SLOT_IDLE_MS) {
       Object.assign(slot, newSlot(slot.principal, slot.number, nowMs), { users: slot.users })
     }
     const { id, startedAtMs, calls, saw } = slot

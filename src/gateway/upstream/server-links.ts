@@ -8,6 +8,7 @@ import { AsStateless } from './as-stateless.ts'
 import { EitherEra } from './either-era.ts'
 import { startHttpServer } from './http.ts'
 import type { HttpPools } from './http-pools.ts'
+import { InProcessLink, type StartInProcess } from './in-process.ts'
 import { LoginLink } from './login-link.ts'
 import type { LoginTokens } from './login-tokens.ts'
 import { SharedServers } from './shared-servers.ts'
@@ -19,12 +20,16 @@ export interface ServerLinksParts {
   readonly pools: HttpPools
   readonly tokens: LoginTokens
   readonly watcher: Watcher
+  /** Servers that run in this process. */
+  readonly builtins: Readonly<Record<string, StartInProcess>>
 }
 
 export interface LinkFor {
   readonly clientEra: Era
   /** Id of the principal: some servers want a login of each. */
   readonly principal: string
+  /** The agent that calls, where one does. */
+  readonly agent?: string | undefined
   /** Of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
   readonly log: Log
@@ -67,7 +72,7 @@ export class ServerLinks {
       eras,
       handle,
       start: (era, kept) => this.#start(name, config, era, to, kept),
-      isProcess: config.kind === 'stdio',
+      isProcess: config.kind !== 'http',
       log: (text) => to.log('warn', text),
     })
   }
@@ -81,10 +86,15 @@ export class ServerLinks {
     name: string,
     config: ServerConfig,
     era: Era,
-    { principal, log }: Pick<LinkFor, 'principal' | 'log'>,
+    { principal, agent, log }: Pick<LinkFor, 'principal' | 'agent' | 'log'>,
     handle: string | undefined,
   ): UpstreamLink {
-    const { pools, tokens, watcher } = this.#parts
+    const { builtins, pools, tokens, watcher } = this.#parts
+    if (config.kind === 'builtin') {
+      const start = builtins[config.builtin]
+      if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
+      return new InProcessLink(start, { owner: principal, agent })
+    }
     if (config.kind === 'stdio') {
       const { command, env, cwd } = config
       return startStdioServer({ name, command, env, cwd, log, watcher })

@@ -1,0 +1,238 @@
+// The way of agents to the servers behind the gate: a call by an agent is its owner's call with the
+// agent named, through the same relay as anybody's, so that no agent can do what its owner may not. An
+// agent's family is one session, its whole life. Handed to the agents by the composition root.
+
+import { classify } from '../catalogue/classify.ts'
+import type { AgentFacts } from '../core/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import type { ToolDefinition } from '../core/tools.ts'
+import type { Caller } from '../identity/caller.ts'
+import { withMembers } from '../wire/members.ts'
+import type { Answer } from '../wire/message.ts'
+import { settledRevision } from '../wire/revisions.ts'
+import { MemberLink } from './all/member-link.ts'
+import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX, LIST_PAGES_MAX } from './limits.ts'
+import type { ClientLink } from './link.ts'
+
+export interface AgentSession {
+  readonly family: string
+  readonly agent: () => AgentFacts | null
+}
+
+export interface AgentGateContext {
+  readonly servers: readonly string[]
+  /** Undefined where the owner may no longer call. */
+  readonly callerOf: (owner: string) => Caller | undefined
+  readonly open: (
+    server: string,
+    link: ClientLink,
+    who: () => Caller,
+    session: AgentSession,
+  ) => boolean
+}
+
+export interface AgentCall {
+  readonly owner: string
+  readonly agent: AgentFacts
+  readonly family: string
+  readonly server: string
+  readonly tool: string
+  readonly args: unknown
+  readonly effectId: string
+  readonly signal: AbortSignal
+}
+
+export type AgentOutcome =
+  | {
+      readonly kind: 'result'
+      readonly text: string
+      readonly structured?: unknown
+      readonly isError: boolean
+    }
+  | { readonly kind: 'denied'; readonly code: string; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** One family's session with one server. */
+interface Line {
+  readonly link: MemberLink
+  readonly begun: Promise<void>
+  agent: AgentFacts | null
+  idleTimer?: NodeJS.Timeout
+}
+
+export class AgentGate {
+  readonly #context: AgentGateContext
+  readonly #lines = new Map<string, Line>()
+
+  constructor(context: AgentGateContext) {
+    this.#context = context
+  }
+
+  /** What the owner may see of every server that answers. */
+  async list(owner: string) {
+    const caller = this.#context.callerOf(owner)
+    if (caller === undefined) return []
+    const lists = await Promise.all(
+      this.#context.servers.map((server) => this.#listOf(server, owner).catch(() => [])),
+    )
+    return lists.flat()
+  }
+
+  async call(call: AgentCall): Promise<AgentOutcome> {
+    const { owner, server, tool, args, effectId, signal } = call
+    const gone = { kind: 'denied', code: 'DENIED' } as const
+    if (this.#context.callerOf(owner) === undefined)
+      return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
+    if (!this.#context.servers.includes(server))
+      return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
+    const line = this.#line(server, owner, call.family)
+    if (line === undefined) return { ...gone, reason: 'all processes of servers are in use' }
+    line.agent = call.agent
+    try {
+      await line.begun
+    } catch (error) {
+      return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
+    }
+    const params = withMembers(undefined, {
+      name: JSON.stringify(tool),
+      arguments: JSON.stringify(args ?? {}),
+      _meta: JSON.stringify({ 'sluice/effect': effectId }),
+    })
+    try {
+      return outcomeOf(await ask(line.link, 'tools/call', params, signal))
+    } catch (error) {
+      return { kind: 'unknown', reason: (error as Error).message }
+    }
+  }
+
+  /** Nothing is held until there are approvals. */
+  async settle(): Promise<AgentOutcome> {
+    return { kind: 'unknown', reason: 'this gate holds no calls yet' }
+  }
+
+  close(): void {
+    for (const { link } of this.#lines.values()) link.close('the gate is stopping')
+  }
+
+  async #listOf(server: string, owner: string) {
+    const line = this.#line(server, owner, `list of ${owner}`)
+    if (line === undefined) return []
+    await line.begun
+    const tools: ToolDefinition[] = []
+    let cursor: JsonValue | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const texts = typeof cursor === 'string' ? { cursor: JSON.stringify(cursor) } : {}
+      const { result } = await line.link.ask('tools/list', withMembers(undefined, texts))
+      const value = JSON.parse(result ?? '{}') as { tools?: ToolDefinition[]; nextCursor?: string }
+      tools.push(...(value.tools ?? []))
+      cursor = value.nextCursor
+      if (cursor === undefined) break
+    }
+    return tools.map((definition) => ({
+      server,
+      name: definition.name,
+      description: String(definition.description ?? ''),
+      inputSchema: definition.inputSchema,
+      category: classify({ ...definition, server }).category,
+    }))
+  }
+
+  /** Undefined where there is no room for one more process. */
+  #line(server: string, owner: string, family: string): Line | undefined {
+    const key = JSON.stringify([owner, family, server])
+    const line = this.#lines.get(key) ?? this.#open(key, server, owner, family)
+    if (line === undefined) return undefined
+    clearTimeout(line.idleTimer)
+    line.idleTimer = setTimeout(() => line.link.close('idle'), AGENT_LINK_IDLE_MS)
+    line.idleTimer.unref()
+    return line
+  }
+
+  #open(key: string, server: string, owner: string, family: string): Line | undefined {
+    const [oldest] = this.#lines.values()
+    if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
+    const { callerOf, open } = this.#context
+    const last = callerOf(owner) as Caller
+    const link = new MemberLink({
+      era: 'session',
+      onAnswer: () => {},
+      // Nobody stands behind an agent to be asked.
+      onTold: () => {},
+      onDrop: () => {},
+      onEnd: () => this.#lines.delete(key),
+    })
+    const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? null }
+    if (!open(server, link, () => callerOf(owner) ?? last, session)) return undefined
+    const line: Line = { link, begun: begin(link), agent: null }
+    line.begun.catch((error: Error) => link.close(error.message))
+    this.#lines.set(key, line)
+    return line
+  }
+}
+
+async function begin(link: MemberLink): Promise<void> {
+  const params = withMembers(undefined, {
+    protocolVersion: JSON.stringify(settledRevision(undefined)),
+    capabilities: '{}',
+    clientInfo: '{"name":"sluice-agents","version":"1"}',
+  })
+  const { error } = await link.ask('initialize', params)
+  if (error !== undefined) throw new Error(error.message)
+  link.tell('notifications/initialized', {})
+}
+
+/** A call that is given up is cancelled at the server too. */
+async function ask(
+  link: MemberLink,
+  method: string,
+  params: ReturnType<typeof withMembers>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  signal.throwIfAborted()
+  let abort = (): void => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(new Error('the run was cancelled'))
+    signal.addEventListener('abort', abort, { once: true })
+  })
+  try {
+    return await Promise.race([link.ask(method, params, AGENT_CALL_MS_MAX), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function outcomeOf({ result, error }: Answer): AgentOutcome {
+  if (error !== undefined) {
+    const told = isObject(error.data) ? error.data : {}
+    const decision = told['sluice/decision']
+    if (isObject(decision)) return denied(decision)
+    const upstream = told['sluice/upstream']
+    if (isObject(upstream) && upstream.repeatable !== true)
+      return { kind: 'unknown', reason: error.message }
+    return { kind: 'result', text: error.message, isError: true }
+  }
+  const value = JSON.parse(result ?? '{}') as JsonObject
+  const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
+  if (isObject(decision)) return denied(decision)
+  const { structuredContent } = value
+  return {
+    kind: 'result',
+    text: textOf(value.content),
+    isError: value.isError === true,
+    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
+  }
+}
+
+function denied(decision: JsonObject): AgentOutcome {
+  return { kind: 'denied', code: String(decision.code), reason: String(decision.reason) }
+}
+
+/** What a model can read of an answer; anything else as JSON. */
+function textOf(content: JsonValue | undefined): string {
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((part) =>
+      isObject(part) && part.type === 'text' ? String(part.text) : JSON.stringify(part),
+    )
+    .join('\n')
+}

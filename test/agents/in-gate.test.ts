@@ -1,0 +1,95 @@
+// Agents inside a gate (`builtin: agents`), over HTTP with a real client, a real model server and real
+// servers: what an agent calls is judged as its owner's call, with the agent named on the record. A
+// denial reaches the model, a limit holds for the family, and another principal sees nothing of it.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PlainClient, recordsOf } from '../gate/plain-client.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
+
+const TIMEOUT_MS = 120_000
+const POLICY = `
+version: 1
+default: allow
+tools:
+  office/write_note: { action: allow, rate_limit: { max: 2, window: 1h } }
+  office/delete_all: { action: deny, reason: not by an agent, when: agent != null, otherwise: allow }
+`
+const TURNS = [
+  { toolCalls: [{ name: 'write_file', input: { path: 'a.txt', content: 'one' } }] },
+  { toolCalls: [{ name: 'office__write_note', input: { text: 'first' } }] },
+  { toolCalls: [{ name: 'office__delete_all', input: {} }] },
+  { toolCalls: [{ name: 'office__write_note', input: { text: 'second' } }] },
+  { toolCalls: [{ name: 'office__write_note', input: { text: 'third' } }] },
+  { text: 'done' },
+]
+
+let gate: RunningGate
+
+beforeAll(async () => {
+  const servers = {
+    agents: { builtin: 'agents' as const },
+    office: fixture('office', 'office.log'),
+  }
+  gate = await startGate({ servers, policy: POLICY })
+  const scripts = join(gate.data, 'scripts')
+  mkdirSync(scripts, { recursive: true })
+  writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+}, TIMEOUT_MS)
+afterAll(endGates)
+
+async function tool(client: PlainClient, name: string, args: object) {
+  const { answer } = await client.call(name, args)
+  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
+}
+
+test(
+  'an agent calls through the gate, as its owner and no more',
+  async () => {
+    const client = await PlainClient.open(gate, 'agents')
+    const { agent } = await tool(client, 'wasm_agent_create', {
+      model: 'script:story',
+      tools: ['office/*'],
+    })
+    const ended = await tool(client, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    expect(ended.response).toBe('done')
+    const { state } = await tool(client, 'wasm_agent_state', { agentId: agent.id })
+    const said = JSON.stringify(state.messages)
+    expect(said).toContain('not by an agent')
+    expect(said).toContain('RATE_LIMITED')
+    const records = recordsOf(gate).filter(
+      (record) => record.kind === 'intent' || record.kind === 'refusal',
+    )
+    const office = records.filter(({ server }) => server === 'office')
+    expect(office.map(({ kind, name }) => [kind, name])).toEqual([
+      ['intent', 'write_note'],
+      ['refusal', 'delete_all'],
+      ['intent', 'write_note'],
+      ['refusal', 'write_note'],
+    ])
+    expect(new Set(office.map(({ agent: by }) => by))).toEqual(new Set([agent.id]))
+    expect(records.find(({ server }) => server === 'agents')?.agent).toBeNull()
+    const { files } = await tool(client, 'wasm_agent_files', { agentId: agent.id })
+    expect(files.map(({ path }: { path: string }) => path)).toEqual(['a.txt'])
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'the list of agents goes on after a kill of the gate',
+  async () => {
+    const before = await PlainClient.open(gate, 'agents')
+    const { count } = await tool(before, 'wasm_agent_list', {})
+    expect(count).toBe(1)
+    await gate.kill()
+    const servers = {
+      agents: { builtin: 'agents' as const },
+      office: fixture('office', 'office.log'),
+    }
+    gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
+    const after = await PlainClient.open(gate, 'agents')
+    expect((await tool(after, 'wasm_agent_list', {})).count).toBe(1)
+  },
+  TIMEOUT_MS,
+)
