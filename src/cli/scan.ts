@@ -77,7 +77,7 @@ async function toolsOf(
   if (config === undefined) return listServerTools(name, { command })
   const found: ToolDefinition[] = []
   for (const [server, address] of Object.entries(loadConfig({ config }, output).servers))
-    found.push(...(await listServerTools(server, address)))
+    if (address.kind !== 'builtin') found.push(...(await listServerTools(server, address)))
   return found
 }
 

@@ -58,8 +58,8 @@ test(
     const said = JSON.stringify(state.messages)
     expect(said).toContain('not by an agent')
     expect(said).toContain('RATE_LIMITED')
-    const records = recordsOf(gate).filter(
-      (record) => record.kind === 'intent' || record.kind === 'refusal',
+    const records = recordsOf(gate).flatMap((record) =>
+      record.kind === 'intent' || record.kind === 'refusal' ? [record] : [],
     )
     const office = records.filter(({ server }) => server === 'office')
     expect(office.map(({ kind, name }) => [kind, name])).toEqual([

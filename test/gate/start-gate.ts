@@ -10,6 +10,7 @@ import { ROOT } from '../rooms.ts'
 export type ServerSpec =
   | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
+  | { builtin: 'agents' }
 
 export interface GateSpec {
   servers: Record<string, ServerSpec>
