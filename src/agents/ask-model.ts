@@ -22,6 +22,11 @@ interface Kept {
   readonly messages: Message[]
 }
 
+interface Told {
+  readonly instructions: string
+  readonly tools: readonly ToolDefinition[]
+}
+
 const KEPT_MAX = 256
 const SUM_UP =
   'Sum up the conversation so far for yourself: the task, what was decided and done, what files ' +
@@ -31,6 +36,7 @@ export class ModelAsker {
   readonly #steps: Steps
   readonly #settings: ModelSettings
   readonly #kept = new Map<string, Kept>()
+  readonly #known = new Map<string, Told>()
   readonly #slots = new Slots(MODEL_CALLS_MAX)
 
   constructor(steps: Steps, settings: ModelSettings) {
@@ -40,6 +46,7 @@ export class ModelAsker {
 
   forget(agent: string): void {
     this.#kept.delete(agent)
+    this.#known.delete(agent)
   }
 
   async ask(
@@ -49,16 +56,26 @@ export class ModelAsker {
   ): Promise<ModelAnswer> {
     const { id, model } = agent
     const all = await this.#conversation(id, effect)
-    const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
-    const { instructions } = portable.config
+    const { instructions, tools } = await this.#told(id)
     const turn = agent.summary.turnCount
-    if (effect.kind === 'model') {
-      const tools = await this.#ask<ToolDefinition[]>(id, { ask: 'tools' })
+    if (effect.kind === 'model')
       return this.#attempt({ model, instructions, messages: all, tools, turn }, signal)
-    }
     const asked: Message = { role: 'user', content: SUM_UP }
     const messages = [...all.slice(0, effect.until), asked]
     return this.#attempt({ model, instructions, messages, tools: [], turn }, signal)
+  }
+
+  /** What an agent is told and has never changes, so it is asked for once. */
+  async #told(id: string): Promise<Told> {
+    const known = this.#known.get(id)
+    if (known !== undefined) return known
+    const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
+    const tools = await this.#ask<ToolDefinition[]>(id, { ask: 'tools' })
+    const told = { instructions: portable.config.instructions, tools }
+    this.#known.set(id, told)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > KEPT_MAX && oldest !== undefined) this.#known.delete(oldest)
+    return told
   }
 
   async #attempt(

@@ -2,11 +2,13 @@
 // the limit; nothing is cut silently.
 
 /** Instances kept ready in the step thread, and the memory they may take together. */
-export const RESIDENTS_MAX = 32
-export const RESIDENT_BYTES_MAX = 256 * 1_048_576
+export const RESIDENTS_MAX = 64
+export const RESIDENT_BYTES_MAX = 192 * 1_048_576
 /** A checkpoint after this many events or bytes of events. */
 export const CHECKPOINT_EVENTS = 64
 export const CHECKPOINT_EVENT_BYTES = 262_144
+/** At the end of a run, once there are this many: a checkpoint costs what the agent is large. */
+export const CHECKPOINT_RUN_EVENTS = 16
 /** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */
 export const REPLAY_EVENTS_MAX = 4
 /** Answers of guests kept for the next who asks. */

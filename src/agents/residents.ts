@@ -12,6 +12,7 @@ import type { Journal } from './journal.ts'
 import {
   CHECKPOINT_EVENT_BYTES,
   CHECKPOINT_EVENTS,
+  CHECKPOINT_RUN_EVENTS,
   REPLAY_EVENTS_MAX,
   RESIDENT_BYTES_MAX,
   RESIDENTS_MAX,
@@ -89,7 +90,7 @@ export class Residents {
     resident.bytesSince += eventBytes
     const events = resident.seq - resident.checkpointSeq
     const due = events >= CHECKPOINT_EVENTS || resident.bytesSince >= CHECKPOINT_EVENT_BYTES
-    if (due || (hasEnded && events > REPLAY_EVENTS_MAX)) this.#checkpoint(resident)
+    if (due || (hasEnded && events >= CHECKPOINT_RUN_EVENTS)) this.#checkpoint(resident)
   }
 
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */

@@ -1,8 +1,10 @@
 // What an agent has used up: turns, tool calls, tokens, cost, and how often it has gone in circles.
 // The stop conditions are judged from this.
 
-import { fingerprint, type Standing } from './stopping.ts'
+import type { Standing } from './stopping.ts'
 import type { ModelUsage, Price, Usage } from './words.ts'
+
+const TURN_KEPT_LENGTH = 65_536
 
 export class Meter {
   turnCount = 0
@@ -34,11 +36,14 @@ export class Meter {
     }
   }
 
-  /** A turn's calls with their results: the same again is no progress. */
+  /**
+   * A turn's calls with their results: the same again is no progress. Compared whole, which is
+   * native and exact; what is too long to keep counts as progress.
+   */
   noteTurn(seen: string): void {
-    const turn = fingerprint(seen)
-    this.#repeats = turn === this.#lastTurn ? this.#repeats + 1 : 1
-    this.#lastTurn = turn
+    const isAgain = seen === this.#lastTurn && seen.length <= TURN_KEPT_LENGTH
+    this.#repeats = isAgain ? this.#repeats + 1 : 1
+    this.#lastTurn = seen.length <= TURN_KEPT_LENGTH ? seen : ''
   }
 
   forgetTurns(): void {

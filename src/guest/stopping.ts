@@ -32,15 +32,3 @@ export function judgeStop(limits: Limits, standing: Standing, at: number): Stop 
     return stop('no_progress', `the same calls with the same results, ${repeats} times in a row`)
   return undefined
 }
-
-/** A hash of a text, to compare what would be too long to keep. */
-export function fingerprint(text: string): string {
-  let high = 0x9e3779b9
-  let low = 0x85ebca6b
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    high = Math.imul(high ^ code, 0x5bd1e995)
-    low = Math.imul(low ^ code, 0x1b873593) ^ (high >>> 15)
-  }
-  return `${text.length}:${high >>> 0}:${low >>> 0}`
-}
