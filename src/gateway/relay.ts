@@ -5,10 +5,10 @@
 import { TOOL_CALL } from '../policy/methods.ts'
 import type { Answer, Id, Message, Notification } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
-import { oneLine, writeError, writeNotification } from '../wire/write-message.ts'
+import { oneLine, writeError, writeNotification, writeResult } from '../wire/write-message.ts'
 import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
 import { notificationPassage } from './call-of.ts'
-import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
+import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
 import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
 import { CALL_MS_MAX, INPUT_ROUNDS_MAX } from './limits.ts'
@@ -307,7 +307,7 @@ export class Relay {
 
   #serverNotification(notification: Notification, related: Related | undefined): void {
     const { method, params } = notification
-    if (method === 'notifications/cancelled') return this.#up.cancel(notification)
+    if (method === 'notifications/cancelled') return this.#serverCancels(notification)
     const passage = notificationPassage(method)
     const isOthers = passage === 'task' && !this.#tasks.isAbout(params?.value)
     if (passage === 'unknown' || isOthers)
@@ -322,6 +322,14 @@ export class Relay {
     }
     const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
     this.#client.send(oneLine(writeNotification(method, params?.text)), to)
+  }
+
+  /** A question of the server's; or a subscription, which over lines it can end in no other way. */
+  #serverCancels(notification: Notification): void {
+    const request = notification.params?.value.requestId as Id
+    if (this.#down.find(request)?.method !== LISTEN) return this.#up.cancel(notification)
+    const { id } = this.#down.take(request) as Crossed
+    this.#down.reply(id, writeResult(id, '{"resultType":"complete"}'))
   }
 
   #tell(notices: readonly Notice[]): void {

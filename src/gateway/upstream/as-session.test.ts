@@ -338,6 +338,12 @@ describe('the stream of changes', () => {
     bridge.server.say({ id: bridge.server.last('subscriptions/listen').id, result: {} })
     vi.advanceTimersByTime(LISTEN_AGAIN_MS)
     expect(listens(bridge)).toHaveLength(4)
+    // As a server over lines ends it.
+    bridge.server.say({ method: 'notifications/subscriptions/acknowledged' })
+    const requestId = bridge.server.last('subscriptions/listen').id
+    bridge.server.say({ method: 'notifications/cancelled', params: { requestId } })
+    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    expect(listens(bridge)).toHaveLength(5)
     bridge.link.close('over')
     expect(vi.getTimerCount()).toBe(0)
     expect(bridge.failures).toEqual([])

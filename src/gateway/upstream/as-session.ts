@@ -135,6 +135,9 @@ export class AsSession extends Adapted {
     }
     if (message.method === 'notifications/subscriptions/acknowledged')
       return this.#changes.acknowledged()
+    const cancelled = message.params?.value.requestId as Id | undefined
+    if (message.method === 'notifications/cancelled' && cancelled !== undefined)
+      return this.#changes.ended(cancelled, false)
     const call = this.#rounds.callOf(related?.request)
     this.onMessage(withoutSubscription(message), call === undefined ? {} : { request: call })
   }
