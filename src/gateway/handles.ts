@@ -4,6 +4,7 @@
 
 import type { SealedFor, Seals } from '../identity/seal.ts'
 import { digestOf } from '../ledger/record.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
 import type { Era } from '../wire/eras.ts'
 import { withMembers } from '../wire/members.ts'
 import type { Members, Request } from '../wire/message.ts'
@@ -108,15 +109,16 @@ export class Handles {
 
   /** A list's result, with its cursor sealed. */
   sealCursor(method: string, resultText: string): string {
-    if (!MAY_HAVE_CURSOR.test(resultText)) return resultText
+    if (!method.endsWith('list') || !MAY_HAVE_CURSOR.test(resultText)) return resultText
     return this.#sealed(resultText, 'nextCursor', (cursor) =>
       this.#context.seals.seal('cursor', { ...this.#for, call: method }, cursor),
     )
   }
 
   /** The result of a call that has become a task, or of asking about one. */
-  sealTask(resultText: string): string {
-    if (!MAY_HAVE_TASK.test(resultText)) return resultText
+  sealTask(method: string, resultText: string): string {
+    const mayHave = method === TOOL_CALL || method.startsWith('tasks/')
+    if (!mayHave || !MAY_HAVE_TASK.test(resultText)) return resultText
     return this.#sealed(resultText, 'taskId', (task) =>
       this.#context.seals.seal('task', this.#for, task),
     )

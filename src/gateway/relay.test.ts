@@ -254,6 +254,18 @@ describe('a call that goes on', () => {
   })
 })
 
+test("a list of tasks is this session's, and goes on by a sealed cursor", async () => {
+  const made = play({ era: 'session' })
+  await made.ask('tools/call', { name: 'ask', arguments: {}, task: {} })
+  await made.answer('tools/call', { task: { taskId: 'mine', status: 'working' } })
+  const id = await made.ask('tasks/list')
+  const tasks = [{ taskId: 'mine' }, { taskId: 'theirs' }]
+  await made.answer('tasks/list', { tasks, nextCursor: 'raw' })
+  expect(made.to(id).result.tasks).toEqual([{ taskId: 'mine' }])
+  await made.ask('tasks/list', { cursor: made.to(id).result.nextCursor })
+  expect(made.server.last('tasks/list').params.cursor).toBe('raw')
+})
+
 describe('a tool', () => {
   const rules = 'default: allow\ntools: { s/hidden: hide }'
 

@@ -241,11 +241,11 @@ export class Relay {
     const told = withoutOurNames(answer)
     if (told.result === undefined) return told
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
-    if (method === 'tasks/list') return { ...told, result: this.#tasks.filter(told.result) }
     const { facts, handles } = this.#context
-    const shown = handles.sealCursor(method, this.#lists.filter(method, told.result, facts))
+    const own = method === 'tasks/list' ? this.#tasks.filter(told.result) : told.result
+    const shown = handles.sealCursor(method, this.#lists.filter(method, own, facts))
     if (this.#client.era === 'stateless')
-      return { ...told, result: dressed(method, handles.sealTask(shown)) }
+      return { ...told, result: dressed(method, handles.sealTask(method, shown)) }
     if (method === TOOL_CALL) this.#tasks.learn(shown)
     return shown === told.result ? told : { ...told, result: shown }
   }
