@@ -3,6 +3,7 @@
 // gate.
 
 import { TOOL_CALL } from '../policy/methods.ts'
+import { LIST_CHANGES } from '../wire/eras.ts'
 import type { Answer, Id, Message, Notification } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
 import { oneLine, writeError, writeNotification, writeResult } from '../wire/write-message.ts'
@@ -17,7 +18,7 @@ import { type Frozen, frozenReason } from './operate/freezes.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
-import { LIST_CHANGES, type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
+import { type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
 import { dressed } from './stateless-results.ts'
 import { failureAnswer } from './upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'

@@ -2,19 +2,12 @@
 // subscription that asked for its kind; anything else is for nobody. Used by the relay.
 
 import { isObject, type JsonObject } from '../core/json.ts'
-import { META, metaOf } from '../wire/eras.ts'
+import { LIST_CHANGES, META, metaOf } from '../wire/eras.ts'
 import { patchObject, withMembers } from '../wire/members.ts'
 import type { Id, Members, Notification } from '../wire/message.ts'
 import { writeNotification } from '../wire/write-message.ts'
 import { type Crossed, type Crossing, LISTEN } from './crossing.ts'
 import type { Related } from './link.ts'
-
-/** Changes of lists -> what a subscription says to hear of them. */
-export const LIST_CHANGES: ReadonlyMap<string, string> = new Map([
-  ['notifications/tools/list_changed', 'toolsListChanged'],
-  ['notifications/prompts/list_changed', 'promptsListChanged'],
-  ['notifications/resources/list_changed', 'resourcesListChanged'],
-])
 
 export interface Notice {
   /** As the client calls its request. */

@@ -56,3 +56,10 @@ export function faultOf(request: Request): 'version' | 'capabilities' | 'unsuppo
   if (meta[META.version] !== STATELESS_REVISION) return 'unsupported'
   return isObject(meta[META.capabilities]) ? undefined : 'capabilities'
 }
+
+/** Changes of lists -> what a subscription of the stateless era says to hear of them. */
+export const LIST_CHANGES: ReadonlyMap<string, string> = new Map([
+  ['notifications/tools/list_changed', 'toolsListChanged'],
+  ['notifications/prompts/list_changed', 'promptsListChanged'],
+  ['notifications/resources/list_changed', 'resourcesListChanged'],
+])

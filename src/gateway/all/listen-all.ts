@@ -3,7 +3,7 @@
 // servers tells goes on under the id that the client knows.
 
 import { isObject, type JsonValue } from '../../core/json.ts'
-import { META } from '../../wire/eras.ts'
+import { LIST_CHANGES, META } from '../../wire/eras.ts'
 import { patchObject, withMembers } from '../../wire/members.ts'
 import type { Id, Notification } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
@@ -14,12 +14,6 @@ import type { Member } from './member.ts'
 import { within } from './within.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
-const WISHES: Readonly<Record<string, string>> = {
-  'notifications/tools/list_changed': 'toolsListChanged',
-  'notifications/prompts/list_changed': 'promptsListChanged',
-  'notifications/resources/list_changed': 'resourcesListChanged',
-}
-
 interface Listen {
   readonly wishes: readonly string[]
   readonly uris: ReadonlyMap<Member, readonly string[]>
@@ -54,7 +48,7 @@ export class AllListens {
   /** `isWanted` says whether the client still waits. */
   async open(id: Id, wanted: JsonValue | undefined, isWanted: () => boolean): Promise<void> {
     const filter = isObject(wanted) ? wanted : {}
-    const wishes = Object.values(WISHES).filter((wish) => filter[wish] === true)
+    const wishes = [...LIST_CHANGES.values()].filter((wish) => filter[wish] === true)
     const listen: Listen = {
       wishes,
       uris: await this.#owners(filter.resourceSubscriptions),
@@ -93,7 +87,7 @@ export class AllListens {
   /** To whoever wants to hear of it. */
   changed(method: string): void {
     for (const [id, listen] of this.#open)
-      if (listen.wishes.includes(WISHES[method] ?? '')) this.#tell(id, listen, method, {})
+      if (listen.wishes.includes(LIST_CHANGES.get(method) ?? '')) this.#tell(id, listen, method, {})
   }
 
   /** Only resources of which it is known whose they are. */

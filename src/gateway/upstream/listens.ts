@@ -2,17 +2,8 @@
 // wants to hear of, is told what of that it will, and hears nothing else.
 
 import { isObject, type JsonValue } from '../../core/json.ts'
+import { LIST_CHANGES } from '../../wire/eras.ts'
 import type { Id, Members } from '../../wire/message.ts'
-
-const CHANGES: ReadonlyMap<string, { readonly wish: string; readonly capability: string }> =
-  new Map([
-    ['notifications/tools/list_changed', { wish: 'toolsListChanged', capability: 'tools' }],
-    ['notifications/prompts/list_changed', { wish: 'promptsListChanged', capability: 'prompts' }],
-    [
-      'notifications/resources/list_changed',
-      { wish: 'resourcesListChanged', capability: 'resources' },
-    ],
-  ])
 
 interface Listen {
   readonly wishes: ReadonlySet<string>
@@ -36,8 +27,8 @@ export class Listens {
   open(id: Id, wanted: JsonValue | undefined, capabilities: JsonValue): void {
     const filter = isObject(wanted) ? wanted : {}
     const granted: Record<string, JsonValue> = {}
-    for (const { wish, capability } of CHANGES.values())
-      if (filter[wish] === true && has(capabilities, capability, 'listChanged'))
+    for (const [method, wish] of LIST_CHANGES)
+      if (filter[wish] === true && has(capabilities, method.split('/')[1] ?? '', 'listChanged'))
         granted[wish] = true
     const wantedUris = Array.isArray(filter.resourceSubscriptions)
       ? filter.resourceSubscriptions.filter((uri) => typeof uri === 'string')
@@ -61,12 +52,12 @@ export class Listens {
 
   /** Tells whoever wanted to hear of it. */
   tellOf(method: string, params: Members | undefined): void {
-    const change = CHANGES.get(method)
-    if (change === undefined && method !== 'notifications/resources/updated') return
+    const wish = LIST_CHANGES.get(method)
+    if (wish === undefined && method !== 'notifications/resources/updated') return
     const uri = String(params?.value.uri)
-    const texts = change === undefined ? { uri: JSON.stringify(uri) } : {}
+    const texts = wish === undefined ? { uri: JSON.stringify(uri) } : {}
     for (const [id, { wishes, uris }] of this.#open)
-      if (change === undefined ? isAmong(uri, uris) : wishes.has(change.wish))
+      if (wish === undefined ? isAmong(uri, uris) : wishes.has(wish))
         this.#options.tell(id, method, texts)
   }
 
