@@ -5,6 +5,7 @@
 
 import { Script } from 'node:vm'
 import { SandboxError } from './errors.ts'
+import { WATCHDOG_GRACE_MS } from './limits.ts'
 
 const SLOT = 'sluice.sandbox.task'
 const held = globalThis as unknown as Record<string, unknown>
@@ -24,7 +25,7 @@ export function watchCalls(cell: Float64Array): void {
  */
 export function watchedMs<Result>(timeoutMs: number, task: () => Result): Result {
   if (deadline === undefined) return withinMs(timeoutMs, task)
-  deadline[0] = Date.now() + 2 * timeoutMs
+  deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return task()
   } finally {
@@ -35,7 +36,7 @@ export function watchedMs<Result>(timeoutMs: number, task: () => Result): Result
 export function withinMs<Result>(timeoutMs: number, task: () => Result): Result {
   const outer = held[SLOT]
   held[SLOT] = task
-  if (deadline !== undefined) deadline[0] = Date.now() + 2 * timeoutMs
+  if (deadline !== undefined) deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return script.runInThisContext({ timeout: timeoutMs }) as Result
   } catch (error) {

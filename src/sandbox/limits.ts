@@ -20,6 +20,9 @@ export const POOL_INSTANCES_MAX = 8
 export const STEP_POLLS_MAX = 1_000
 /** Wall time of one call into an agent's core. */
 export const STEP_TIMEOUT_MS = 1_000
+/** Beyond twice the limit of a call, before the watchdog ends the thread it runs in: a thread that
+ * gets no processor is not one that hangs. */
+export const WATCHDOG_GRACE_MS = 2_000
 /** How often the watchdog looks at a thread. */
 export const WATCHDOG_INTERVAL_MS = 50
 /** Threads in a row that may end without an answer before no other is started. */
@@ -27,4 +30,4 @@ export const THREAD_FAILURES_MAX = 5
 /** Ranges a delta may have, a bound for what is read from disk. */
 export const DELTA_RANGES_MAX = 1_000_000
 /** How far code threads stand back behind the gate's thread, as `nice` counts. */
-export const PROGRAM_NICENESS = 10
+export const PROGRAM_NICENESS = 5
