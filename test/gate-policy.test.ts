@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
+import { throughGate } from './gate/real-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { serveHttp } from './servers/http.ts'
 
@@ -230,6 +231,25 @@ describe('limits over the wire', () => {
     const again = await startOffice(POLICY, gate.folder)
     const client = await PlainClient.open(again, 'office')
     expect((await client.call('send_mail', { to: 'x' })).answer.result.isError).toBe(true)
+  })
+
+  test('what an answer brings may hide tools, and the client is told that lists have changed', async () => {
+    const hides = '{ action: hide, when: session.saw.untrusted, otherwise: allow }'
+    const gate = await startOffice(
+      `version: 1\ndefault: allow\nlabels: { office/fetch_page: [untrusted] }\ntools: { office/send_mail: ${hides} }`,
+    )
+    const { client, told, close } = await throughGate(gate, 'office')
+    const names = async () => {
+      const first = await client.listTools()
+      const second = await client.listTools({ cursor: first.nextCursor })
+      const third = await client.listTools({ cursor: second.nextCursor })
+      return [first, second, third].flatMap(({ tools }) => tools.map(({ name }) => name))
+    }
+    expect(await names()).toContain('send_mail')
+    await client.callTool({ name: 'fetch_page', arguments: { url: 'x' } })
+    await until(() => told.some(({ method }) => method === 'notifications/tools/list_changed'))
+    expect(await names()).not.toContain('send_mail')
+    await close()
   })
 
   test('a call that never left the gate has used nothing', async () => {

@@ -207,8 +207,12 @@ export class Gate {
       }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
-      onAnswer: (method, called) =>
-        slot.see(labelsOf(policy(), { server: name, method, name: called })),
+      onAnswer: (method, called) => {
+        const seen = slot.see(labelsOf(policy(), { server: name, method, name: called }))
+        // After the answer itself: what is hidden from those who have read it is so from now on.
+        if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
+        return seen
+      },
       record: ({ intent, watched }, startedMs, outcome) => {
         record.outcome(intent, startedMs, outcome)
         watched.settled(outcome)

@@ -14,6 +14,7 @@ test('pinned: the numbers', () => {
     internal: -32603,
     resourceNotFound: -32002,
     headerMismatch: -32020,
+    urlElicitationRequired: -32042,
     missingCapability: -32021,
     unsupportedVersion: -32022,
     denied: -31001,
