@@ -29,14 +29,17 @@ export interface SluiceOptions {
   /** Kept: a second start goes on with its data. */
   readonly folder: string
   readonly server: { readonly url: string } | { readonly command: readonly string[] }
+  /** Of the policy. */
+  readonly rules?: number
   /** Where a profile of the processor goes. */
   readonly profile?: string
 }
 
 export async function startSluice(options: SluiceOptions): Promise<Running> {
-  const { command, folder, server, profile } = options
+  const { command, folder, server, rules = RULES, profile } = options
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'policy.yaml'), policyText())
+  if (profile !== undefined) mkdirSync(profile, { recursive: true })
+  writeFileSync(join(folder, 'policy.yaml'), policyText(rules))
   const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
   const config = {
     version: 1,
@@ -54,9 +57,9 @@ export async function startSluice(options: SluiceOptions): Promise<Running> {
 }
 
 /** Exact names, and a tenth globs, all with a limit; the last is the tool that is called. */
-function policyText(): string {
+function policyText(rules: number): string {
   const lines = ['version: 1', 'default: deny', 'categories: { Destructive: deny }', 'tools:']
-  for (let index = 1; index < RULES; index++)
+  for (let index = 1; index < rules; index++)
     lines.push(`  ${nameOf(index)}: { action: allow, rate_limit: { max: 1000, window: 60 } }`)
   lines.push(
     '  echo/echo: { action: allow, rate_limit: { max: 1000000, window: 60 } }',

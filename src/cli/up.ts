@@ -62,8 +62,10 @@ async function up(options: Options): Promise<void> {
     throw new CliError('CLI_START', error.message, help)
   })
   if (gate === undefined) return log('info', 'another gate has the data directory')
+  // Before anybody can know that it runs, and tell it to stop.
+  const stopped = stopSignal()
   process.stdout.write(`sluice ready ${gate.url}\n`)
-  const why = await Promise.race([stopSignal(), gate.idle])
+  const why = await Promise.race([stopped, gate.idle])
   log('info', `stopping (${why})`)
   await gate.stop()
 }

@@ -1,7 +1,7 @@
 // JSON from an authorisation server: over TLS that is always verified (plain only on this machine),
 // no redirect followed, bounded in time and size. Used for keys, metadata and logins.
 
-import { Agent, fetch } from 'undici'
+import type { Agent } from 'undici'
 import { isObject, type JsonObject } from '../core/json.ts'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from './limits.ts'
 import { isSafeUrl } from './safe-url.ts'
@@ -22,8 +22,15 @@ export interface FetchOptions {
   readonly signal?: AbortSignal
 }
 
-/** Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away. */
-const dispatcher = new Agent({ connect: { rejectUnauthorized: true, timeout: FETCH_MS_MAX } })
+/** One for all; the library is loaded with the first, since most gates need none. */
+let agent: Agent | undefined
+
+async function loadFetch() {
+  const { Agent, fetch } = await import('undici')
+  // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+  agent ??= new Agent({ connect: { rejectUnauthorized: true, timeout: FETCH_MS_MAX } })
+  return { fetch, dispatcher: agent }
+}
 
 /** Throws where nothing usable comes: the message says why. */
 export async function fetchJson(url: string, options: FetchOptions = {}): Promise<Fetched> {
@@ -31,6 +38,7 @@ export async function fetchJson(url: string, options: FetchOptions = {}): Promis
   const { method = 'GET', headers = {}, body } = options
   const limit = AbortSignal.timeout(FETCH_MS_MAX)
   try {
+    const { fetch, dispatcher } = await loadFetch()
     const response = await fetch(url, {
       method,
       headers: { accept: 'application/json', ...headers },

@@ -49,8 +49,10 @@ export class Policies {
   /** `given`: as the files say now. */
   constructor(given: CompiledDocuments, options: PoliciesOptions) {
     this.#options = options
-    const before = compileDocuments(baseline(keptDocuments(options.store), given.documents))
-    this.#now = before.compiled ?? given
+    const before = baseline(keptDocuments(options.store), given.documents)
+    // Mostly they are the same, and need not be compiled twice.
+    const isSame = digestOfSet(before) === digestOfSet(given.documents)
+    this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? given
     this.#set = policySet(this.#now)
     this.#offer(given)
     // The first time there is nothing to hold them against.
