@@ -29,6 +29,9 @@ type Result = { readonly event: Event; readonly bytes?: Uint8Array | undefined }
 /** The agent went on, or away, without the result. */
 const TOO_LATE: ReadonlySet<string> = new Set(['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED'])
 
+/** Of what an agent is shown to wait for. */
+const WAITING_LENGTH_MAX = 1_000
+
 export class Effects {
   readonly #setting: EffectSetting
   readonly #models: ModelAsker
@@ -151,13 +154,12 @@ export class Effects {
     const outcome = await gate.call(call)
     if (outcome.kind !== 'held') return outcome
     await steps.holdEffect(agent.id, effectId, outcome.ticket)
-    await this.#setting.apply(agent.id, {
-      kind: 'waiting',
-      at: now(),
-      effectId,
-      on: `approval of ${server}/${tool}: ${outcome.reason}`,
-    })
+    await this.#waits(agent.id, effectId, waitingFor(server, tool, outcome.reason))
     return this.#settle(outcome.ticket, signal)
+  }
+
+  async #waits(agent: string, effectId: string, on: string): Promise<void> {
+    await this.#setting.apply(agent, { kind: 'waiting', at: this.#setting.now(), effectId, on })
   }
 
   async #settle(ticket: string, signal: AbortSignal): Promise<GateOutcome> {
@@ -175,7 +177,7 @@ export class Effects {
     const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
     const { tools } = (value as { config: { tools: readonly GrantedTool[] } }).config
     const callTool = (tool: GrantedTool, input: unknown, callId: string, again: boolean) =>
-      this.#callForProgram(agent, tool, input, callId, again, signal)
+      this.#callForProgram(agent, effectId, tool, input, callId, again, signal)
     const setting = { agent: agent.id, effectId, code, tools, callTool }
     const { bytes, ...outcome } = await runProgram(setting, programs, steps, signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
@@ -183,6 +185,7 @@ export class Effects {
 
   async #callForProgram(
     agent: AgentRow,
+    effectId: string,
     { server, tool }: GrantedTool,
     input: unknown,
     callId: string,
@@ -194,7 +197,11 @@ export class Effects {
     if (again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
     let outcome = await this.#setting.gate.call(callOf(agent, server, tool, input, callId, signal))
-    if (outcome.kind === 'held') outcome = await this.#setting.gate.settle(outcome.ticket, signal)
+    if (outcome.kind === 'held') {
+      await this.#waits(agent.id, effectId, waitingFor(server, tool, outcome.reason))
+      outcome = await this.#setting.gate.settle(outcome.ticket, signal)
+      if (!signal.aborted) await this.#waits(agent.id, effectId, '')
+    }
     if (outcome.kind === 'result' && !outcome.isError)
       return { value: outcome.structured ?? outcome.text }
     return { error: toText(outcome).content.slice(0, 10_000) }
@@ -212,6 +219,10 @@ function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome 
   if (agent.grants.includes(`${server}/${tool}`)) return undefined
   const reason = `the agent was not given \`${server}/${tool}\``
   return { kind: 'denied', code: 'TOOL_UNKNOWN', reason }
+}
+
+function waitingFor(server: string, tool: string, reason: string): string {
+  return `approval of ${server}/${tool}: ${reason}`.slice(0, WAITING_LENGTH_MAX)
 }
 
 function callOf(

@@ -77,8 +77,11 @@ export class Calls {
 
   wait(effectId: string, on: string): boolean {
     const slot = this.#open().find((each) => each.effectId === effectId)
-    if (slot !== undefined) slot.waitingOn = on
-    return slot !== undefined
+    if (slot === undefined) return false
+    // Nothing to wait for any more: a program goes on after the verdict on one of its calls.
+    if (on === '') delete slot.waitingOn
+    else slot.waitingOn = on
+    return true
   }
 
   /** Whatever has no result gets one that says why, so that no call is left without. */

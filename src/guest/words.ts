@@ -184,6 +184,7 @@ export type Event =
       readonly remove: readonly string[]
     }
   | {
+      /** `on` is empty where nothing is waited for any more. */
       readonly kind: 'waiting'
       readonly at: number
       readonly effectId: string

@@ -338,6 +338,23 @@ describe('run_code', () => {
     },
   )
 
+  test('a held call of a program leaves the agent waiting, and lets it go on', LONG, async () => {
+    const program = `await tools.count.write({ fate: 'hold' }); return await tools.count.slow({})`
+    const name = script([code(program), { text: 'done' }])
+    const { id } = await service.create('me', { model: name, tools: ['count/*'] })
+    const before = door.held.length
+    const answer = service.prompt('me', id, { input: 'go' })
+    const state = async () => (await service.steps.standing('me', id, Date.now())).agent.state
+    await vi.waitFor(async () => expect(await state()).toBe('waiting'), LONG)
+    expect(lines(log)).toEqual([])
+    door.decide(door.held[before] ?? '', true)
+    expect(await answer).toMatchObject({ response: 'done' })
+    expect(lines(log).map(({ name: tool }) => tool)).toEqual(['write', 'slow'])
+    const history = await service.steps.history('me', id, 1, null)
+    const waits = history.filter(({ kind }) => kind === 'waiting').map(({ event }) => event.on)
+    expect(waits).toEqual([expect.stringContaining('count/write'), ''])
+  })
+
   test('one that fails keeps nothing it wrote, and its calls stand', LONG, async () => {
     const program = `files.write('x', '1'); await tools.count.write({}); throw new Error('no luck')`
     const name = script([code(program), { text: 'done' }])
