@@ -11,6 +11,7 @@ import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { childrenOf, isAlive } from './gate/processes.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { type HttpFixture, serveHttp } from './servers/http.ts'
+import { TOOLS } from './servers/speak.ts'
 
 describe('servers', () => {
   let gate: RunningGate
@@ -144,7 +145,7 @@ describe('servers', () => {
     odd.behaviour.instead = (_, response, body) => {
       const message = JSON.parse(body || '{}')
       if (message.method !== 'tools/list') return false
-      const tools = [{ name: 'echo' }]
+      const tools = TOOLS
       release = () => {
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools } }))
