@@ -42,7 +42,7 @@ export type MessagesReading =
     }
 
 export function readMessages(text: string, options: ReadOptions): MessagesReading {
-  const limits = { ...JSON_LIMITS, ...options.limits }
+  const limits = options.limits === undefined ? JSON_LIMITS : { ...JSON_LIMITS, ...options.limits }
   const reader = new Reader(text, limits)
   try {
     return reader.readText(() => readRoot(reader, options.batches))

@@ -36,7 +36,7 @@ export function refusedIds(
   open: { has(id: Id): boolean; readonly size: number },
 ): string | undefined {
   const ids = requestIds(messages)
-  if (new Set(ids).size < ids.length || ids.some((id) => open.has(id)))
+  if ((ids.length > 1 && new Set(ids).size < ids.length) || ids.some((id) => open.has(id)))
     return 'a request with this id is still open'
   if (open.size + ids.length > SESSION_REQUESTS_MAX)
     return `more than ${SESSION_REQUESTS_MAX} requests are open in this session`

@@ -98,7 +98,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
 
   send(text: string, carried?: Carried): boolean {
     if (this.#closed) return false
-    const sent = sentOf(text)
+    const sent = carried?.passing ?? sentOf(text)
     const waiting = Math.max(this.#transport.size, this.conversation.open.size)
     this.conversation.sent(sent)
     if (waiting >= HTTP_OPEN_EXCHANGES_MAX) {
