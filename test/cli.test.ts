@@ -337,7 +337,7 @@ describe('the package', () => {
   const PARTS = ['bin', 'docs', 'schema', 'scripts', 'src', 'test', 'README.md', 'LICENSE']
   const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)
 
-  test('holds what runs and what is read, and no sources and tests', { timeout: 60_000 }, () => {
+  test('holds what runs and what is read, and no sources and tests', { timeout: 180_000 }, () => {
     const place = mkdtempSync(join(folder, 'package-'))
     for (const part of [...PARTS, ...CONFIGS, 'package.json'])
       cpSync(join(ROOT, part), join(place, part), { recursive: true })

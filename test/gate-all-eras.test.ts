@@ -30,7 +30,7 @@ let gate: RunningGate
 
 beforeAll(async () => {
   gate = await startGate({ servers, policy: POLICY })
-}, 60_000)
+}, 180_000)
 afterAll(endGates)
 
 const post = (method: string, params: Record<string, unknown> = {}) =>
@@ -38,7 +38,7 @@ const post = (method: string, params: Record<string, unknown> = {}) =>
 const call = (name: string, rest: Record<string, unknown> = {}) =>
   post('tools/call', { name, arguments: {}, ...rest })
 
-describe('a client of 2026-07-28', { timeout: 60_000 }, () => {
+describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
   test('discovers them together, and is not to keep it', async () => {
     const { answer } = await post('server/discover')
     expect(answer.result).toMatchObject({

@@ -37,7 +37,7 @@ let real: RealClient
 beforeAll(async () => {
   gate = await startGate({ servers, policy: POLICY })
   ;[plain, real] = await Promise.all([PlainClient.open(gate, ALL), throughGate(gate, ALL)])
-}, 60_000)
+}, 180_000)
 afterAll(endGates)
 
 const textOf = (result: object | undefined): string =>
@@ -255,7 +255,7 @@ describe('one session', () => {
     await until(async () => {
       const why = await count().then(textOf, (error: Error) => error.message)
       return why.includes('what it kept for this session is gone')
-    }, 20_000)
+    }, 60_000)
     expect(textOf(await count())).toBe('a: 1')
     await close()
   })

@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'hello.txt'), 'read through the gate')
   gate = await startGate({ servers, policy: POLICY })
   ;[plain, real] = await Promise.all([PlainClient.open(gate, ALL), throughGate(gate, ALL)])
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await endGates()
   rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import { endGates, NODE, type RunningGate, startGate } from './gate/start-gate.t
 import { postStateless, statelessClient } from './gate/stateless-client.ts'
 import { ROOT } from './rooms.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const INPUT = 'test_input_required_result_elicitation'
 
 let gate: RunningGate
@@ -200,7 +200,7 @@ describe('a client with a session', { timeout: TIMEOUT_MS }, () => {
     await new Promise((resolve) => setTimeout(resolve, 500))
     await client.callTool({ name: trigger ?? '', arguments: {} })
     await expect
-      .poll(() => told.map(({ method }) => method), { timeout: 10_000 })
+      .poll(() => told.map(({ method }) => method), { timeout: 60_000 })
       .toContain('notifications/tools/list_changed')
     await close()
   })

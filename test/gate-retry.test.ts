@@ -8,7 +8,7 @@ import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { endGates, type RunningGate, startGate } from './gate/start-gate.ts'
 import { type HttpFixture, serveHttp } from './servers/http.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 let server: HttpFixture
 let gate: RunningGate
 

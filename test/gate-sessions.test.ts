@@ -6,7 +6,7 @@ import { type FixtureServer, serveFixture } from './gate/fixture-server.ts'
 import { PlainClient } from './gate/plain-client.ts'
 import { endGates, fixture, type GateSpec, type RunningGate, startGate } from './gate/start-gate.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 const TEXT = 'test_simple_text'
 
 let servers: GateSpec['servers']

@@ -7,7 +7,7 @@ import { throughGate } from './gate/real-client.ts'
 import { endGates, published, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { statelessClient } from './gate/stateless-client.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 let gate: RunningGate
 const serversOf = (of: RunningGate) => running(of, 'server-everything')
 

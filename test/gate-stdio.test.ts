@@ -10,7 +10,7 @@ import { ROOT } from './rooms.ts'
 
 const BIN = join(ROOT, 'bin', 'sluice.js')
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 let folder = ''
 let pipes: ChildProcess[] = []

@@ -53,7 +53,7 @@ test.each(stories)('$command', ({ command, output }) => {
   expect(stdout).toBe(output)
 })
 
-test('the library example runs on the published layout', { timeout: 60_000 }, () => {
+test('the library example runs on the published layout', { timeout: 180_000 }, () => {
   if (!existsSync(join(ROOT, 'dist', 'policy', 'index.js')))
     execFileSync(process.execPath, ['scripts/build.ts'], { cwd: ROOT })
   mkdirSync(join(folder, 'node_modules'))

@@ -139,7 +139,7 @@ describe('export and import', () => {
   })
 
   test('corrupt bundles: 1,000 mutations, no crash, no partial import', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const b = await worked()
     const whole = bundleOf(b, 'a')

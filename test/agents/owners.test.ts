@@ -11,7 +11,7 @@ import { createAgentsServer } from '../../src/agents/server.ts'
 import { Service } from '../../src/agents/service.ts'
 import { settingsOf } from './model-server.ts'
 
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 180_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-owners-'))
 const directory = join(scratch, 'data')
 const models = settingsOf({}, { scripts: join(scratch, 'scripts') })
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const turns = [{ text: 'one', delayMs: 1_500 }, { text: 'two' }]
   writeFileSync(join(scratch, 'scripts', 'slow.json'), JSON.stringify({ turns }))
   service = await Service.start({ directory, models })
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await service.close()

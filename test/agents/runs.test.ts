@@ -10,7 +10,7 @@ import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
 
 const COUNTER = join(import.meta.dirname, '../servers/counter.ts')
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 180_000 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-runs-'))
 const scripts = join(scratch, 'scripts')
@@ -28,7 +28,7 @@ beforeAll(async () => {
   })
   const models = settingsOf({ local: { url: model.url } }, { scripts })
   service = await Service.start({ directory: join(scratch, 'data'), models, gate: door })
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await service.close()

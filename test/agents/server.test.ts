@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Served, serve } from './serve.ts'
 
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 180_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-server-'))
 const data = join(scratch, 'data')
 let server: Served
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const slow = [{ text: 'slow', delayMs: 1_000 }, { text: 'second' }]
   writeFileSync(join(data, 'scripts', 'slow.json'), JSON.stringify({ turns: slow }))
   server = await serve(data)
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await server.close()
