@@ -4,8 +4,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { SLOT_IDLE_MS } from '../identity/limits.ts'
 import type { Slots } from '../identity/slots.ts'
-import type { JudgementRecord } from '../ledger/record.ts'
-import { recentRecords } from '../ledger/restore-limits.ts'
+import type { PastCall } from '../ledger/decoding.ts'
+import { recentCalls } from '../ledger/recent-calls.ts'
 
 interface Past {
   lastUsedMs: number
@@ -13,36 +13,51 @@ interface Past {
   readonly saw: Set<string>
 }
 
+type LabelsOf = (call: PastCall) => readonly string[]
+
 /** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
  * knows, because the gate was killed before it was on record. */
 export function restoreSlots(
   slots: Slots,
   database: DatabaseSync,
   nowMs: number,
-  labelsOf: (call: JudgementRecord) => readonly string[],
+  labelsOf: LabelsOf,
 ): void {
-  const alive = new Set<string>()
-  for (const record of recentRecords(database, nowMs - SLOT_IDLE_MS))
-    if ('session' in record && nowMs - record.atMs < SLOT_IDLE_MS) alive.add(record.session)
-  if (alive.size === 0) return
-  const pasts = new Map([...alive].sort(byBegin).map((id) => [id, newPast()]))
-  const open = new Map<number, JudgementRecord>()
-  for (const record of recentRecords(database, Math.min(...[...alive].map(beganAt)) - 1)) {
-    if (record.kind === 'outcome') {
+  const sinceMs = nowMs - SLOT_IDLE_MS
+  let pasts = gather(database, sinceMs, labelsOf)
+  const alive = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
+  if (alive.length === 0) return
+  const beganMs = alive.map(beganAt).reduce((least, each) => Math.min(least, each))
+  // They have done more than what was just read.
+  if (beganMs <= sinceMs) pasts = gather(database, beganMs - 1, labelsOf)
+  for (const id of alive.sort(byBegin)) {
+    const { lastUsedMs, calls, saw } = pasts.get(id) ?? newPast()
+    slots.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
+  }
+}
+
+/** What each session has done since then. */
+function gather(database: DatabaseSync, sinceMs: number, labelsOf: LabelsOf): Map<string, Past> {
+  const pasts = new Map<string, Past>()
+  const open = new Map<number, PastCall>()
+  for (const record of recentCalls(database, sinceMs)) {
+    if (record.kind === 'quiet') open.delete(record.intent)
+    else if (record.kind === 'outcome') {
       const call = open.get(record.intent)
       open.delete(record.intent)
       if (call === undefined) continue
       const labels = record.status === 'unknown' ? labelsOf(call) : record.labels
       for (const label of labels) pasts.get(call.session)?.saw.add(label)
+    } else {
+      const past = pasts.get(record.session) ?? newPast()
+      pasts.set(record.session, past)
+      past.lastUsedMs = Math.max(past.lastUsedMs, record.atMs)
+      if (record.kind !== 'intent') continue
+      past.calls += 1
+      open.set(record.seq, record)
     }
-    const past = 'session' in record ? pasts.get(record.session) : undefined
-    if (past === undefined || !('session' in record)) continue
-    past.lastUsedMs = Math.max(past.lastUsedMs, Math.min(record.atMs, nowMs))
-    if (record.kind !== 'intent') continue
-    past.calls += 1
-    open.set(record.seq, record)
   }
-  for (const [id, { lastUsedMs, calls, saw }] of pasts) slots.restore(id, lastUsedMs, calls, saw)
+  return pasts
 }
 
 function newPast(): Past {

@@ -39,6 +39,30 @@ export function decode(text: string): LedgerRecord {
   }
 }
 
+/** A call as far as a restart has to know it. */
+export interface PastCall
+  extends Pick<Judgement, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
+  readonly kind: 'intent' | 'refusal'
+  readonly seq: number
+}
+
+/** Of an intent or a refusal. */
+export function decodeCall(text: string): PastCall {
+  const fields = parse(text)
+  const [version, seq, kind, atMs] = fields
+  if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
+    throw broken(`record ${seq} is no call`)
+  return {
+    kind: kind === KINDS.intent ? 'intent' : 'refusal',
+    seq,
+    atMs,
+    session: text_(fields[10]),
+    server: text_(fields[11]),
+    method: text_(fields[12]),
+    name: text_(fields[13]),
+  }
+}
+
 /** What an intent took, shadow rules included. `at` is where its fifth field begins; nothing behind
  * the sixth is read. */
 export function decodeTakes(data: Buffer, at: number): Take[] {

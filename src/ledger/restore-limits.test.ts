@@ -6,7 +6,7 @@ import { MemoryCounters } from '../store/memory/counters.ts'
 import { allowed, denied, judgement, take } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { openLedgerReadOnly } from './read.ts'
-import { recentRecords, restoreLimits } from './restore-limits.ts'
+import { restoreLimits } from './restore-limits.ts'
 import { freshDirectory } from './samples.test-support.ts'
 
 const NOW = 1_800_000_000_000
@@ -103,8 +103,6 @@ test('amounts come back exactly, and the counters stand where they stood', async
     expect(takes).toEqual([{ ...aDay, amount, max: { units: 50_000n, scale: 0 } }])
     counters.restore(takes, ageMs, now)
   }
-  const kinds = [...recentRecords(database, NOW - HOUR)].map(({ kind }) => kind)
-  expect(kinds).toEqual(['intent'])
   database.close()
   expect(counters.look({ ...take, key: 'money' }, now).passes).toBe(false)
 })

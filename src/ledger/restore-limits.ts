@@ -4,12 +4,11 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '../core/counters.ts'
-import { placesOf, recordText } from './block.ts'
-import { decode, decodeTakes } from './decoding.ts'
+import { placesOf } from './block.ts'
+import { decodeTakes } from './decoding.ts'
 import { KINDS } from './encoding.ts'
 import { header, readHeader } from './header.ts'
 import { type Block, blocksFrom } from './read.ts'
-import type { LedgerRecord } from './record.ts'
 
 export interface Restored {
   readonly takes: readonly Take[]
@@ -38,12 +37,6 @@ export function* restoreLimits(
     }
 }
 
-/** Everything since then, oldest first: for what else a restart has to know. */
-export function* recentRecords(database: DatabaseSync, sinceMs: number): Generator<LedgerRecord> {
-  for (const { data } of recentBlocks(database, sinceMs))
-    for (const place of placesOf(data)) yield decode(recordText(data, place))
-}
-
 /** Intents whose outcome says so, in its last field. */
 function findGivenBack(database: DatabaseSync, sinceMs: number): Set<number> {
   const found = new Set<number>()
@@ -54,7 +47,8 @@ function findGivenBack(database: DatabaseSync, sinceMs: number): Set<number> {
   return found
 }
 
-function* recentBlocks(database: DatabaseSync, sinceMs: number): Generator<Block> {
+/** Blocks since then, oldest first. */
+export function* recentBlocks(database: DatabaseSync, sinceMs: number): Generator<Block> {
   const first = firstRecent(database, sinceMs)
   if (first === undefined) return
   for (const block of blocksFrom(database, first)) if (block.at > sinceMs) yield block

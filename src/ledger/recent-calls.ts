@@ -1,0 +1,42 @@
+// The calls since some time, oldest first, and what came of them, as far as a restart has to know it. Of
+// an outcome that says nothing new, which is nearly every one, only the first and last bytes are read:
+// a busy gate leaves millions of records, and nobody is served meanwhile.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Place, placesOf, recordText } from './block.ts'
+import { decode, decodeCall, type PastCall } from './decoding.ts'
+import { KINDS } from './encoding.ts'
+import { header, readHeader } from './header.ts'
+import type { OutcomeRecord } from './record.ts'
+import { recentBlocks } from './restore-limits.ts'
+
+/** `quiet`: answered or failed, and brought nothing into its session. */
+export type Recent =
+  | PastCall
+  | { readonly kind: 'quiet'; readonly intent: number }
+  | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
+
+export function* recentCalls(database: DatabaseSync, sinceMs: number): Generator<Recent> {
+  for (const { data } of recentBlocks(database, sinceMs))
+    for (const place of placesOf(data)) {
+      const isRead = readHeader(data, place.start)
+      if (isRead && header.kind === KINDS.event) continue
+      if (isRead && header.kind === KINDS.outcome && isQuiet(data, place))
+        yield { kind: 'quiet', intent: header.intent }
+      else if (isRead && header.kind !== KINDS.outcome) yield decodeCall(recordText(data, place))
+      else {
+        const record = decode(recordText(data, place))
+        if (record.kind === 'outcome') yield record
+      }
+    }
+}
+
+/** Behind the intent stands the status; at the end labels, attempts and whether it was given back. */
+function isQuiet(data: Buffer, { end }: Place): boolean {
+  const status = data.indexOf(0x2c, header.end) + 1
+  if (data.toString('latin1', status, status + UNKNOWN.length) === UNKNOWN) return false
+  return data.toString('latin1', end - NO_LABELS.length, end) === NO_LABELS
+}
+
+const UNKNOWN = '"unknown"'
+const NO_LABELS = ',[],1,false]'
