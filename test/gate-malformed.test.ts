@@ -4,7 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bytesTo, PlainClient } from './gate/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from './gate/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { type HttpFixture, serveHttp } from './servers/http.ts'
 
 const bytes = (...codes: number[]): Buffer => Buffer.from(codes)
@@ -156,6 +156,10 @@ beforeAll(async () => {
     PlainClient.open(gate, 'office'),
     PlainClient.open(gate, 'desk'),
   ])
+  // Both servers have listed, and what belongs to the beginning of a session has come.
+  await Promise.all([office.ask('tools/list'), desk.ask('tools/list')])
+  await until(() => server.seen.some(({ method }) => method === 'GET'))
+  await until(() => bytesTo(gate.folder).includes('notifications/initialized'))
 })
 afterAll(async () => {
   await endGates()
