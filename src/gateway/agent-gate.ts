@@ -3,6 +3,7 @@
 // agent's family is one session, its whole life. Handed to the agents by the composition root.
 
 import { classify } from '../catalogue/classify.ts'
+import type { AgentCall, AgentOutcome, AgentTool } from '../core/agent-calls.ts'
 import type { AgentFacts } from '../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { ToolDefinition } from '../core/tools.ts'
@@ -31,31 +32,12 @@ export interface AgentGateContext {
   ) => boolean
 }
 
-export interface AgentCall {
-  readonly owner: string
-  readonly agent: AgentFacts
-  readonly family: string
-  readonly server: string
-  readonly tool: string
-  readonly args: unknown
-  readonly effectId: string
-  readonly signal: AbortSignal
-}
-
-export type AgentOutcome =
-  | {
-      readonly kind: 'result'
-      readonly text: string
-      readonly structured?: unknown
-      readonly isError: boolean
-    }
-  | { readonly kind: 'denied'; readonly code: string; readonly reason: string }
-  | { readonly kind: 'unknown'; readonly reason: string }
-
-/** One family's session with one server. */
+/** One agent's link to one server. Its family's agents have each their own: a call is judged by the
+ * facts of whoever makes it, also where two of them call at once. */
 interface Line {
   readonly link: MemberLink
   readonly begun: Promise<void>
+  /** As of its newest call: turns go on. Null where the owner's own list is asked for. */
   agent: AgentFacts | null
   idleTimer?: NodeJS.Timeout
 }
@@ -69,7 +51,7 @@ export class AgentGate {
   }
 
   /** What the owner may see of every server that answers. */
-  async list(owner: string) {
+  async list(owner: string): Promise<AgentTool[]> {
     const caller = this.#context.callerOf(owner)
     if (caller === undefined) return []
     const lists = await Promise.all(
@@ -78,16 +60,15 @@ export class AgentGate {
     return lists.flat()
   }
 
-  async call(call: AgentCall): Promise<AgentOutcome> {
+  async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
     const { owner, server, tool, args, effectId, signal } = call
     const gone = { kind: 'denied', code: 'DENIED' } as const
     if (this.#context.callerOf(owner) === undefined)
       return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
     if (!this.#context.servers.includes(server))
       return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
-    const line = this.#line(server, owner, call.family)
+    const line = this.#line(server, owner, call.family, call.agent)
     if (line === undefined) return { ...gone, reason: 'all processes of servers are in use' }
-    line.agent = call.agent
     try {
       await line.begun
     } catch (error) {
@@ -99,7 +80,7 @@ export class AgentGate {
       _meta: JSON.stringify({ 'sluice/effect': effectId }),
     })
     try {
-      return outcomeOf(await ask(line.link, 'tools/call', params, signal))
+      return outcomeOf(await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal))
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
     }
@@ -114,8 +95,8 @@ export class AgentGate {
     for (const { link } of this.#lines.values()) link.close('the gate is stopping')
   }
 
-  async #listOf(server: string, owner: string) {
-    const line = this.#line(server, owner, `list of ${owner}`)
+  async #listOf(server: string, owner: string): Promise<AgentTool[]> {
+    const line = this.#line(server, owner, `list of ${owner}`, null)
     if (line === undefined) return []
     await line.begun
     const tools: ToolDefinition[] = []
@@ -138,9 +119,11 @@ export class AgentGate {
   }
 
   /** Undefined where there is no room for one more process. */
-  #line(server: string, owner: string, family: string): Line | undefined {
-    const key = JSON.stringify([owner, family, server])
-    const line = this.#lines.get(key) ?? this.#open(key, server, owner, family)
+  #line(server: string, owner: string, family: string, agent: AgentFacts | null): Line | undefined {
+    const key = JSON.stringify([owner, family, agent?.id ?? null, server])
+    const there = this.#lines.get(key)
+    if (there !== undefined) there.agent = agent
+    const line = there ?? this.#open(key, server, owner, { family, agent })
     if (line === undefined) return undefined
     clearTimeout(line.idleTimer)
     line.idleTimer = setTimeout(() => line.link.close('idle'), AGENT_LINK_IDLE_MS)
@@ -148,7 +131,12 @@ export class AgentGate {
     return line
   }
 
-  #open(key: string, server: string, owner: string, family: string): Line | undefined {
+  #open(
+    key: string,
+    server: string,
+    owner: string,
+    { family, agent }: { readonly family: string; readonly agent: AgentFacts | null },
+  ): Line | undefined {
     const [oldest] = this.#lines.values()
     if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
     const { callerOf, open } = this.#context
@@ -161,9 +149,9 @@ export class AgentGate {
       onDrop: () => {},
       onEnd: () => this.#lines.delete(key),
     })
-    const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? null }
+    const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? agent }
     if (!open(server, link, () => callerOf(owner) ?? last, session)) return undefined
-    const line: Line = { link, begun: begin(link), agent: null }
+    const line: Line = { link, begun: begin(link), agent }
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)
     return line
@@ -179,26 +167,6 @@ async function begin(link: MemberLink): Promise<void> {
   const { error } = await link.ask('initialize', params)
   if (error !== undefined) throw new Error(error.message)
   link.tell('notifications/initialized', {})
-}
-
-/** A call that is given up is cancelled at the server too. */
-async function ask(
-  link: MemberLink,
-  method: string,
-  params: ReturnType<typeof withMembers>,
-  signal: AbortSignal,
-): Promise<Answer> {
-  signal.throwIfAborted()
-  let abort = (): void => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(new Error('the run was cancelled'))
-    signal.addEventListener('abort', abort, { once: true })
-  })
-  try {
-    return await Promise.race([link.ask(method, params, AGENT_CALL_MS_MAX), aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }
 
 function outcomeOf({ result, error }: Answer): AgentOutcome {

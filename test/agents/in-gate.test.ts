@@ -4,6 +4,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PlainClient, recordsOf } from '../gate/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
@@ -25,17 +26,20 @@ const TURNS = [
   { text: 'done' },
 ]
 
+const PARENT = [
+  { toolCalls: [{ name: 'agents__wasm_agent_create', input: { model: 'script:story' } }] },
+  { text: 'made one' },
+]
+
+const servers = { agents: { builtin: 'agents' as const }, office: fixture('office', 'office.log') }
 let gate: RunningGate
 
 beforeAll(async () => {
-  const servers = {
-    agents: { builtin: 'agents' as const },
-    office: fixture('office', 'office.log'),
-  }
   gate = await startGate({ servers, policy: POLICY })
   const scripts = join(gate.data, 'scripts')
   mkdirSync(scripts, { recursive: true })
   writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+  writeFileSync(join(scripts, 'parent.json'), JSON.stringify({ turns: PARENT }))
 }, TIMEOUT_MS)
 afterAll(endGates)
 
@@ -83,13 +87,29 @@ test(
     const { count } = await tool(before, 'wasm_agent_list', {})
     expect(count).toBe(1)
     await gate.kill()
-    const servers = {
-      agents: { builtin: 'agents' as const },
-      office: fixture('office', 'office.log'),
-    }
     gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
     const after = await PlainClient.open(gate, 'agents')
     expect((await tool(after, 'wasm_agent_list', {})).count).toBe(1)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'an agent that an agent makes through the gate is of its family: budgets do not multiply',
+  async () => {
+    const client = await PlainClient.open(gate, 'agents')
+    const { agent } = await tool(client, 'wasm_agent_create', {
+      model: 'script:parent',
+      tools: ['agents/*'],
+    })
+    await tool(client, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    await gate.stop()
+    const database = new DatabaseSync(join(gate.data, 'agents.db'), { readOnly: true })
+    const rows = database.prepare('SELECT id, family, depth FROM agents').all()
+    database.close()
+    const parent = rows.find(({ id }) => id === agent.id)
+    const child = rows.find(({ depth }) => depth === 1)
+    expect(child).toMatchObject({ family: parent?.family })
   },
   TIMEOUT_MS,
 )

@@ -79,24 +79,35 @@ export class MemberLink implements ClientLink {
     this.#context.onEnd(why)
   }
 
-  /** Rejects where no answer comes in time. */
-  async ask(method: string, params: Members, patienceMs = OWN_QUESTION_MS_MAX): Promise<Answer> {
+  /** Rejects where no answer comes in time, or the asker gives it up: then the server is told. */
+  async ask(
+    method: string,
+    params: Members,
+    patienceMs = OWN_QUESTION_MS_MAX,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
+    signal?.throwIfAborted()
     const id = this.#newId()
     let timer: NodeJS.Timeout | undefined
+    let abort = (): void => {}
     try {
       return await new Promise((answered, reject) => {
         const failed = (why: string) => reject(new Error(why))
-        const late = () => {
-          failed(`no answer to \`${method}\` within ${patienceMs} ms`)
+        const giveUp = (why: string) => {
+          failed(why)
           this.tell('notifications/cancelled', { requestId: id })
         }
-        timer = setTimeout(late, patienceMs)
+        abort = () => giveUp('the call was given up')
+        signal?.addEventListener('abort', abort, { once: true })
+        const late = `no answer to \`${method}\` within ${patienceMs} ms`
+        timer = setTimeout(() => giveUp(late), patienceMs)
         this.#questions.set(id, { answered, failed })
         if (this.#closed) failed('the connection is closed')
         else this.onMessage({ kind: 'request', id, method, params, source: '' })
       })
     } finally {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
       this.#questions.delete(id)
     }
   }
