@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../core/json.ts'
 import { readsOnly } from '../core/sql-reads.ts'
 import { CATEGORIES, type Category, type KnownTool, type ToolDefinition } from '../core/tools.ts'
 import { choicesOf } from './read-schema.ts'
-import { classOfAct } from './worst-act.ts'
+import { classOfAct, HTTP_METHODS } from './worst-act.ts'
 
 export interface Depends {
   readonly argument: string
@@ -20,15 +20,6 @@ const METHOD = /^(?:http_?method|method)$/i
 const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
 const QUERY = /^(?:query|q)$/i
 const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
-const METHODS: Readonly<Record<string, Category>> = {
-  GET: 'Read',
-  HEAD: 'Read',
-  OPTIONS: 'Read',
-  POST: 'Write',
-  PUT: 'Write',
-  PATCH: 'Write',
-  DELETE: 'Destructive',
-}
 
 export function dependsOn(definition: ToolDefinition): Depends[] {
   const { inputSchema } = definition
@@ -38,7 +29,7 @@ export function dependsOn(definition: ToolDefinition): Depends[] {
   for (const [argument, property] of Object.entries(properties)) {
     if (!isObject(property)) continue
     const choices = choicesOf(property, '').map(({ value }) => value)
-    const methods = choices.filter((value) => METHODS[value] !== undefined)
+    const methods = choices.filter((value) => HTTP_METHODS[value] !== undefined)
     if (METHOD.test(argument) && methods.length > 1)
       depends.push({ argument, kind: 'method', values: valuesOf(methods) })
     else if (ACTION.test(argument) && choices.length > 1)

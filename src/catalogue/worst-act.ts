@@ -37,7 +37,7 @@ const MEANT: Readonly<Record<string, Category>> = {
   rate: 'Read',
 }
 
-const HTTP: Readonly<Record<string, Category>> = {
+export const HTTP_METHODS: Readonly<Record<string, Category>> = {
   GET: 'Read',
   HEAD: 'Read',
   OPTIONS: 'Read',
@@ -49,7 +49,7 @@ const HTTP: Readonly<Record<string, Category>> = {
 
 /** `delete_row`, `DELETE`, `listTables`; undefined where the word is no act. */
 export function classOfAct(value: string): Category | undefined {
-  const http = HTTP[value]
+  const http = HTTP_METHODS[value]
   if (http !== undefined) return http
   for (const word of splitName(value).slice(0, 3)) {
     const verb = verbAt(word.text)

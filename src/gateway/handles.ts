@@ -10,6 +10,7 @@ import { withMembers } from '../wire/members.ts'
 import type { Members, Request } from '../wire/message.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeMembers } from '../wire/write-message.ts'
+import { callOf } from './call-of.ts'
 import type { Continuations } from './continuations.ts'
 import { INPUT_ROUNDS_MAX } from './limits.ts'
 
@@ -61,7 +62,7 @@ export class Handles {
   }
 
   /** A client's request as the server is to have it. */
-  open(request: Request, name: string): Opened {
+  open(request: Request): Opened {
     const { era, seals } = this.#context
     const { method, params } = request
     const given = params?.value ?? {}
@@ -81,17 +82,18 @@ export class Handles {
       if (task === undefined) return { refused: 'Task not found' }
       return first(put(request, 'taskId', task))
     }
-    if (given.requestState !== undefined) return this.#goOn(request, name)
+    if (given.requestState !== undefined) return this.#goOn(request)
     // Every question goes out with a state, so these answer none that was judged.
     if (given.inputResponses !== undefined && method !== ANSWERS_TASKS)
       return { refused: '`inputResponses` without the `requestState` that came with the questions' }
     return first(request)
   }
 
-  #goOn(request: Request, name: string): Opened {
+  #goOn(request: Request): Opened {
     const { seals, continuations } = this.#context
     const { method, params } = request
     const sealed = String(params?.value.requestState)
+    const { name } = callOf(this.#context.server, request)
     const call = callDigest({ method, name, params })
     const opened = seals.open('requestState', { ...this.#for, call }, sealed)
     if (opened === undefined)

@@ -80,7 +80,7 @@ export class RequestJudge {
       return crossing.refuse(id, frozenAnswer(id, frozen, false))
     if (passage === 'unknown' || !belongsTo(era, method))
       return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
-    const opened = handles.open(asked, callOf('', asked).name)
+    const opened = handles.open(asked)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
     const { request, continues, rounds } = opened
     const trace = traceOf(request, ofHeaders)

@@ -79,21 +79,21 @@ export class PlainClient {
       body,
       signal: signal ?? null,
     })
-    const text = await response.text()
-    const messages = messagesOf(text, response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      text,
-      messages,
-      answer: messages.at(-1),
-      headers: response.headers,
-    }
+    return replyOf(response)
   }
 
   async end(): Promise<void> {
     const headers = { 'mcp-session-id': this.session ?? '' }
     await fetch(this.url, { method: 'DELETE', headers })
   }
+}
+
+/** The whole of an answer, taken apart. */
+export async function replyOf(response: Response): Promise<Reply> {
+  const text = await response.text()
+  const { status, headers } = response
+  const messages = messagesOf(text, headers.get('content-type') ?? '')
+  return { status, text, messages, answer: messages.at(-1), headers }
 }
 
 function messagesOf(text: string, type: string): unknown[] {

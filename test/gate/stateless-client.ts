@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Reply } from './plain-client.ts'
+import { type Reply, replyOf } from './plain-client.ts'
 import { mcpUrl, type RunningGate } from './start-gate.ts'
 
 export const VERSION = '2026-07-28'
@@ -65,23 +65,7 @@ export async function postStateless(
   params: Record<string, unknown> = {},
   headers: Record<string, string | undefined> = {},
 ): Promise<Reply> {
-  const response = await send(gate, server, method, params, { headers })
-  const text = await response.text()
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-  const messages = isStream
-    ? text
-        .split('\n')
-        .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
-    : text === ''
-      ? []
-      : [JSON.parse(text)]
-  return {
-    status: response.status,
-    text,
-    messages,
-    answer: messages.at(-1),
-    headers: response.headers,
-  }
+  return replyOf(await send(gate, server, method, params, { headers }))
 }
 
 function send(
