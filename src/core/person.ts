@@ -1,0 +1,34 @@
+// People, and systems that a person made approvers: who may decide over held calls, the policy,
+// grants and the freeze. Callers are principals and something else (identity/caller.ts): an agent
+// calls as its owner's principal, and must never be taken for the owner.
+
+export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+/** How it was shown that a person speaks. `client` is the caller's own word, unverified. */
+export type Proof = 'passkey' | 'pin' | 'token' | 'oauth' | 'client'
+
+export interface Person {
+  /** On the record beside what was decided. */
+  readonly name: string
+  readonly kind: 'person' | 'system'
+  readonly roles: readonly Role[]
+  readonly groups: readonly string[]
+  /** Principals that are this person's own (their agents call as these): separation of duties. */
+  readonly owns: readonly string[]
+  readonly proof: Proof
+}
+
+/** What travels beside a request over the control socket: the PIN that a person typed at the
+ * terminal device, and whose it is where there are several. */
+export interface PinProof {
+  readonly name?: string
+  readonly pin: string
+}
+
+/** Whether a role is held: an admin holds all, and everybody who may do something may look. */
+export function holds(person: Pick<Person, 'roles'>, role: Role): boolean {
+  return role === 'viewer'
+    ? person.roles.length > 0
+    : person.roles.includes(role) || person.roles.includes('admin')
+}
