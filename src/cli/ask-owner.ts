@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../core/json.ts'
+import { Refused } from '../core/refused.ts'
 import { DataLock, DataTaken } from '../gateway/data-lock.ts'
 import { DataNewer } from '../gateway/operate/data-version.ts'
-import { Refused } from '../gateway/operate/refused.ts'
 import { LedgerError } from '../ledger/errors.ts'
 import { StoreError } from '../store/errors.ts'
 import { CliError } from './errors.ts'

@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { pinOf } from '../../catalogue/pin.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { readKeptTools } from './kept-tools.ts'
 import type { HeldTool, Pins } from './pins.ts'
-import { Refused } from './refused.ts'
 
 export interface AcceptParts {
   readonly pins: Pins

@@ -17,11 +17,11 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Refused } from '../../core/refused.ts'
 import { openLedgerReadOnly } from '../../ledger/read.ts'
 import { verifyLedger } from '../../ledger/verify.ts'
 import { BACKUP_FILES_MAX } from '../limits.ts'
 import { DATA_VERSION } from './data-version.ts'
-import { Refused } from './refused.ts'
 
 export interface BackupFile {
   readonly name: string

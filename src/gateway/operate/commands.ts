@@ -2,6 +2,7 @@
 // on. Put together once, when the gate starts.
 
 import type { JsonObject } from '../../core/json.ts'
+import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
 import type { Gate } from '../gate.ts'
@@ -11,7 +12,6 @@ import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
 import type { Pins } from './pins.ts'
 import type { Policies } from './policies.ts'
-import { Refused } from './refused.ts'
 import type { MetricsWriter } from './write-metrics.ts'
 
 export interface CommandParts {

@@ -2,7 +2,7 @@
 // command of a data directory goes through here, so that one process alone changes anything.
 
 import type { JsonObject } from '../../core/json.ts'
-import { Refused } from './refused.ts'
+import { Refused } from '../../core/refused.ts'
 
 export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
 

@@ -2,10 +2,10 @@
 // freeze holds at once, whatever cannot be written; a thaw is on record before it takes effect.
 
 import type { JsonObject } from '../../core/json.ts'
+import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../limits.ts'
 import { type Freezes, type Frozen, nameOf, SCOPES, type Scope } from './freezes.ts'
-import { Refused } from './refused.ts'
 
 export interface FreezeParts {
   readonly freezes: Freezes

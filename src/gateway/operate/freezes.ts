@@ -3,8 +3,8 @@
 // call, and by the relay before every message.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { Refused } from '../../core/refused.ts'
 import { FREEZES_MAX } from '../limits.ts'
-import { Refused } from './refused.ts'
 
 export const SCOPES = ['all', 'server', 'principal', 'agent'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -9,11 +9,11 @@ import { gradeChange, tellChange } from '../../catalogue/grade-change.ts'
 import type { Pin } from '../../catalogue/lock-file.ts'
 import { skeletonOf } from '../../catalogue/look-alike.ts'
 import { canonicalText, pinOf } from '../../catalogue/pin.ts'
+import { Refused } from '../../core/refused.ts'
 import type { KnownTool, ToolDefinition } from '../../core/tools.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
-import { Refused } from './refused.ts'
 
 export interface PinsOptions {
   readonly store: DatabaseSync

@@ -5,6 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '../../core/json.ts'
+import { Refused } from '../../core/refused.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Difference, loosenings } from '../../policy/compare.ts'
@@ -20,7 +21,6 @@ import {
   policySet,
 } from './documents.ts'
 import { baseline, keepDocuments, keptDocuments } from './kept-documents.ts'
-import { Refused } from './refused.ts'
 import { verdictChanges } from './verdict-changes.ts'
 
 export interface PoliciesOptions {

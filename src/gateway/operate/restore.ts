@@ -13,10 +13,10 @@ import {
 } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isObject } from '../../core/json.ts'
+import { Refused } from '../../core/refused.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { describe, filesOf, MANIFEST, type Manifest, verified } from './backup.ts'
 import { DATA_VERSION } from './data-version.ts'
-import { Refused } from './refused.ts'
 
 export interface Restored {
   readonly at: string

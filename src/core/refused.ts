@@ -1,5 +1,5 @@
-// A command that the gate does not carry out: what was wrong and what to do. Thrown by whoever
-// handles it, told to the command over the socket.
+// What the gate does not do for a person or a command: what was wrong and what to do. Thrown by whoever
+// handles it, told over the socket or the API.
 
 export class Refused extends Error {
   readonly help: string

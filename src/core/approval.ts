@@ -1,0 +1,144 @@
+// Held calls as people and channels see them: the request, the votes on it, and the one object by
+// which console, terminal and channels list, watch and decide. Kept and enforced by the room
+// `approvals`; the gate asks there, nobody else lets a held call pass.
+
+import type { ApprovalAsk, Channel } from './decision.ts'
+import type { Person, Proof } from './person.ts'
+
+export const APPROVAL_STATES = [
+  'pending',
+  'approved',
+  'denied',
+  'expired',
+  'void',
+  'executed',
+  'unknown',
+] as const
+/** `void`: what was asked for no longer is what would be done. `unknown`: it was sent, and nobody
+ * knows what became of it: a person has to look. */
+export type ApprovalState = (typeof APPROVAL_STATES)[number]
+
+export interface Vote {
+  readonly by: string
+  readonly kind: Person['kind']
+  readonly proof: Proof
+  readonly channel: Channel
+  readonly verdict: 'approve' | 'deny'
+  readonly comment: string
+  readonly atMs: number
+}
+
+/** What one rule asks, and whose approval counts for it so far. */
+export interface AskStanding extends ApprovalAsk {
+  readonly approvedBy: readonly string[]
+}
+
+export interface ApprovalRequest {
+  readonly id: string
+  readonly state: ApprovalState
+  readonly atMs: number
+  readonly expiresAtMs: number
+  readonly principal: { readonly id: string; readonly kind: string }
+  readonly agent: string | null
+  readonly session: string
+  readonly server: string
+  readonly method: string
+  readonly name: string
+  readonly category: string | null
+  readonly risk: string | null
+  /** Each must be satisfied by its own approvers and quorum. */
+  readonly asks: readonly AskStanding[]
+  readonly votes: readonly Vote[]
+  /** JSON text of what will be sent, secrets masked; empty once it is decided and not kept. */
+  readonly args: string
+  /** An approver changed the arguments: the call goes with these. */
+  readonly edited: boolean
+  /** What the session did before, the newest last. */
+  readonly before: readonly Before[]
+  /** The call that asked first. */
+  readonly callId: string
+  /** The call that used the approval. */
+  readonly usedBy: string | null
+  /** Why it is void, denied or unknown, in words; empty elsewhere. */
+  readonly why: string
+}
+
+export interface Before {
+  readonly atMs: number
+  readonly server: string
+  readonly name: string
+  readonly action: string
+}
+
+/** What an argument may be while an approval lasts; texts are JSON, numbers keep their digits. */
+export type Bound =
+  | { readonly min?: string; readonly max?: string }
+  | { readonly oneOf: readonly string[] }
+  | { readonly any: true }
+
+/** Approves calls like this one for a while: every argument equal, but for those with a bound. */
+export interface ForAWhile {
+  readonly forMs: number
+  /** By the name of the argument. */
+  readonly bounds?: Readonly<Record<string, Bound>>
+}
+
+export interface Verdict {
+  readonly verdict: 'approve' | 'deny'
+  readonly comment?: string
+  /** JSON text of the arguments to send in place of those that were asked for. */
+  readonly args?: string
+  readonly forAWhile?: ForAWhile
+}
+
+export interface ApprovalFilter {
+  readonly states?: readonly ApprovalState[]
+  readonly server?: string
+  readonly principal?: string
+  /** Those older than this request: the next page. */
+  readonly before?: string
+  readonly limit?: number
+}
+
+/** An approval that holds for a while. */
+export interface Standing {
+  readonly id: string
+  readonly principal: string
+  readonly server: string
+  readonly name: string
+  /** The bounds, and for every other argument its exact JSON. */
+  readonly bounds: Readonly<Record<string, Bound>>
+  readonly by: readonly string[]
+  readonly untilMs: number
+  readonly used: number
+}
+
+/** A tool that a session was denied too often to ask for it again. */
+export interface Barred {
+  readonly session: string
+  readonly server: string
+  readonly name: string
+  readonly denials: number
+}
+
+export interface Approvals {
+  /** The newest first. */
+  list(filter?: ApprovalFilter): readonly ApprovalRequest[]
+  find(id: string): ApprovalRequest | undefined
+  /** The arguments with what is masked elsewhere; on record before it is given. */
+  reveal(id: string, who: Person): Promise<string>
+  /** Throws `Refused`: not pending, may not decide, arguments that may not be changed, ... */
+  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest>
+  /** Every change of a request, its making included. Returns what ends the watch. */
+  watch(listener: (request: ApprovalRequest) => void): () => void
+  readonly standing: readonly Standing[]
+  endStanding(id: string, who: Person): Promise<void>
+  readonly barred: readonly Barred[]
+  lift(barred: Pick<Barred, 'session' | 'server' | 'name'>, who: Person): Promise<void>
+}
+
+/** A way to tell people. Where it fails that is said on the record, and the next is tried. */
+export interface Notifier {
+  readonly channel: Channel
+  tell(request: ApprovalRequest): Promise<void>
+}
