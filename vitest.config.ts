@@ -1,6 +1,7 @@
 // How the tests run: beside the code in src/, across rooms in test/. Coverage is measured over all
 // of src/, and enforced at 100 % where a missed branch would be a wrong verdict.
 
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { FULLY_COVERED } from './test/rooms.ts'
 
@@ -11,6 +12,10 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // Two cores: forks start slower than threads but cannot take each other down.
     setupFiles: ['test/seed.ts'],
+    // For the processes that tests start: most of a short one is the stripping of types.
+    env: {
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests'),
+    },
     pool: 'forks',
     maxWorkers: 2,
     // Generous: a loaded machine is slow, not wrong.

@@ -87,15 +87,13 @@ tools:
 }
 
 let folder = ''
-let cache = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
-  cache = mkdtempSync(join(tmpdir(), 'sluice-cli-cache-'))
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'latin1.yaml'), Buffer.from('version: 1 # caf\xe9\n', 'latin1'))
 })
 afterAll(() => {
-  for (const each of [folder, cache]) rmSync(each, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 interface Ran {
@@ -104,10 +102,9 @@ interface Ran {
   stderr: string
 }
 
-/** With the modules compiled once: most of a short command is the stripping of types. */
 function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { NO_COLOR: _, FORCE_COLOR: __, NODE_OPTIONS: ___, ...env } = process.env
-  return { ...env, NODE_COMPILE_CACHE: cache, ...more }
+  return { ...env, ...more }
 }
 
 function execute(command: string, args: readonly string[], cwd = folder, env = {}): Promise<Ran> {
