@@ -90,6 +90,8 @@ export const HTTP_FAREWELL_MS_MAX = 2_000
 
 // A client.
 
+/** How long a connection is kept that says nothing. */
+export const CLIENT_KEEP_ALIVE_MS = 60_000
 /** The body of one request. */
 export const BODY_BYTES_MAX = 16 * 1_048_576
 /** What waits for a client that does not read its stream. */

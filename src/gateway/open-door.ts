@@ -2,7 +2,6 @@
 // and what happens when that changes: the record says so, and sessions of those who may no longer call
 // are ended, also while nobody asks. Called by run-gate.ts.
 
-import type { IncomingMessage } from 'node:http'
 import { Door } from '../identity/door.ts'
 import { Grants } from '../identity/grants.ts'
 import { isLoopbackName } from '../identity/safe-url.ts'
@@ -74,7 +73,7 @@ export function authenticateFor(config: GateConfig, door: Door): Authenticate {
   const scheme = tls === undefined ? 'http' : 'https'
   return new Authenticate({
     door,
-    baseOf: ({ headers }: IncomingMessage) => publicUrl ?? `${scheme}://${headers.host}`,
+    baseOf: ({ headers }) => publicUrl ?? `${scheme}://${headers.host}`,
     issuers: issuers.map(({ issuer }) => issuer),
     scopes: [...new Set(issuers.flatMap(({ scopes }) => scopes))],
   })

@@ -2,17 +2,18 @@
 // connection from this machine. Whoever is not let in is told how (RFC 6750, RFC 9728): a 401 that
 // names where the metadata of this resource is.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { type Caller, NotLetIn } from '../../identity/caller.ts'
 import type { Door } from '../../identity/door.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
+import { type FrontRequest, JSON_TYPE, type Reply } from './reply.ts'
 
 export interface AuthenticateOptions {
   readonly door: Door
   /** Where clients reach the gate, without a slash at its end. */
-  readonly baseOf: (request: IncomingMessage) => string
+  readonly baseOf: (request: FrontRequest) => string
   /** Who gives tokens for this gate. */
   readonly issuers: readonly string[]
   readonly scopes: readonly string[]
@@ -29,13 +30,13 @@ export class Authenticate {
 
   /** The caller; undefined where the request has been answered with why it is not let in. */
   caller(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: FrontRequest,
+    reply: Reply,
     path: string,
   ): Caller | undefined | Promise<Caller | undefined> {
     const refused = (error: unknown): undefined => {
       if (!(error instanceof NotLetIn)) throw error
-      this.#refuse(error, request, response, path)
+      this.#refuse(error, request, reply, path)
     }
     try {
       const { socket } = request
@@ -50,7 +51,7 @@ export class Authenticate {
   }
 
   /** Answers where the path is that of the metadata (RFC 9728) of `/mcp` or `/mcp/<server>`. */
-  metadata(path: string, request: IncomingMessage, response: ServerResponse): boolean {
+  metadata(path: string, request: FrontRequest, response: ServerResponse): boolean {
     if (path !== METADATA && !path.startsWith(`${METADATA}/`)) return false
     const of = path.slice(METADATA.length)
     if (of !== '' && !/^\/mcp(\/[a-z0-9-]{1,24})?$/.test(of)) return false
@@ -67,11 +68,10 @@ export class Authenticate {
     return true
   }
 
-  #refuse(why: NotLetIn, request: IncomingMessage, response: ServerResponse, path: string): void {
+  #refuse(why: NotLetIn, request: FrontRequest, reply: Reply, path: string): void {
     const { error, isFault, message, help } = why
     const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
-    const type = { 'content-type': 'application/json' }
-    if (isFault) return void response.writeHead(503, type).end(body)
+    if (isFault) return reply.send(503, JSON_TYPE, body)
     const metadata = `${this.#options.baseOf(request)}${METADATA}${path}`
     const parts = [
       `resource_metadata="${metadata}"`,
@@ -81,8 +81,8 @@ export class Authenticate {
       ...(error === 'insufficient_scope' ? [`scope="${this.#options.scopes.join(' ')}"`] : []),
     ]
     const status = error === 'insufficient_scope' ? 403 : 401
-    const headers = { ...type, 'www-authenticate': `Bearer ${parts.join(', ')}` }
-    response.writeHead(status, headers).end(body)
+    const headers = { ...JSON_TYPE, 'www-authenticate': `Bearer ${parts.join(', ')}` }
+    reply.send(status, headers, body)
   }
 }
 
@@ -93,7 +93,7 @@ export function audiencesOf(base: string, path: string): string[] {
 
 /** Undefined only where there is no such header at all: a wrong one lets nobody in as the local
  * user. */
-function bearerOf({ headers: { authorization } }: IncomingMessage): string | undefined {
+function bearerOf({ headers: { authorization } }: FrontRequest): string | undefined {
   if (authorization === undefined) return undefined
   const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]
   if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token

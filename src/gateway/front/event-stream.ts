@@ -1,25 +1,22 @@
 // Server-sent events towards a client, one message an event. What a slow client has not read is
 // bounded: past that the stream is ended, and the client comes back for the rest.
 
-import type { ServerResponse } from 'node:http'
 import { encodeEvent } from '../../wire/sse.ts'
 import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
+import type { Reply, ReplyHeaders } from './reply.ts'
 
 export class EventStream {
-  readonly #response: ServerResponse
-  readonly #onEnd: () => void
+  readonly #reply: Reply
 
-  constructor(response: ServerResponse, headers: Record<string, string>, onEnd: () => void) {
-    this.#response = response
-    this.#onEnd = onEnd
-    response.writeHead(200, {
+  constructor(reply: Reply, headers: ReplyHeaders, onEnd: () => void) {
+    this.#reply = reply
+    reply.onGone = onEnd
+    reply.begin(200, {
       ...headers,
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     })
-    response.flushHeaders()
-    response.once('close', onEnd)
   }
 
   /** False where the client no longer reads. An id is a promise that the client may come back with
@@ -35,15 +32,14 @@ export class EventStream {
   }
 
   end(): void {
-    this.#response.off('close', this.#onEnd)
-    this.#response.end()
+    if (!this.#reply.isOver) this.#reply.end()
   }
 
   #write(text: string): boolean {
-    if (this.#response.destroyed || this.#response.writableEnded) return false
-    this.#response.write(text)
-    if (this.#response.writableLength <= STREAM_BUFFER_BYTES_MAX) return true
-    this.#response.destroy()
+    if (this.#reply.isOver) return false
+    this.#reply.write(text)
+    if (this.#reply.waitingBytes <= STREAM_BUFFER_BYTES_MAX) return true
+    this.#reply.destroy()
     return false
   }
 }

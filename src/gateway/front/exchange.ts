@@ -2,13 +2,22 @@
 // server has something to say on the way (progress, a question), or takes its time, it becomes an
 // event stream that ends with the answer.
 
-import type { ServerResponse } from 'node:http'
 import type { Id } from '../../wire/message.ts'
 import { EventStream } from './event-stream.ts'
+import { JSON_TYPE, type Reply, type ReplyHeaders } from './reply.ts'
+
+/** What every answer of a session says in its head. */
+export interface Answering {
+  /** Of an answer in JSON, and of a stream. */
+  readonly answerHeaders: ReplyHeaders
+  readonly streamHeaders: ReplyHeaders
+}
+
+export const NO_SESSION: Answering = { answerHeaders: JSON_TYPE, streamHeaders: {} }
 
 export class Exchange {
-  readonly #response: ServerResponse
-  readonly #headers: Record<string, string>
+  readonly #reply: Reply
+  readonly #of: Answering
   readonly #open: Set<Id>
   readonly #batch: boolean
   readonly #answers: string[] = []
@@ -18,18 +27,18 @@ export class Exchange {
 
   /** `onGone` is told the requests still open when the client goes away. */
   constructor(
-    response: ServerResponse,
-    headers: Record<string, string>,
+    reply: Reply,
+    of: Answering,
     ids: readonly Id[],
     batch: boolean,
     onGone: (open: readonly Id[]) => void,
   ) {
-    this.#response = response
-    this.#headers = headers
+    this.#reply = reply
+    this.#of = of
     this.#open = new Set(ids)
     this.#batch = batch
     this.#onGone = onGone
-    response.once('close', this.#gone)
+    reply.onGone = this.#gone
   }
 
   /** The status holds where the answer is all there is to say. */
@@ -57,23 +66,16 @@ export class Exchange {
 
   #events(): EventStream {
     if (this.#stream !== undefined) return this.#stream
-    this.#response.off('close', this.#gone)
-    this.#stream = new EventStream(this.#response, this.#headers, this.#gone)
+    this.#stream = new EventStream(this.#reply, this.#of.streamHeaders, this.#gone)
     for (const text of this.#answers) this.#stream.write(text)
     return this.#stream
   }
 
   #end(): void {
-    this.#response.off('close', this.#gone)
     // Nothing to say is an empty stream: JSON has no word for no answer.
     if (this.#stream !== undefined || this.#answers.length === 0) return this.#events().end()
     const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] as string)
-    const length = Buffer.byteLength(body)
-    const said = ['content-type', 'application/json', 'content-length', String(length)]
-    for (const name in this.#headers) said.push(name, this.#headers[name] as string)
-    // What is all ASCII is written without a copy.
-    const encoding = length === body.length ? 'latin1' : 'utf8'
-    this.#response.writeHead(this.#status, said).end(body, encoding)
+    if (!this.#reply.isOver) this.#reply.send(this.#status, this.#of.answerHeaders, body)
   }
 
   #gone = (): void => {

@@ -1,11 +1,11 @@
 // What the HTTP front knows of a client's session, whichever transport the client speaks; and what
 // holds for the ids of its requests in all of them.
 
-import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { SESSION_REQUESTS_MAX } from '../limits.ts'
-import type { ClientLink } from '../link.ts'
+import type { ClientLink, Related } from '../link.ts'
+import type { Reply } from './reply.ts'
 
 export interface FrontSession extends ClientLink {
   readonly id: string
@@ -18,10 +18,10 @@ export interface FrontSession extends ClientLink {
   readonly isIdle: boolean
   /** Why these messages are refused, or undefined. */
   refuses(messages: readonly Message[]): string | undefined
-  /** The messages of one POST, and where its answer goes. */
-  accept(messages: readonly Message[], batch: boolean, response: ServerResponse): void
+  /** The messages of one POST with what came beside them, and where the answer goes. */
+  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void
   /** A GET that names the session. */
-  listen(response: ServerResponse, lastEventId: string | undefined): void
+  listen(reply: Reply, lastEventId: string | undefined): void
   /** Every open stream shows that it lives. */
   pulse(): void
 }

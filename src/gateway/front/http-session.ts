@@ -1,19 +1,18 @@
 // A client's session over Streamable HTTP, as a link: messages come in by POST and go out on the
 // POST they belong to, or on the client's GET stream. What cannot be delivered yet waits, bounded.
 
-import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
-import { Exchange } from './exchange.ts'
+import { type Answering, Exchange } from './exchange.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
-import { traceOf } from './trace-of.ts'
+import { JSON_TYPE, type Reply, type ReplyHeaders } from './reply.ts'
 
-export class HttpSession implements FrontSession {
+export class HttpSession implements FrontSession, Answering {
   readonly era = 'session'
   id: string
   readonly server: string
@@ -24,11 +23,12 @@ export class HttpSession implements FrontSession {
   onClose: Link['onClose'] = () => {}
   /** Told once, before the client knows its session by name: the name may be another. */
   onBegun: (handle: string | undefined) => void = () => {}
+  streamHeaders: ReplyHeaders
+  answerHeaders: ReplyHeaders
   readonly #exchanges = new Map<Id, Exchange>()
   readonly #kept: KeptEvents
   /** The request that opened the session. */
   #opening: Id | undefined
-  readonly #headers: { 'mcp-session-id': string }
   #stream: EventStream | undefined
   #closing = false
   #closed = false
@@ -37,7 +37,8 @@ export class HttpSession implements FrontSession {
   constructor(id: string, server: string, caller: Caller, nowMs: number, eventsBefore = 0) {
     this.id = id
     this.#kept = new KeptEvents(eventsBefore)
-    this.#headers = { 'mcp-session-id': id }
+    this.streamHeaders = { 'mcp-session-id': id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
@@ -59,31 +60,29 @@ export class HttpSession implements FrontSession {
 
   begun(handle: string | undefined): void {
     this.onBegun(handle)
-    this.#headers['mcp-session-id'] = this.id
+    this.streamHeaders = { 'mcp-session-id': this.id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
   }
 
   refuses(messages: readonly Message[]): string | undefined {
     return refusedIds(messages, this.#exchanges)
   }
 
-  accept(messages: readonly Message[], batch: boolean, response: ServerResponse): void {
+  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void {
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
-      const exchange = new Exchange(response, this.#headers, ids, batch, (open) =>
-        this.#abandon(open),
-      )
+      const exchange = new Exchange(reply, this, ids, batch, (open) => this.#abandon(open))
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
-    const related = traceOf(response.req.headers)
     for (const message of messages) this.onMessage(message, related)
-    if (ids.length === 0) response.writeHead(202, this.#headers).end()
+    if (ids.length === 0) reply.send(202, this.streamHeaders)
   }
 
   /** The client's GET: one at a time, the newest holds. Missed events come first. */
-  listen(response: ServerResponse, lastEventId: string | undefined): void {
+  listen(reply: Reply, lastEventId: string | undefined): void {
     this.#stream?.end()
-    const stream = new EventStream(response, this.#headers, () => {
+    const stream = new EventStream(reply, this.streamHeaders, () => {
       if (this.#stream === stream) this.#stream = undefined
     })
     this.#stream = stream

@@ -27,15 +27,15 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
     }
     request.on('data', take)
     request.on('end', () => {
-      if (bytes <= bytesMax) resolve(decoded(chunks))
+      if (bytes <= bytesMax) resolve(decoded(Buffer.concat(chunks)))
     })
     request.on('error', reject)
   })
 }
 
-function decoded(chunks: readonly Buffer[]): Body {
+function decoded(bytes: Buffer): Body {
   try {
-    return { text: decodeUtf8(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)) }
+    return { text: decodeUtf8(bytes) }
   } catch {
     return { status: 400, why: 'the body is not UTF-8' }
   }

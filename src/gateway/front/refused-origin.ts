@@ -4,9 +4,9 @@
 // that the certificate is for.
 
 import type { X509Certificate } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { isLoopbackName } from '../../identity/safe-url.ts'
+import type { FrontRequest } from './reply.ts'
 
 export interface OwnNames {
   /** As it listens. */
@@ -17,7 +17,7 @@ export interface OwnNames {
 
 /** Why the request is refused, or undefined. */
 export function refusedOrigin(
-  { headers }: IncomingMessage,
+  { headers }: FrontRequest,
   port: number,
   names: OwnNames,
 ): string | undefined {

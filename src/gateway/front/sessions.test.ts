@@ -1,19 +1,20 @@
 // Sessions over HTTP with time as the test says: who ends by itself, who makes room, and how an open
 // answer shows that it lives.
 
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../wire/message.ts'
 import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
 import { callerOf } from './caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
+import { NodeReply, type Reply } from './reply.ts'
 import { Sessions } from './sessions.ts'
 
 let nowMs = 0
 let sessions: Sessions
 let server: Server
-let take: (response: ServerResponse) => void = () => {}
+let take: (reply: Reply) => void = () => {}
 
 beforeEach(async () => {
   nowMs = 0
@@ -21,7 +22,7 @@ beforeEach(async () => {
     (name) => name === 'process',
     () => nowMs,
   )
-  server = createServer((_, response) => take(response))
+  server = createServer((_, response) => take(new NodeReply(response)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterEach(() => {
@@ -33,14 +34,14 @@ const ANN = callerOf('ann')
 const open = (name: string, caller = ANN): HttpSession | undefined =>
   sessions.open(name, caller, () => true)
 
-/** A client's request, and the response the gate has for it. */
-async function request(): Promise<{ client: Promise<Response>; response: ServerResponse }> {
+/** A client's request, and where the gate answers it. */
+async function request(): Promise<{ client: Promise<Response>; reply: Reply }> {
   const { port } = server.address() as AddressInfo
-  const arrived = new Promise<ServerResponse>((resolve) => {
+  const arrived = new Promise<Reply>((resolve) => {
     take = resolve
   })
   const client = fetch(`http://127.0.0.1:${port}/`)
-  return { client, response: await arrived }
+  return { client, reply: await arrived }
 }
 
 const PING: Message = { kind: 'request', id: 1, method: 'ping', params: undefined, source: '' }
@@ -61,8 +62,8 @@ describe('idle sessions', () => {
 
   test('but not while somebody listens', async () => {
     const session = open('process')
-    const { client, response } = await request()
-    session?.listen(response, undefined)
+    const { client, reply } = await request()
+    session?.listen(reply, undefined)
     nowMs = PROCESS_SESSION_IDLE_MS * 2
     sessions.sweep()
     expect(sessions.use('process', session?.id, ANN)).toBe(session)
@@ -116,8 +117,8 @@ describe('a session', () => {
 describe('an open answer', () => {
   test('becomes a stream that shows it lives, and ends with the answer', async () => {
     const session = open('http')
-    const { client, response } = await request()
-    session?.accept([PING], false, response)
+    const { client, reply } = await request()
+    session?.accept([PING], false, {}, reply)
     sessions.sweep()
     session?.send('{"a":1}', { request: 1, answers: true })
     expect(await (await client).text()).toBe(': still here\n\ndata: {"a":1}\n\n')
@@ -125,8 +126,8 @@ describe('an open answer', () => {
 
   test('that was cancelled is an empty stream', async () => {
     const session = open('http')
-    const { client, response } = await request()
-    session?.accept([PING], false, response)
+    const { client, reply } = await request()
+    session?.accept([PING], false, {}, reply)
     session?.drop(1)
     expect(await (await client).text()).toBe('')
     expect(session?.openRequests).toBe(0)
@@ -134,8 +135,8 @@ describe('an open answer', () => {
 
   test('is told why its session ends', async () => {
     const session = open('http')
-    const { client, response } = await request()
-    session?.accept([PING], false, response)
+    const { client, reply } = await request()
+    session?.accept([PING], false, {}, reply)
     sessions.closeAll('over')
     expect(await (await client).json()).toMatchObject({ id: 1, error: { message: 'over' } })
   })
@@ -144,9 +145,9 @@ describe('an open answer', () => {
     const session = open('http') as HttpSession
     const told: Message[] = []
     session.onMessage = (message) => told.push(message)
-    const { client, response } = await request()
-    session.accept([PING], false, response)
-    response.destroy()
+    const { client, reply } = await request()
+    session.accept([PING], false, {}, reply)
+    reply.destroy()
     await expect(client).rejects.toThrow()
     expect(told.at(-1)).toMatchObject({ method: 'notifications/cancelled' })
     expect(sessions.use('http', session.id, ANN)).toBeUndefined()

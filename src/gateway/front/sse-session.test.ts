@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Message } from '../../wire/message.ts'
 import { SSE_INITIALIZE_MS } from '../limits.ts'
 import { callerOf } from './caller.test-support.ts'
+import { NodeReply, type Reply } from './reply.ts'
 import { SseSession } from './sse-session.ts'
 
 const INITIALIZE: Message = {
@@ -39,7 +40,8 @@ async function open(listen: (session: SseSession) => void = () => {}, hasRoom = 
     return hasRoom
   }
   const caller = callerOf('ann')
-  const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, response, path: '/mcp/a' }
+  const reply = new NodeReply(response)
+  const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, reply, path: '/mcp/a' }
   const session = new SseSession(opening)
   const ended: string[] = []
   session.onClose = (why) => ended.push(why)
@@ -61,8 +63,8 @@ test('what is open when it ends is answered, and both sides of the session learn
     made.onClose = (why) => told.push(why)
   })
   expect(session.isIdle).toBe(true)
-  const acknowledged = { writeHead: () => acknowledged, end: () => {} }
-  session.accept([INITIALIZE], false, acknowledged as unknown as ServerResponse)
+  const acknowledged = { send() {} } as unknown as Reply
+  session.accept([INITIALIZE], false, {}, acknowledged)
   expect(session.isIdle).toBe(false)
   expect(session.refuses([INITIALIZE])).toBe('a request with this id is still open')
   vi.advanceTimersByTime(SSE_INITIALIZE_MS)
@@ -74,8 +76,8 @@ test('what is open when it ends is answered, and both sides of the session learn
 
 test('where there is no room for its server, `initialize` is told so', async () => {
   const { session, ended, text } = await open(undefined, false)
-  const acknowledged = { writeHead: () => acknowledged, end: () => {} }
-  session.accept([INITIALIZE], false, acknowledged as unknown as ServerResponse)
+  const acknowledged = { send() {} } as unknown as Reply
+  session.accept([INITIALIZE], false, {}, acknowledged)
   expect(ended).toHaveLength(1)
   expect(await text).toContain('processes are in use')
 })

@@ -3,7 +3,6 @@
 // lasts as long as its stream. The server is connected by `initialize`, not by the GET: whoever only
 // opens a stream starts no process.
 
-import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
@@ -12,6 +11,7 @@ import { PROCESS_SESSIONS_MAX, SSE_INITIALIZE_MS } from '../limits.ts'
 import type { Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import type { Reply } from './reply.ts'
 
 export interface SseOpening {
   readonly id: string
@@ -21,7 +21,7 @@ export interface SseOpening {
   /** Puts the gate behind the session; it is ready for messages when that returns. False where there
    * is no room. */
   readonly connect: (session: SseSession) => boolean
-  readonly response: ServerResponse
+  readonly reply: Reply
   /** The path of the request, to which the client is to POST. */
   readonly path: string
 }
@@ -45,13 +45,13 @@ export class SseSession implements FrontSession {
   #closing = false
   #closed = false
 
-  constructor({ id, server, caller, nowMs, connect, response, path }: SseOpening) {
+  constructor({ id, server, caller, nowMs, connect, reply, path }: SseOpening) {
     this.id = id
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
     this.#connect = connect
-    this.#stream = new EventStream(response, {}, () => this.close('the client went away'))
+    this.#stream = new EventStream(reply, {}, () => this.close('the client went away'))
     this.#stream.write(`${path}?session=${id}`, undefined, 'endpoint')
     const why = 'no `initialize` came'
     this.#patience = setTimeout(() => this.close(why), SSE_INITIALIZE_MS).unref()
@@ -77,17 +77,17 @@ export class SseSession implements FrontSession {
     return refusedIds(messages, this.#open)
   }
 
-  accept(messages: readonly Message[], _batch: boolean, response: ServerResponse): void {
+  accept(messages: readonly Message[], _batch: boolean, _related: Related, reply: Reply): void {
     const hasRoom = this.#begin()
-    response.writeHead(202, { 'content-type': 'text/plain; charset=utf-8' }).end('Accepted')
+    reply.send(202, { 'content-type': 'text/plain; charset=utf-8' }, 'Accepted')
     for (const id of requestIds(messages)) this.#open.add(id)
     if (!hasRoom) return this.close(NO_ROOM)
     for (const message of messages) this.onMessage(message)
   }
 
   /** The stream it has is the only one of this transport. */
-  listen(response: ServerResponse): void {
-    response.writeHead(405, { allow: 'POST' }).end()
+  listen(reply: Reply): void {
+    reply.send(405, { allow: 'POST' })
   }
 
   send(text: string, { request, answers }: Related = {}): boolean {

@@ -2,7 +2,6 @@
 // have nothing to do with each other, each a POST with an answer of its own. Their ids may be the
 // same, so each gets a name here; going away is how one is cancelled.
 
-import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../identity/caller.ts'
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
 import { patchObject } from '../../wire/members.ts'
@@ -11,8 +10,8 @@ import { RPC } from '../../wire/rpc-codes.ts'
 import { membersOf } from '../../wire/spans.ts'
 import { renamed, writeError, writeMembers } from '../../wire/write-message.ts'
 import type { ClientLink, Related } from '../link.ts'
-import { Exchange } from './exchange.ts'
-import { traceOf } from './trace-of.ts'
+import { Exchange, NO_SESSION } from './exchange.ts'
+import type { Reply } from './reply.ts'
 
 interface OpenRequest {
   /** As the client calls it. */
@@ -62,12 +61,11 @@ export class StatelessClient implements ClientLink {
     return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
   }
 
-  accept(request: Request, headers: ReadonlyMap<string, string>, response: ServerResponse): void {
+  accept(request: Request, related: Related, reply: Reply): void {
     const name = `r${++this.#lastName}`
     const listens = request.method === 'subscriptions/listen'
-    const exchange = new Exchange(response, {}, [name], false, () => this.#abandon(name))
+    const exchange = new Exchange(reply, NO_SESSION, [name], false, () => this.#abandon(name))
     this.#open.set(name, { id: request.id, exchange, listens })
-    const related = { headers, ...traceOf(response.req.headers) }
     this.onMessage({ ...request, id: name }, related)
   }
 

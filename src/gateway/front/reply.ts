@@ -1,0 +1,78 @@
+// Where the answer to one request over HTTP goes: whole and at once, or as a stream that goes on. The
+// front knows its clients by this alone, whoever reads their requests: `node:http`, or the gate's own
+// reader of plain ones (plain-connection.ts).
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Lower-case names. The same object as long as they are the same: it is written once. */
+export type ReplyHeaders = Readonly<Record<string, string>>
+
+/** What the front reads of a request. */
+export type FrontRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>
+
+export interface Reply {
+  /** Something of it has been sent. */
+  readonly isBegun: boolean
+  /** It has ended, or its client is gone. */
+  readonly isOver: boolean
+  /** What the client has not read yet. */
+  readonly waitingBytes: number
+  /** Told once where the client goes away before the end. */
+  onGone: () => void
+  /** All there is to say. */
+  send(status: number, headers: ReplyHeaders, body?: string): void
+  /** The head of a stream, at once. */
+  begin(status: number, headers: ReplyHeaders): void
+  write(text: string): void
+  end(): void
+  /** Breaks it off, and the connection with it. */
+  destroy(): void
+}
+
+export const JSON_TYPE: ReplyHeaders = { 'content-type': 'application/json' }
+
+/** Over `node:http`. */
+export class NodeReply implements Reply {
+  onGone: () => void = () => {}
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    response.once('close', () => {
+      if (!response.writableEnded) this.onGone()
+    })
+  }
+
+  get isBegun(): boolean {
+    return this.#response.headersSent
+  }
+
+  get isOver(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded
+  }
+
+  get waitingBytes(): number {
+    return this.#response.writableLength
+  }
+
+  send(status: number, headers: ReplyHeaders, body = ''): void {
+    const length = Buffer.byteLength(body)
+    this.#response.writeHead(status, { ...headers, 'content-length': length }).end(body)
+  }
+
+  begin(status: number, headers: ReplyHeaders): void {
+    this.#response.writeHead(status, headers).flushHeaders()
+  }
+
+  write(text: string): void {
+    this.#response.write(text)
+  }
+
+  end(): void {
+    this.#response.end()
+  }
+
+  destroy(): void {
+    this.#response.destroy()
+  }
+}
