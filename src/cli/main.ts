@@ -3,6 +3,7 @@
 
 import { Command } from 'commander'
 import { ownVersion } from '../gateway/own-version.ts'
+import { addCommands } from './all-commands.ts'
 import type { Answer } from './answer.ts'
 import { tellFailure } from './failure.ts'
 
@@ -28,15 +29,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-type Add = (program: Command, answer: Answer) => void
-
-/** What clients start, each by itself: the others would take most of the time until it serves. */
-const ALONE: ReadonlyMap<string, () => Promise<Add>> = new Map([
-  ['up', async () => (await import('./up.ts')).addUp],
-  ['stdio', async () => (await import('./stdio.ts')).addStdio],
-  ['wrap', async () => (await import('./wrap.ts')).addWrap],
-])
-
 async function build(word: string, answer: Answer): Promise<Command> {
   const program = new Command('sluice')
     .description('The gate between AI agents and their tools.')
@@ -45,8 +37,7 @@ async function build(word: string, answer: Answer): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
-  const add = (await ALONE.get(word)?.()) ?? (await import('./all-commands.ts')).addAll
-  add(program, answer)
+  await addCommands(program, word, answer)
   return program
 }
 
