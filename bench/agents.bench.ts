@@ -56,15 +56,17 @@ async function inProcess(service: Service, count: number): Promise<Timed[]> {
   const write = (at: number) =>
     service.callTool(OWNER, id, 'write_file', { path: `f${at % 20}`, content: `${at}` })
   const now = () => Date.now()
+  const ask = (question: 'todos' | 'files') => service.ask(OWNER, id, { ask: question })
+  const standing = () => service.steps.standing(OWNER, id, now())
   return [
     await time('create, committed', count, () => service.create(OWNER, { model: 'script:x' })),
     await time('todos, resident', count, () => service.ask(OWNER, id, { ask: 'todos' })),
-    await time('is_stopped', count, () => service.steps.standing(OWNER, id, now())),
+    await time('is_stopped', count, standing),
     await time('write_file, committed', count, write),
-    await time('files after a write, resident', count, async (at) => {
-      await write(at)
-      return service.ask(OWNER, id, { ask: 'files' })
-    }),
+    await time('todos, resident, first after a change', count, () => ask('todos'), write),
+    await time('files, resident, first after a change', count, () => ask('files'), write),
+    await time('is_stopped, first after a change', count, standing, write),
+    await time('a hop to the step thread and back', count, () => service.steps.nextWake()),
     await time('export', Math.min(count, 100), () => service.export(OWNER, id, 'json', 'keep')),
     await forkBulk(service, id),
   ]
@@ -170,6 +172,15 @@ async function many(service: Service, agents: number, remarks: string[]): Promis
   const rows = [
     await time(`a random one of ${agents} on disk: files`, 300, (at) =>
       service.ask(OWNER, pick(at), { ask: 'files' }),
+    ),
+    await time(`a random one of ${agents} on disk: todos`, 300, (at) =>
+      service.ask(OWNER, pick(at + 1_000), { ask: 'todos' }),
+    ),
+    await time(`a random one of ${agents} on disk: is_stopped`, 300, (at) =>
+      service.steps.standing(OWNER, pick(at + 2_000), Date.now()),
+    ),
+    await time(`a random one of ${agents} on disk, woken: a file`, 300, (at) =>
+      service.ask(OWNER, pick(at + 3_000), { ask: 'read', path: 'src/f3.ts' }),
     ),
     await time(`a page of the list of ${agents}`, 100, () =>
       service.steps.list(OWNER, null, 0, 100),

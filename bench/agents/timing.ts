@@ -11,10 +11,13 @@ export async function time(
   name: string,
   count: number,
   call: (at: number) => unknown,
+  /** Done before each call, and not counted. */
+  before: (at: number) => unknown = () => undefined,
 ): Promise<Timed> {
   const times: number[] = []
   const warm = Math.min(50, Math.ceil(count / 5))
   for (let at = -warm; at < count; at += 1) {
+    await before(at + warm)
     const began = performance.now()
     await call(at + warm)
     if (at >= 0) times.push((performance.now() - began) * 1_000)

@@ -189,8 +189,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       at: text.nullable(),
     }),
     async ({ agentId: id }, { service, owner }) => {
-      const standing = await service.steps.standing(owner, id, Date.now())
-      return stopView(standing, standing.maxTurns)
+      return stopView(await service.steps.standing(owner, id, Date.now()))
     },
   ),
   tool(

@@ -86,9 +86,10 @@ function fromMemory(
   const instance = residents.revive(image.hash, memory)
   const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
   const { summary } = checkStep(unwrap(said.text))
+  residents.giveBack(instance)
   return journal.transact(() => {
     const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, 1)
-    journal.putCheckpoint(agent.key, 0, image.hash, journal.putMemory(memory))
+    journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
     const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
     journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
     return settleBudget(stepper, agent, exported, options)
@@ -123,7 +124,7 @@ function familyOf(
 ): number | undefined {
   const [place, number] = info.family.split(':')
   if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined
-  const sql = 'SELECT 1 FROM agents WHERE family = ? AND owner = ?'
+  const sql = 'SELECT 1 FROM families WHERE family = ? AND owner = ?'
   return journal.get(sql, Number(number), owner) === undefined ? undefined : Number(number)
 }
 

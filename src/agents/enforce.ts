@@ -3,7 +3,22 @@
 // what the guest does not. Pure: rows in, a verdict out.
 
 import type { Event, Summary } from '../guest/words.ts'
-import type { FamilyRow, HostStop } from './rows.ts'
+import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
+
+/** What of an agent's standing is the host's own. */
+export interface Footing {
+  readonly family: FamilyRow
+  readonly runStartedAt: number | null
+}
+
+/** Why the host holds an agent back: an earlier verdict, or what its family has used by now. */
+export function heldBy(
+  agent: AgentRow,
+  { family, runStartedAt }: Footing,
+  nowMs: number,
+): HostStop | null {
+  return agent.hostStop ?? judgeFamily(family, agent.summary, runStartedAt, nowMs) ?? null
+}
 
 /** What an event used up, in the host's own count. A model result that sums up is no turn. */
 export function countEvent(

@@ -25,7 +25,7 @@ export class FileDigests {
   ): DigestedFile[] {
     const { value } = stepper.ask(agent, { ask: 'files', ...question }, nowMs)
     const facts = value as FileFacts[]
-    const name = ({ path, revision }: FileFacts): string => `${agent.key} ${revision} ${path}`
+    const name = ({ path, revision }: FileFacts): string => `${agent.id} ${revision} ${path}`
     const unknown = facts.filter((file) => !this.#kept.has(name(file)))
     const whole = question.path !== undefined
     if (unknown.length === 0 && !whole)

@@ -9,7 +9,7 @@ import { AgentError } from './errors.ts'
 import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
 import { type Exported, toPortable } from './portable.ts'
-import { hashAnswer, LIMITS } from './residents.ts'
+import { answersOf, hashAnswer, LIMITS } from './residents.ts'
 import type { AgentRow } from './rows.ts'
 import { type Stepper, unwrap } from './stepper.ts'
 import { takeExport } from './take-export.ts'
@@ -24,7 +24,7 @@ export function forkAgent(
   const { journal, residents } = stepper
   if (ids.length < 1 || ids.length > FORKS_MAX)
     throw new AgentError('AGENT_LIMIT', `\`count\` goes from 1 to ${FORKS_MAX}`)
-  if (journal.familyMembers(agent.family) + ids.length > CHILDREN_MAX)
+  if (journal.family(agent.family).members + ids.length > CHILDREN_MAX)
     throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
   const seq = turn === null ? agent.seq : journal.seqOfTurn(agent.key, turn)
   if (seq === undefined)
@@ -33,27 +33,31 @@ export function forkAgent(
   if (turn === null) residents.checkpoint(agent)
   const instance = residents.at(agent, seq)
   const image = instance.image.hash
-  const origin = instance.save()
+  const shared = journal.memories.memoryOf(agent.key, seq)
+  const origin = shared === undefined ? instance.save() : undefined
   const first = forkedEvent(ids[0] as string, nowMs)
   const call = { operation: 'step', text: first, nowMs }
   const said = instance.call(call, LIMITS)
   const { summary } = checkStep(unwrap(said.text))
+  // What a fork answers, now and when it is asked, does not depend on its name.
+  const forked = answersOf(instance)
   residents.giveBack(instance)
   const answer = hashAnswer(said.text)
   return journal.transact(() => {
-    const memory = journal.memoryOf(agent.key, seq) ?? journal.putMemory(origin)
+    const { memories } = journal
+    const memory = shared ?? memories.put(origin as Buffer, null, forked)
+    if (shared !== undefined) memories.answerForForks(shared, forked)
     const { owner, family, depth, asked, model, template, grants } = agent
-    const { limits, price } = journal.family(family)
-    const about = { owner, family, depth, image, asked, model, template, grants, limits, price }
-    return ids.map((id) => {
-      const fork = journal.insertAgent({ ...about, id, createdAt: nowMs }, summary, 1)
-      journal.putCheckpoint(fork.key, 0, image, memory)
-      const event = forkedEvent(id, nowMs)
-      const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event }
-      // What a fork answers does not depend on its name.
-      journal.append(fork.key, { ...row, bytes: null, answer }, null)
-      return fork
-    })
+    const about = { owner, family, depth, image, asked, model, template, grants, createdAt: nowMs }
+    const forks = journal.insertAlike(about, summary, 1, ids)
+    const keys = forks.map(({ key }) => key)
+    memories.putCheckpoints(keys, image, memory)
+    const row = { at: nowMs, kind: 'forked', turn: summary.turnCount, answer }
+    journal.appendFirst(
+      forks.map(({ key, id }) => [key, forkedEvent(id, nowMs)]),
+      row,
+    )
+    return forks
   })
 }
 
@@ -83,27 +87,23 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
   const { summary } = checkStep(unwrap(answer.text))
   const old = residents.memory(agent)
   const seq = agent.seq + 1
+  const { memories } = journal
   journal.transact(() => {
     // The old core has to be found for everything before this event.
-    if (journal.checkpoint(agent.key, 0) === undefined && firstImageIsUnknown(stepper, agent))
-      journal.putCheckpoint(
-        agent.key,
-        0,
-        agent.image,
-        journal.putMemory(emptyMemory(stepper, agent)),
-      )
-    journal.putCheckpoint(agent.key, agent.seq, agent.image, journal.putMemory(old))
+    if (memories.checkpoint(agent.key, 0) === undefined && firstImageIsUnknown(stepper, agent)) {
+      const empty = memories.put(emptyMemory(stepper, agent), null)
+      memories.putCheckpoint(agent.key, 0, agent.image, empty)
+    }
+    memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.put(old, null))
     const row = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
     journal.append(
       agent.key,
       { ...row, bytes: bytes ?? null, answer: hashAnswer(answer.text) },
       null,
     )
-    journal.putCheckpoint(agent.key, seq, image.hash, journal.putMemory(instance.save()))
-    journal.run('UPDATE agents SET image = ? WHERE agent = ?', image.hash, agent.key)
-    journal.setStanding(agent.key, seq, summary, agent.hostStop)
+    memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
+    const moved = journal.setStanding(agent, seq, summary, agent.hostStop, image.hash)
     residents.forget(agent.key)
-    const moved = journal.agent(agent.id) as AgentRow
     const after = takeExport(stepper, moved, options)
     if (digestOf(essence(before)) !== digestOf(essence(after)))
       throw new AgentError(

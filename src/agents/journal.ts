@@ -1,17 +1,15 @@
-// The database of the agents: rows in, rows out, and the one transaction in which a step is
-// committed. Knows SQL and the rows, not what they mean. Owned by the step thread.
+// The tables of the agents: rows in, rows out, and the one transaction in which a step is committed.
+// Rows that were read or written are kept, as this thread is the only one to write them. Knows SQL
+// and the rows, not what they mean. Owned by the step thread.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Limits, Price, Summary } from '../guest/words.ts'
-import { openDatabase } from '../store/sqlite/open.ts'
-import { AgentError } from './errors.ts'
-import { HISTORY_PAGE_LENGTH, HISTORY_PAGE_MAX } from './limits.ts'
-import type { AgentRow, CheckpointRow, EventRow, FamilyRow, HostStop } from './rows.ts'
-import { MIGRATIONS } from './schema.ts'
-
-type Row = Record<string, unknown>
-type Value = string | number | null | Uint8Array
+import { Database, type Value } from './database.ts'
+import { Kept } from './kept.ts'
+import { HISTORY_PAGE_LENGTH, HISTORY_PAGE_MAX, NONCE_EVENTS_MAX, ROWS_KEPT_MAX } from './limits.ts'
+import { Memories } from './memories.ts'
+import { type Row, toAgent, toFamily } from './read-rows.ts'
+import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
 export interface NewAgent {
   readonly id: string
@@ -29,96 +27,118 @@ export interface NewAgent {
   readonly price: Price | null
 }
 
-const MEMORY_BYTES_MAX = 128 * 1_048_576
+type Alike = Omit<NewAgent, 'id' | 'limits' | 'price'> & { readonly family: number }
+
+const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
+  model, template, grants, state, summary, wake_at)`
 
 export class Journal {
-  readonly database: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly memories: Memories
+  readonly #database: Database
   readonly #counts = new Map<string, number>()
+  readonly #agents = new Kept<string, AgentRow>(ROWS_KEPT_MAX)
+  readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
 
   constructor(directory: string) {
-    this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
-    // One process owns the agents: what it has in memory would not see another's events.
-    this.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
+    this.#database = new Database(directory, () => this.#forget())
+    this.memories = new Memories(this.#database)
+  }
+
+  get database(): DatabaseSync {
+    return this.#database.database
   }
 
   close(): void {
-    this.database.close()
+    this.#database.close()
   }
 
-  /** All of it or nothing. */
+  tidy(): void {
+    this.#database.tidy()
+  }
+
   transact<Result>(work: () => Result): Result {
-    if (this.database.isTransaction) return work()
-    this.database.exec('BEGIN IMMEDIATE')
-    try {
-      const result = work()
-      this.database.exec('COMMIT')
-      return result
-    } catch (error) {
-      if (this.database.isTransaction) this.database.exec('ROLLBACK')
-      throw error
-    }
+    return this.#database.transact(work)
   }
 
   run(sql: string, ...values: Value[]): number {
-    return Number(this.#prepare(sql).run(...values).lastInsertRowid)
+    return this.#database.run(sql, ...values)
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#prepare(sql).get(...values) as Row | undefined
+    return this.#database.get(sql, ...values)
   }
 
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#prepare(sql).all(...values) as Row[]
+    return this.#database.all(sql, ...values)
   }
 
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.database.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
+  /** What was not committed is not so. */
+  #forget(): void {
+    this.#agents.clear()
+    this.#families.clear()
+    this.#counts.clear()
   }
 
   /** `seq` is how many events it has; they are appended in the same transaction. */
   insertAgent(agent: NewAgent, summary: Summary, seq: number): AgentRow {
-    // A transaction that fails after this counts too much, which is tighter, never looser.
-    const count = this.#counts.get(agent.owner)
-    if (count !== undefined) this.#counts.set(agent.owner, count + 1)
-    const family =
-      agent.family ??
-      this.run(
-        'INSERT INTO families (limits, price) VALUES (?, ?)',
-        JSON.stringify(agent.limits),
-        JSON.stringify(agent.price),
-      )
+    const { id, ...about } = agent
+    const family = agent.family ?? this.#insertFamily(agent)
+    if (agent.family !== undefined) this.#join(agent.family, 1)
+    this.#count(agent.owner, 1)
     const key = this.run(
-      `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked, model, template,
-        grants, state, summary, wake_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      agent.id,
-      agent.owner,
-      family,
-      agent.depth,
-      agent.image,
-      agent.createdAt,
-      seq,
-      JSON.stringify(agent.asked),
-      agent.model,
-      agent.template,
-      JSON.stringify(agent.grants),
-      summary.state,
-      JSON.stringify(summary),
-      summary.wakeAt,
+      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, ...columnsOf({ ...about, family }, summary, seq)],
     )
-    const { id, owner, depth, image, createdAt, asked, model, template, grants } = agent
-    const known = { id, owner, family, depth, image, createdAt, asked, model, template }
-    return { key, ...known, grants, seq, state: summary.state, summary, hostStop: null }
+    const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
+    this.#agents.set(id, row)
+    return row
+  }
+
+  /** Agents that differ by their id only, in one statement: bulk is what forks come in. */
+  insertAlike(about: Alike, summary: Summary, seq: number, ids: readonly string[]): AgentRow[] {
+    this.#join(about.family, ids.length)
+    this.#count(about.owner, ids.length)
+    const last = this.run(
+      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?) ORDER BY key`,
+      ...columnsOf(about, summary, seq),
+      JSON.stringify(ids),
+    )
+    // Keys of one statement follow one another.
+    const first = last - ids.length + 1
+    const row = rowOf(about, summary, seq)
+    return ids.map((id, at) => ({ key: first + at, id, ...row }))
+  }
+
+  #insertFamily({ owner, limits, price }: NewAgent): number {
+    const family = this.run(
+      'INSERT INTO families (members, owner, limits, price) VALUES (1, ?, ?, ?)',
+      owner,
+      JSON.stringify(limits),
+      JSON.stringify(price),
+    )
+    const nothing = { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1 }
+    this.#families.set(family, { ...nothing, limits, price })
+    return family
+  }
+
+  #join(family: number, members: number): void {
+    this.run('UPDATE families SET members = members + ? WHERE family = ?', members, family)
+    this.#families.delete(family)
+  }
+
+  #count(owner: string, more: number): void {
+    const count = this.#counts.get(owner)
+    if (count !== undefined) this.#counts.set(owner, count + more)
   }
 
   agent(id: string): AgentRow | undefined {
+    const known = this.#agents.get(id)
+    if (known !== undefined) return known
     const row = this.get('SELECT * FROM agents WHERE id = ?', id)
-    return row && toAgent(row)
+    if (row === undefined) return undefined
+    const agent = toAgent(row)
+    this.#agents.set(id, agent)
+    return agent
   }
 
   agents(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
@@ -144,22 +164,15 @@ export class Journal {
   }
 
   family(family: number): FamilyRow {
-    const row = this.get('SELECT * FROM families WHERE family = ?', family) ?? {}
-    return {
-      turns: Number(row.turns),
-      tokens: Number(row.tokens),
-      costMicros: Number(row.cost_micros),
-      calls: Number(row.calls),
-      limits: parse(row.limits) as Limits,
-      price: parse(row.price) as Price | null,
-    }
+    const known = this.#families.get(family)
+    if (known !== undefined) return known
+    const row = toFamily(this.get('SELECT * FROM families WHERE family = ?', family) ?? {})
+    this.#families.set(family, row)
+    return row
   }
 
-  familyMembers(family: number): number {
-    return Number(this.get('SELECT count(*) AS n FROM agents WHERE family = ?', family)?.n)
-  }
-
-  setFamily(family: number, { turns, tokens, costMicros, calls, limits }: FamilyRow): void {
+  setFamily(family: number, row: FamilyRow): void {
+    const { turns, tokens, costMicros, calls, limits } = row
     this.run(
       'UPDATE families SET turns = ?, tokens = ?, cost_micros = ?, calls = ?, limits = ? WHERE family = ?',
       turns,
@@ -169,6 +182,7 @@ export class Journal {
       JSON.stringify(limits),
       family,
     )
+    this.#families.set(family, row)
   }
 
   /** The commit of a step. */
@@ -187,16 +201,44 @@ export class Journal {
     )
   }
 
-  setStanding(key: number, seq: number, summary: Summary, hostStop: HostStop | null): void {
+  /** The first event of many agents that differ in nothing but their own name. */
+  appendFirst(
+    events: readonly (readonly [agent: number, event: string])[],
+    { at, kind, turn, answer }: Pick<EventRow, 'at' | 'kind' | 'turn' | 'answer'>,
+  ): void {
     this.run(
-      'UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ? WHERE agent = ?',
+      `INSERT INTO events (agent, seq, at, kind, turn, event, answer)
+       SELECT value ->> 0, 1, ?, ?, ?, value ->> 1, ? FROM json_each(?) ORDER BY key`,
+      at,
+      kind,
+      turn,
+      answer,
+      JSON.stringify(events),
+    )
+  }
+
+  /** The agent after an event. */
+  setStanding(
+    agent: AgentRow,
+    seq: number,
+    summary: Summary,
+    hostStop: HostStop | null,
+    image = agent.image,
+  ): AgentRow {
+    const state = hostStop === null ? summary.state : 'stopped'
+    this.run(
+      'UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ?, image = ? WHERE agent = ?',
       seq,
-      hostStop === null ? summary.state : 'stopped',
+      state,
       JSON.stringify(summary),
       hostStop === null ? summary.wakeAt : null,
       hostStop && JSON.stringify(hostStop),
-      key,
+      image,
+      agent.key,
     )
+    const after = { ...agent, seq, state, summary, hostStop, image }
+    this.#agents.set(agent.id, after)
+    return after
   }
 
   events(key: number, after: number, until: number): EventRow[] {
@@ -231,8 +273,10 @@ export class Journal {
   /** The event that was committed under this name, if one was. */
   seqOf(key: number, nonce: string): number | undefined {
     const row = this.get(
-      'SELECT seq FROM events WHERE agent = ? AND nonce = ? ORDER BY seq DESC LIMIT 1',
+      `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = ? ORDER BY seq DESC LIMIT ?)
+       WHERE nonce = ? LIMIT 1`,
       key,
+      NONCE_EVENTS_MAX,
       nonce,
     )
     return row === undefined ? undefined : Number(row.seq)
@@ -248,124 +292,28 @@ export class Journal {
     return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
   }
 
-  putMemory(bytes: Buffer): number {
-    return this.run('INSERT INTO memories (bytes) VALUES (?)', zstdCompressSync(bytes))
-  }
-
-  putCheckpoint(key: number, seq: number, image: string, memory: number): void {
-    this.run(
-      'INSERT OR REPLACE INTO checkpoints (agent, seq, image, memory) VALUES (?, ?, ?, ?)',
-      key,
-      seq,
-      image,
-      memory,
-    )
-  }
-
-  /** The last but one goes where it is close to the one before it and all three are of one core. */
-  thinCheckpoints(key: number, apart: number): void {
-    const [newest, middle, older] = this.all(
-      'SELECT seq, image, memory FROM checkpoints WHERE agent = ? ORDER BY seq DESC LIMIT 3',
-      key,
-    )
-    if (newest === undefined || middle === undefined || older === undefined) return
-    const close = Number(middle.seq) - Number(older.seq) < apart
-    if (!close || middle.image !== newest.image || middle.image !== older.image) return
-    this.run('DELETE FROM checkpoints WHERE agent = ? AND seq = ?', key, Number(middle.seq))
-    this.#dropMemory(Number(middle.memory))
-  }
-
-  #dropMemory(memory: number): void {
-    this.run(
-      'DELETE FROM memories WHERE memory = ? AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE memory = ?)',
-      memory,
-      memory,
-    )
-  }
-
-  checkpoint(key: number, until: number): CheckpointRow | undefined {
-    const row = this.get(
-      `SELECT c.seq, c.image, m.bytes FROM checkpoints c JOIN memories m ON m.memory = c.memory
-       WHERE c.agent = ? AND c.seq <= ? ORDER BY c.seq DESC LIMIT 1`,
-      key,
-      until,
-    )
-    if (row === undefined) return undefined
-    return {
-      seq: Number(row.seq),
-      image: String(row.image),
-      memory: unpack(row.bytes as Uint8Array),
-    }
-  }
-
-  checkpointSeq(key: number): number {
-    return Number(
-      this.get('SELECT max(seq) AS seq FROM checkpoints WHERE agent = ?', key)?.seq ?? 0,
-    )
-  }
-
-  /** The row of a memory that a checkpoint has, so that a fork can share it. */
-  memoryOf(key: number, seq: number): number | undefined {
-    const row = this.get('SELECT memory FROM checkpoints WHERE agent = ? AND seq = ?', key, seq)
-    return row === undefined ? undefined : Number(row.memory)
-  }
-
-  putImage(hash: string, bytes: Uint8Array): void {
-    if (this.get('SELECT 1 FROM images WHERE hash = ?', hash) !== undefined) return
-    this.run('INSERT INTO images (hash, bytes) VALUES (?, ?)', hash, zstdCompressSync(bytes))
-  }
-
-  image(hash: string): Buffer {
-    const row = this.get('SELECT bytes FROM images WHERE hash = ?', hash)
-    if (row === undefined)
-      throw new AgentError('AGENT_DAMAGED', `the image \`${hash}\` of the agent is not there`)
-    return unpack(row.bytes as Uint8Array)
-  }
-
   /** Everything of an agent; its memories where nobody else has them. */
-  remove(key: number, family: number, owner: string): void {
+  remove({ key, id, family, owner }: AgentRow): void {
     this.#counts.delete(owner)
+    this.#agents.delete(id)
+    this.#families.delete(family)
     for (const table of ['events', 'runs', 'effects', 'program_events', 'agents'])
       this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
-    const memories = this.all('SELECT memory FROM checkpoints WHERE agent = ?', key)
-    this.run('DELETE FROM checkpoints WHERE agent = ?', key)
-    for (const { memory } of memories) this.#dropMemory(Number(memory))
-    if (this.familyMembers(family) === 0) this.run('DELETE FROM families WHERE family = ?', family)
+    this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
+    this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
+    this.run('DELETE FROM families WHERE family = ? AND members <= 0', family)
   }
 }
 
-export function toAgent(row: Row): AgentRow {
-  return {
-    key: Number(row.agent),
-    id: String(row.id),
-    owner: String(row.owner),
-    family: Number(row.family),
-    depth: Number(row.depth),
-    image: String(row.image),
-    createdAt: Number(row.created_at),
-    seq: Number(row.seq),
-    asked: parse(row.asked) as Record<string, unknown>,
-    model: String(row.model),
-    template: row.template === null ? null : String(row.template),
-    grants: parse(row.grants) as string[],
-    state: row.state as AgentRow['state'],
-    summary: parse(row.summary) as Summary,
-    hostStop: row.host_stop === null ? null : (parse(row.host_stop) as HostStop),
-  }
+function columnsOf(about: Alike, summary: Summary, seq: number): Value[] {
+  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
+  const { state, wakeAt } = summary
+  const texts = [JSON.stringify(asked), model, template, JSON.stringify(grants), state]
+  return [owner, family, depth, image, createdAt, seq, ...texts, JSON.stringify(summary), wakeAt]
 }
 
-function parse(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch (error) {
-    throw new AgentError('AGENT_DAMAGED', 'a row of agents.db is damaged', error)
-  }
-}
-
-function unpack(bytes: Uint8Array): Buffer {
-  try {
-    return zstdDecompressSync(bytes, { maxOutputLength: MEMORY_BYTES_MAX })
-  } catch (error) {
-    throw new AgentError('AGENT_DAMAGED', 'a stored memory is damaged', error)
-  }
+function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
+  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
+  const known = { owner, family, depth, image, createdAt, asked, model, template, grants }
+  return { ...known, seq, state: summary.state, summary, hostStop: null }
 }

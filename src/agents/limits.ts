@@ -11,6 +11,18 @@ export const CHECKPOINT_EVENT_BYTES = 262_144
 export const CHECKPOINT_RUN_EVENTS = 16
 /** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */
 export const REPLAY_EVENTS_MAX = 4
+/** Rows of agents and of families kept beside the database. */
+export const ROWS_KEPT_MAX = 2_000
+/** Commits after which the write-ahead log is moved when nobody waits, and the pages (of 4 KiB) at
+ * which a commit has to do it. */
+export const WAL_MOVED_COMMITS = 250
+export const WAL_PAGES_MAX = 16_000
+/** How long nobody may have asked for anything before the thread tidies up. */
+export const TIDY_PAUSE_MS = 25
+/** How far back an event is looked for whose answer was lost with a thread. */
+export const NONCE_EVENTS_MAX = 1_000
+/** Agents of which is known that no such event can be theirs. */
+export const OWN_EVENTS_AGENTS_MAX = 100_000
 /** Answers of guests kept for the next who asks. */
 export const ANSWERS_KEPT_MAX = 2_000
 export const ANSWERS_KEPT_BYTES_MAX = 16 * 1_048_576

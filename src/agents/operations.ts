@@ -3,21 +3,20 @@
 
 import type { Event, Question } from '../guest/words.ts'
 import { type ImportOptions, importAgent } from './bring-import.ts'
+import { type Footing, heldBy } from './enforce.ts'
 import { AgentError } from './errors.ts'
 import { FileDigests } from './file-digests.ts'
 import { forkAgent, moveAgent } from './fork-and-move.ts'
 import type { NewAgent } from './journal.ts'
-import { toAgent } from './journal.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
+import { toAgent } from './read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from './rows.ts'
 import type { Applied, Stepper } from './stepper.ts'
 import { type ExportOptions, takeExport } from './take-export.ts'
 
-export interface Standing {
+export interface Standing extends Footing {
   readonly agent: AgentRow
   readonly held: HostStop | null
-  /** As the family has them today. */
-  readonly maxTurns: number
 }
 
 export interface HistoryEntry {
@@ -70,8 +69,8 @@ export class Operations {
 
   standing(owner: string | null, id: string, nowMs: number): Standing {
     const agent = this.#stepper.find(owner, id)
-    const { maxTurns } = this.#stepper.journal.family(agent.family).limits
-    return { agent, held: this.#stepper.heldBy(agent, nowMs), maxTurns }
+    const footing = this.#stepper.footing(agent)
+    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
   }
 
   list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {

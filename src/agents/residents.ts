@@ -3,6 +3,7 @@
 // memory is thrown away. Owned by the step thread.
 
 import { createHash } from 'node:crypto'
+import type { Question } from '../guest/words.ts'
 import { type Image, openImage } from '../sandbox/image.ts'
 import type { GuestAnswer, Instance } from '../sandbox/instance.ts'
 import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../sandbox/limits.ts'
@@ -10,6 +11,7 @@ import { Pool } from '../sandbox/pool.ts'
 import { AgentError } from './errors.ts'
 import type { Journal } from './journal.ts'
 import {
+  ANSWER_KEPT_BYTES_MAX,
   CHECKPOINT_EVENT_BYTES,
   CHECKPOINT_EVENTS,
   CHECKPOINT_RUN_EVENTS,
@@ -31,10 +33,30 @@ interface Resident {
   seq: number
   checkpointSeq: number
   bytesSince: number
+  /** It was woken to be asked, and asking changed bytes: good for more questions, not for a step. */
+  isAsked: boolean
+  /** Of its memory, as it was counted last. */
+  bytes: number
 }
 
 export const LIMITS = { polls: STEP_POLLS_MAX, timeoutMs: STEP_TIMEOUT_MS, isOurs: true }
 const HASH_BYTES = 16
+
+/** Answered at every checkpoint and kept with it. */
+export const AT_REST: ReadonlySet<string> = new Set(
+  (['todos', 'files'] as const).map((ask) => JSON.stringify({ ask } satisfies Question)),
+)
+
+/** What the guest says to those; its memory is not what it was after it. */
+export function answersOf(instance: Instance): Record<string, string> {
+  const answers: Record<string, string> = {}
+  for (const text of AT_REST) {
+    const said = instance.call({ operation: 'ask', text, nowMs: 0 }, LIMITS)
+    if (said.bytes === undefined && said.text.length <= ANSWER_KEPT_BYTES_MAX)
+      answers[text] = said.text
+  }
+  return answers
+}
 
 export function hashAnswer(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, HASH_BYTES)
@@ -45,6 +67,7 @@ export class Residents {
   readonly #images = new Map<string, { image: Image; pool: Pool }>()
   /** In the order of their last use. */
   readonly #residents = new Map<number, Resident>()
+  #bytes = 0
   /** What a memory was before it was asked something; one at a time. */
   #scratch: Buffer | undefined
 
@@ -65,7 +88,7 @@ export class Residents {
   }
 
   adopt(place: Place, instance: Instance): void {
-    this.#keep({ instance, place, seq: place.seq, checkpointSeq: 0, bytesSince: 0 })
+    this.#keep(place, instance, 0, false)
   }
 
   giveBack(instance: Instance): void {
@@ -74,7 +97,7 @@ export class Residents {
 
   /** Runs an event. `kept` or `forget` says afterwards whether it was committed. */
   step(place: Place, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
-    const { instance } = this.#wake(place)
+    const { instance } = this.#awake(place)
     try {
       return instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS)
     } catch (error) {
@@ -86,6 +109,7 @@ export class Residents {
   kept(place: Place, eventBytes: number, hasEnded: boolean): void {
     const resident = this.#residents.get(place.key)
     if (resident === undefined) return
+    this.#count(resident)
     resident.seq += 1
     resident.bytesSince += eventBytes
     const events = resident.seq - resident.checkpointSeq
@@ -96,29 +120,39 @@ export class Residents {
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */
   forget(key: number): void {
     const resident = this.#residents.get(key)
-    this.#residents.delete(key)
-    if (resident !== undefined) this.giveBack(resident.instance)
+    if (resident === undefined) return
+    this.#remove(resident)
+    this.giveBack(resident.instance)
   }
 
-  /** Several questions to the same state; what asking did to the memory is undone. */
+  /** It is in memory, with events that its newest checkpoint does not have. */
+  isAhead({ key, seq }: Place): boolean {
+    const resident = this.#residents.get(key)
+    return resident !== undefined && resident.checkpointSeq < seq
+  }
+
+  /** Several questions to the same state; what asking did to the memory is undone or goes with it. */
   asking<Result>(
     place: Place,
     nowMs: number,
     work: (ask: (text: string) => GuestAnswer) => Result,
   ): Result {
-    const { instance } = this.#wake(place)
-    const before = instance.copy(this.#scratch)
-    this.#scratch = before
+    const known = this.#find(place)
+    const resident = known ?? this.#wake(place, true)
+    const { instance } = resident
+    const before = resident.isAsked ? undefined : instance.copy(this.#scratch)
+    if (before !== undefined) this.#scratch = before
     try {
       return work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS))
     } finally {
-      if (!instance.restore(before)) this.forget(place.key)
+      const isWhole = before === undefined ? !instance.isDead : instance.restore(before)
+      if (!isWhole) this.forget(place.key)
     }
   }
 
   /** The memory as it was after an event, in an instance that the caller gives back. */
   at(place: Place, seq: number): Instance {
-    const checkpoint = this.#journal.checkpoint(place.key, seq)
+    const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
     const pool = this.#pool(checkpoint?.image ?? place.image)
     const instance = pool.take(checkpoint?.memory)
     for (const row of this.#journal.events(place.key, checkpoint?.seq ?? 0, seq)) {
@@ -137,12 +171,12 @@ export class Residents {
 
   /** The memory as it is, for a checkpoint, a bundle or a fork. */
   memory(place: Place): Buffer {
-    return this.#wake(place).instance.save()
+    return this.#awake(place).instance.save()
   }
 
   /** A checkpoint at the agent's last event, new or there already. */
   checkpoint(place: Place): void {
-    const resident = this.#wake(place)
+    const resident = this.#awake(place)
     if (resident.checkpointSeq < resident.seq) this.#checkpoint(resident)
   }
 
@@ -150,55 +184,98 @@ export class Residents {
   rest(): void {
     for (const resident of this.#residents.values()) this.#leave(resident)
     this.#residents.clear()
+    this.#bytes = 0
   }
 
-  #wake(place: Place): Resident {
-    const found = this.#residents.get(place.key)
-    if (found !== undefined && found.seq === place.seq && found.place.image === place.image) {
-      this.#residents.delete(place.key)
-      this.#residents.set(place.key, found)
-      return found
-    }
+  #find({ key, seq, image }: Place): Resident | undefined {
+    const found = this.#residents.get(key)
+    if (found === undefined || found.seq !== seq || found.place.image !== image) return undefined
+    this.#residents.delete(key)
+    this.#residents.set(key, found)
+    return found
+  }
+
+  /** As it was committed, to the byte. */
+  #awake(place: Place): Resident {
+    const found = this.#find(place)
+    return found === undefined || found.isAsked ? this.#wake(place, false) : found
+  }
+
+  #wake(place: Place, isAsked: boolean): Resident {
+    this.forget(place.key)
     const instance = this.at(place, place.seq)
-    const checkpointSeq = this.#journal.checkpointSeq(place.key)
-    return this.#keep({ instance, place, seq: place.seq, checkpointSeq, bytesSince: 0 })
+    const checkpointSeq = this.#journal.memories.checkpointSeq(place.key)
+    return this.#keep(place, instance, checkpointSeq, isAsked)
   }
 
-  #keep(resident: Resident): Resident {
-    this.#residents.delete(resident.place.key)
-    this.#residents.set(resident.place.key, resident)
-    let bytes = 0
-    for (const { instance } of this.#residents.values()) bytes += instance.memoryBytes
-    for (const [key, oldest] of this.#residents) {
-      if (this.#residents.size <= RESIDENTS_MAX && bytes <= RESIDENT_BYTES_MAX) break
-      if (oldest === resident) break
-      bytes -= oldest.instance.memoryBytes
-      this.#residents.delete(key)
-      this.#leave(oldest)
-    }
+  #keep(place: Place, instance: Instance, checkpointSeq: number, isAsked: boolean): Resident {
+    this.forget(place.key)
+    const bytes = instance.memoryBytes
+    const { seq } = place
+    const resident = { instance, place, seq, checkpointSeq, bytesSince: 0, isAsked, bytes }
+    this.#residents.set(place.key, resident)
+    this.#bytes += bytes
+    this.#makeRoom(resident)
     return resident
   }
 
+  #makeRoom(last: Resident): void {
+    for (const oldest of this.#residents.values()) {
+      const fits = this.#residents.size <= RESIDENTS_MAX && this.#bytes <= RESIDENT_BYTES_MAX
+      if (fits || oldest === last) return
+      this.#remove(oldest)
+      this.#leave(oldest)
+    }
+  }
+
+  #count(resident: Resident): void {
+    const { memoryBytes } = resident.instance
+    this.#bytes += memoryBytes - resident.bytes
+    resident.bytes = memoryBytes
+  }
+
+  #remove(resident: Resident): void {
+    this.#residents.delete(resident.place.key)
+    this.#bytes -= resident.bytes
+  }
+
   #leave(resident: Resident): void {
-    if (resident.seq - resident.checkpointSeq > REPLAY_EVENTS_MAX) this.#checkpoint(resident)
+    const events = resident.seq - resident.checkpointSeq
+    if (!resident.isAsked && events > REPLAY_EVENTS_MAX) this.#checkpoint(resident)
     this.giveBack(resident.instance)
   }
 
+  /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
   #checkpoint(resident: Resident): void {
     const { key, image } = resident.place
-    const memory = resident.instance.save()
+    const { instance } = resident
+    const memory = instance.save()
+    let answers: Record<string, string> | null = null
+    try {
+      answers = answersOf(instance)
+      instance.load(memory)
+    } catch {
+      // What asking did cannot be undone, or it cannot be asked: the next who needs it wakes it.
+      if (this.#residents.get(key) === resident) this.#remove(resident)
+    }
     this.#journal.transact(() => {
-      this.#journal.putCheckpoint(key, resident.seq, image, this.#journal.putMemory(memory))
-      this.#journal.thinCheckpoints(key, CHECKPOINT_EVENTS)
+      const { memories } = this.#journal
+      memories.putCheckpoint(key, resident.seq, image, memories.put(memory, answers))
+      memories.thin(key, CHECKPOINT_EVENTS)
     })
     resident.checkpointSeq = resident.seq
     resident.bytesSince = 0
   }
 
+  /** Gets a memory ready for the next who is made. */
+  tidy(): void {
+    for (const { pool } of this.#images.values()) pool.tidy()
+  }
+
   #pool(hash: string): Pool {
     let found = this.#images.get(hash)
     if (found === undefined) {
-      const image = openImage(new Uint8Array(this.#journal.image(hash)))
+      const image = openImage(new Uint8Array(this.#journal.memories.image(hash)))
       if (image.hash !== hash)
         throw new AgentError('AGENT_DAMAGED', `the stored image \`${hash}\` is damaged`)
       found = { image, pool: new Pool(image) }

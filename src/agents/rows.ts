@@ -36,6 +36,7 @@ export interface FamilyRow {
   readonly tokens: number
   readonly costMicros: number
   readonly calls: number
+  readonly members: number
   readonly limits: Limits
   readonly price: Price | null
 }

@@ -116,4 +116,22 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (owner, name)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Counted and named here, so that a commit writes no index for them.
+  ALTER TABLE families ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE families ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+  UPDATE families SET
+    members = (SELECT count(*) FROM agents a WHERE a.family = families.family),
+    owner = coalesce((SELECT owner FROM agents a WHERE a.family = families.family LIMIT 1), '');
+  DROP INDEX agents_by_family;
+  DROP INDEX events_by_turn;
+  DROP INDEX events_by_nonce;
+
+  -- What a guest answered when it came to rest: who asks the same again wakes nobody.
+  CREATE TABLE memory_answers (
+    memory INTEGER PRIMARY KEY,
+    at_rest TEXT,
+    forked TEXT
+  );
+  `,
 ]

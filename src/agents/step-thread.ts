@@ -1,9 +1,12 @@
 // The step thread: owns the journal and the agents in memory, so that neither guest code nor a
-// journal write ever runs on the gate's thread. Started by step-client.ts.
+// journal write ever runs on the gate's thread. Tidies up while nobody asks. Started by
+// step-client.ts.
 
 import { openImage } from '../sandbox/image.ts'
 import { serveThread, threadData } from '../sandbox/thread-port.ts'
+import { TIDY_PAUSE_MS } from './limits.ts'
 import { Operations } from './operations.ts'
+import { packAnswer, readRequest, type StepRequest } from './step-words.ts'
 import { Stepper } from './stepper.ts'
 
 export interface StepThreadData {
@@ -12,9 +15,29 @@ export interface StepThreadData {
 }
 
 const { directory, image } = threadData<StepThreadData>()
-const operations = new Operations(new Stepper(directory, openImage(image)))
+const stepper = new Stepper(directory, openImage(image))
+const operations = new Operations(stepper)
 
-serveThread(({ name, values }: { name: keyof Operations; values: unknown[] }) => {
+let isAsked = false
+let pause: NodeJS.Timeout | undefined
+
+serveThread((request: StepRequest) => {
+  isAsked = true
+  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+  const { name } = request
   const operation = operations[name] as (...values: unknown[]) => unknown
-  return { value: operation.apply(operations, values) }
+  const value = operation.apply(operations, readRequest(request))
+  if (name === 'create') setImmediate(() => stepper.residents.tidy())
+  return { value: packAnswer(name, value) }
 })
+
+/** In a pause: a commit that has to move the log waits for the disk. */
+function tidy(): void {
+  if (isAsked) {
+    isAsked = false
+    return
+  }
+  clearInterval(pause)
+  pause = undefined
+  stepper.tidy()
+}

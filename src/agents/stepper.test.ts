@@ -240,8 +240,43 @@ describe('what is committed', () => {
     b.create('a')
     const event = { kind: 'prompt', runId: 'r1', input: 'x', maxTurns: null }
     const first = b.send('a', event, 'n1')
-    expect(b.send('a', event, 'n1')).toEqual(first)
-    expect(b.operations.standing(null, 'a', 0).agent.seq).toBe(2)
+    b.stepper.journal.close()
+    // As a thread that took the place of one that hung: what it had not answered is asked again.
+    const again = new Bench(b.directory, await coreImage())
+    expect(again.send('a', event, 'n1')).toEqual(first)
+    expect(again.operations.standing(null, 'a', 0).agent.seq).toBe(2)
+    again.stepper.journal.close()
+  })
+
+  test('what is answered at rest is what the guest says when it is woken', async () => {
+    const b = await bench()
+    b.create('a')
+    let step = b.prompt('a')
+    for (let turn = 0; turn < 20; turn += 1)
+      step = b.model('a', step, '', [
+        call('write_file', { path: `f${turn}`, content: 'é'.repeat(turn) }, `w${turn}`),
+        call('write_todos', { todos: [`t${turn}`, 'always'] }, `t${turn}`),
+      ])
+    b.model('a', step, 'done')
+    b.operations.fork('me', 'a', ['f1', 'f2'], null, b.now)
+    b.operations.fork('me', 'a', ['past'], 3, b.now)
+    b.operations.close()
+    const asleep = new Bench(b.directory, await coreImage())
+    const { residents } = asleep.stepper
+    for (const id of ['a', 'f1', 'f2', 'past'])
+      for (const ask of ['todos', 'files']) {
+        const { agent } = asleep.operations.standing(null, id, 0)
+        const kept = asleep.stepper.journal.memories.answerOf(agent, JSON.stringify({ ask }))
+        const woken = residents.asking(agent, 0, (say) => say(JSON.stringify({ ask })).text)
+        expect(kept).toBe(woken)
+      }
+    // An event of its own ends that; so does the end of the one they were forked from not.
+    asleep.tool('f1', 'write_todos', { todos: ['own'] })
+    expect(asleep.ask('f1', { ask: 'todos' })).toMatchObject([{ content: 'own' }])
+    asleep.operations.remove('me', 'a')
+    expect(asleep.ask('f2', { ask: 'files' })).toHaveLength(20)
+    expect(asleep.ask('f2', { ask: 'files', glob: 'f1*' })).toHaveLength(11)
+    asleep.operations.close()
   })
 
   test('a commit that fails leaves nothing in memory either', async () => {

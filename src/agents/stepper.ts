@@ -6,16 +6,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Event, Question, Said, Step } from '../guest/words.ts'
 import type { Image } from '../sandbox/image.ts'
 import type { Instance } from '../sandbox/instance.ts'
-import { AnswerCache } from './answer-cache.ts'
 import { checkStep } from './check-step.ts'
-import { countEvent, judgeFamily } from './enforce.ts'
+import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
 import { AgentError, toAgentError } from './errors.ts'
 import { Journal, type NewAgent } from './journal.ts'
-import { AGENTS_PER_OWNER_MAX } from './limits.ts'
-import { hashAnswer, LIMITS, Residents } from './residents.ts'
+import { AGENTS_PER_OWNER_MAX, OWN_EVENTS_AGENTS_MAX } from './limits.ts'
+import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 import type { AgentRow, HostStop } from './rows.ts'
 
-export interface Applied {
+export interface Applied extends Footing {
   readonly agent: AgentRow
   readonly step: Step
 }
@@ -29,11 +28,12 @@ export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
   readonly image: Image
-  readonly #answers = new AnswerCache()
+  /** Agents to which this stepper has committed an event itself. */
+  readonly #own = new Set<number>()
 
   constructor(directory: string, image: Image) {
     this.journal = new Journal(directory)
-    this.journal.putImage(image.hash, image.bytes)
+    this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
     this.residents = new Residents(this.journal, image)
   }
@@ -41,6 +41,13 @@ export class Stepper {
   close(): void {
     this.residents.rest()
     this.journal.close()
+  }
+
+  /** What can be done while nobody waits. */
+  tidy(): void {
+    if (!this.journal.database.isOpen) return
+    this.residents.tidy()
+    this.journal.tidy()
   }
 
   /** `owner` null is the house itself. Somebody else's agent is as unknown as one that never was. */
@@ -51,11 +58,9 @@ export class Stepper {
     return agent
   }
 
-  /** Why the host holds the agent back: an earlier verdict, or what its family has used by now. */
-  heldBy(agent: AgentRow, nowMs: number): HostStop | null {
-    if (agent.hostStop !== null) return agent.hostStop
-    const started = startOfRun(this.journal, agent.key, agent.summary.runId)
-    return judgeFamily(this.journal.family(agent.family), agent.summary, started, nowMs) ?? null
+  footing(agent: AgentRow): Footing {
+    const runStartedAt = startOfRun(this.journal, agent.key, agent.summary.runId)
+    return { family: this.journal.family(agent.family), runStartedAt }
   }
 
   create(fresh: NewAgent, event: Event, bytes: Uint8Array | undefined): Applied {
@@ -73,7 +78,7 @@ export class Stepper {
       return made
     })
     this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
-    return { agent, step }
+    return { agent, step, ...this.footing(agent) }
   }
 
   /**
@@ -87,42 +92,51 @@ export class Stepper {
     nonce?: string,
     request: string | null = null,
   ): Applied {
-    const before = nonce === undefined ? undefined : this.journal.seqOf(agent.key, nonce)
+    // Requests come again in their order, so behind one of its own there is none that was committed.
+    const isOwn = nonce === undefined || this.#own.has(agent.key)
+    const before = isOwn ? undefined : this.journal.seqOf(agent.key, nonce)
     if (before !== undefined) return this.#again(agent, before)
-    const held = this.heldBy(agent, event.at)
+    const held = heldBy(agent, this.footing(agent), event.at)
     if (held !== null && (agent.hostStop === null ? BEGINNING : HELD_BACK).has(event.kind))
       throw new AgentError('AGENT_STOPPED', `the agent is stopped (${held.detail})`)
     const text = JSON.stringify(event)
     const said = this.residents.step(agent, text, bytes, event.at)
     const step = this.#read(said.text, undefined, agent.key)
     const seq = agent.seq + 1
-    const hostStop = this.#commit(agent, event, step, seq, request, () => {
+    const after = this.#commit(agent, event, step, seq, request, () => {
       const turn = step.summary.turnCount
       const row = { seq, at: event.at, kind: event.kind, turn, event: text }
       const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(said.text) }
       this.journal.append(agent.key, kept, nonce ?? null)
     })
+    this.#noteOwn(agent.key)
     this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.ended.length > 0)
-    const after = this.find(null, agent.id)
+    const { hostStop } = after
     if (hostStop !== null && agent.hostStop === null && step.summary.stop === null)
       return this.#enforce(after, step, hostStop)
-    return { agent: after, step: hostStop === null ? step : { ...step, effects: [] } }
+    const taken = hostStop === null ? step : { ...step, effects: [] }
+    return { agent: after, step: taken, ...this.footing(after) }
   }
 
+  #noteOwn(key: number): void {
+    if (this.#own.size >= OWN_EVENTS_AGENTS_MAX) this.#own.clear()
+    this.#own.add(key)
+  }
+
+  /** From the guest; or as it answered when it came to rest, where nothing has happened since. */
   ask(agent: AgentRow, question: Question, nowMs: number): Answered {
     const text = JSON.stringify(question)
-    const known = this.#answers.get(agent.key, agent.seq, text)
-    if (known !== undefined) return known
+    if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
+      const said = this.journal.memories.answerOf(agent, text)
+      if (said !== undefined) return { value: unwrap<unknown>(said), content: undefined }
+    }
     const said = this.residents.asking(agent, nowMs, (ask) => ask(text))
-    const value = unwrap<unknown>(said.text)
-    const answered = { value, content: said.bytes }
-    this.#answers.put(agent.key, agent.seq, text, answered, said.text.length)
-    return answered
+    return { value: unwrap<unknown>(said.text), content: said.bytes }
   }
 
   remove(agent: AgentRow): void {
     this.residents.forget(agent.key)
-    this.journal.transact(() => this.journal.remove(agent.key, agent.family, agent.owner))
+    this.journal.transact(() => this.journal.remove(agent))
   }
 
   /** All that follows from a step, in the transaction of its event. */
@@ -133,7 +147,7 @@ export class Stepper {
     seq: number,
     request: string | null,
     append: () => void,
-  ): HostStop | null {
+  ): AgentRow {
     const { journal } = this
     return this.#orForget(agent.key, () => {
       append()
@@ -143,7 +157,7 @@ export class Stepper {
       let family = countEvent(before, event, isTurn, calls)
       if (event.kind === 'resume')
         family = { ...family, limits: { ...family.limits, ...event.limits } }
-      if (event.kind === 'reset' && journal.familyMembers(agent.family) === 1)
+      if (event.kind === 'reset' && before.members === 1)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
       if (!isDeepStrictEqual(before, family)) journal.setFamily(agent.family, family)
       this.#noteRuns(agent.key, event, step, request)
@@ -154,8 +168,7 @@ export class Stepper {
       // What is held back asks for nothing, and nothing of it is found after a crash.
       if (hostStop === null) this.#noteEffects(agent.key, event, step)
       else journal.run('DELETE FROM effects WHERE agent = ?', agent.key)
-      journal.setStanding(agent.key, seq, step.summary, hostStop)
-      return hostStop
+      return journal.setStanding(agent, seq, step.summary, hostStop)
     })
   }
 
@@ -225,17 +238,15 @@ export class Stepper {
     const said = this.residents.step(agent, text, undefined, event.at)
     const stopped = this.#read(said.text, undefined, agent.key)
     const seq = agent.seq + 1
-    this.#commit(agent, event, stopped, seq, null, () => {
+    const after = this.#commit(agent, event, stopped, seq, null, () => {
       const turn = stopped.summary.turnCount
       const row = { seq, at: event.at, kind: event.kind, turn, event: text }
       this.journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
     })
     this.residents.kept(agent, text.length, true)
     const ended = [...step.ended, ...stopped.ended]
-    return {
-      agent: this.find(null, agent.id),
-      step: { ...stopped, effects: [], output: step.output, ended },
-    }
+    const taken = { ...stopped, effects: [], output: step.output, ended }
+    return { agent: after, step: taken, ...this.footing(after) }
   }
 
   /** The answer to an event that is in the journal already, from the memory before it. */
@@ -245,7 +256,8 @@ export class Stepper {
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
     const call = { operation: 'step', text: row.event, nowMs: row.at }
     const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
-    return { agent, step: checkStep(unwrap(said.text)) }
+    this.residents.giveBack(instance)
+    return { agent, step: checkStep(unwrap(said.text)), ...this.footing(agent) }
   }
 
   /** A refusal may have changed the memory it was made in: it goes. */

@@ -24,7 +24,7 @@ export function agentView(agent: AgentRow) {
 }
 
 /** The guest's own reason where it has one; the host's where the guest did not stop itself. */
-export function stopView({ agent, held }: Standing, maxTurns: number) {
+export function stopView({ agent, held, family }: Standing) {
   const stop = agent.summary.stop ?? held
   return {
     agentId: agent.id,
@@ -32,7 +32,8 @@ export function stopView({ agent, held }: Standing, maxTurns: number) {
     reason: stop?.reason ?? null,
     detail: stop?.detail ?? null,
     turnCount: agent.summary.turnCount,
-    maxTurns,
+    // As the family has it today.
+    maxTurns: family.limits.maxTurns,
     at: stop === null ? null : new Date(stop.at).toISOString(),
   }
 }

@@ -54,6 +54,11 @@ function differs(words: Uint32Array, base: Uint32Array | undefined, from: number
   return false
 }
 
+/** What a delta says of the size; `checkDelta` says whether that can be. */
+export function memoryBytesOf(delta: Buffer): number {
+  return delta.length < HEADER_BYTES ? 0 : delta.readUInt32LE(4)
+}
+
 /** How large the memory has to be before `applyDelta`; throws where the delta is not one. */
 export function checkDelta(image: Image, delta: Buffer): number {
   if (delta.length < HEADER_BYTES || delta.readUInt32LE(0) !== MAGIC) throw damaged()

@@ -46,6 +46,8 @@ export class Instance {
   readonly #world: GuestWorld
   readonly #guest: GuestExports
   #dead = false
+  /** As the image made it. */
+  #clean = true
 
   constructor(image: Image) {
     this.image = image
@@ -66,6 +68,7 @@ export class Instance {
     if (this.#dead) throw new SandboxError('SANDBOX_TRAP', 'this instance is dead')
     this.#world.nowMs = call.nowMs
     this.#world.pollsLeft = limits.polls
+    this.#clean = false
     this.#scrubStack()
     try {
       const within = limits.isOurs === true ? watchedMs : withinMs
@@ -96,6 +99,7 @@ export class Instance {
   /** False where the memory has grown since the copy was made: it cannot shrink again. */
   restore(copy: Buffer): boolean {
     if (this.#dead || copy.length !== this.memoryBytes - this.image.facts.stackTop) return false
+    this.#clean = false
     new Uint8Array(this.#guest.memory.buffer).set(copy, this.image.facts.stackTop)
     return true
   }
@@ -108,7 +112,9 @@ export class Instance {
       throw new SandboxError('SANDBOX_TRAP', 'this instance cannot be used again')
     if (wanted > this.memoryBytes) this.#guest.memory.grow((wanted - this.memoryBytes) / PAGE_BYTES)
     const memory = new Uint8Array(this.#guest.memory.buffer)
-    memory.set(base.subarray(facts.stackTop), facts.stackTop)
+    if (!this.#clean) memory.set(base.subarray(facts.stackTop), facts.stackTop)
+    if (!this.#clean) memory.fill(0, base.length)
+    this.#clean = delta === undefined && wanted === base.length
     if (delta !== undefined) applyDelta(memory, delta)
     this.#guest.__stack_pointer.value = facts.stackTop
   }

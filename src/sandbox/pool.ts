@@ -1,9 +1,11 @@
-// Instances that are ready for the next guest. Making one takes longer than cleaning one; one whose
-// memory has grown, or that died, is never used again. Owned by a thread.
+// Instances that are ready for the next guest. Making one takes longer than cleaning one; one that
+// died is never used again, and memory cannot shrink, so a guest gets one of its own size or a
+// smaller one. Owned by a thread.
 
+import { memoryBytesOf } from './delta.ts'
 import type { Image } from './image.ts'
 import { Instance } from './instance.ts'
-import { POOL_INSTANCES_MAX } from './limits.ts'
+import { POOL_INSTANCE_BYTES_MAX, POOL_INSTANCES_MAX } from './limits.ts'
 
 export class Pool {
   readonly #image: Image
@@ -15,14 +17,33 @@ export class Pool {
 
   /** An instance that holds the guest of the delta, or a new guest. */
   take(delta?: Buffer): Instance {
-    const instance = this.#free.pop() ?? new Instance(this.#image)
+    const wanted = delta === undefined ? this.#image.base.length : memoryBytesOf(delta)
+    const instance = this.#fitting(wanted) ?? new Instance(this.#image)
     instance.load(delta)
     return instance
   }
 
   give(instance: Instance): void {
-    const grown = instance.memoryBytes > this.#image.base.length
-    if (instance.isDead || grown || this.#free.length >= POOL_INSTANCES_MAX) return
+    if (instance.isDead || instance.memoryBytes > POOL_INSTANCE_BYTES_MAX) return
     this.#free.push(instance)
+    if (this.#free.length > POOL_INSTANCES_MAX) this.#free.shift()
+  }
+
+  /** Cleans the one that a new guest would get, so that it need not wait for that. */
+  tidy(): void {
+    const { length } = this.#image.base
+    this.#free.findLast(({ memoryBytes }) => memoryBytes === length)?.load()
+  }
+
+  /** The last one given back of just this size, or else the largest that can grow to it. */
+  #fitting(wanted: number): Instance | undefined {
+    let found = -1
+    let size = -1
+    for (const [at, { memoryBytes }] of this.#free.entries()) {
+      if (memoryBytes > wanted || memoryBytes < size) continue
+      found = at
+      size = memoryBytes
+    }
+    return found < 0 ? undefined : this.#free.splice(found, 1)[0]
   }
 }
