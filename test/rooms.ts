@@ -34,7 +34,8 @@ const HOUSE: Readonly<Record<string, Room>> = {
   },
   agents: { kind: 'node', imports: ['core', 'guard', 'store', 'sandbox', 'guest'] },
   clients: { kind: 'node', imports: ['core'] },
-  admin: { kind: 'node', imports: allBut('admin', 'cli', 'sandbox', 'guest', 'clients') },
+  // A reference to agents brings what agents refer to.
+  admin: { kind: 'node', imports: allBut('admin', 'cli', 'clients') },
   cli: { kind: 'node', imports: allBut('cli') },
 }
 

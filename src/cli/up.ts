@@ -2,6 +2,7 @@
 // serves; everything else is the log, on stderr.
 
 import { type Command, Option } from 'commander'
+import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { type ConfigOptions, loadConfig, loadDocuments } from './load-config.ts'
@@ -54,7 +55,7 @@ async function up(options: Options): Promise<void> {
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
   const { agentsFor } = await import('./agents-builtin.ts')
-  const run = { piped, log, startAgents: agentsFor(config, log) }
+  const run = { piped, log, startAgents: agentsFor(config, log), startAdmin: adminSite }
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined

@@ -26,7 +26,7 @@ interface DoorParts {
 export async function openDoor(
   { config, policies, gate, ledger, log }: DoorParts,
   undo: (() => void)[],
-): Promise<Door> {
+): Promise<{ readonly door: Door; readonly grants: Grants }> {
   const grants = Grants.open(config.data, config.grants)
   undo.push(() => grants.close())
   const nowMs = (): number => Date.now()
@@ -65,7 +65,7 @@ export async function openDoor(
     }
   }, GRANTS_LOOK_MS).unref()
   undo.push(() => clearInterval(timer))
-  return door
+  return { door, grants }
 }
 
 export function authenticateFor(config: GateConfig, door: Door): Authenticate {

@@ -4,6 +4,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
+import type { JsonObject } from '../core/json.ts'
 import { InstallationKey } from '../identity/installation-key.ts'
 import { Logins } from '../identity/logins.ts'
 import { Seals } from '../identity/seal.ts'
@@ -27,7 +28,9 @@ import { IdleEnd } from './idle-end.ts'
 import { labelsOf } from './labels-of.ts'
 import { DRAIN_MS } from './limits.ts'
 import { authenticateFor, openDoor, pipeAudiences } from './open-door.ts'
+import { openPeople } from './open-people.ts'
 import { controlOf } from './operate/commands.ts'
+import type { Control } from './operate/control.ts'
 import { type CompiledDocuments, readDocuments } from './operate/documents.ts'
 import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
@@ -43,6 +46,7 @@ import { MetricsWriter } from './operate/write-metrics.ts'
 import { OwnChildren } from './own-children.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
+import type { StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { HttpPools } from './upstream/http-pools.ts'
 import { endLeftovers } from './upstream/leftovers.ts'
@@ -66,12 +70,14 @@ export interface RunOptions {
   readonly log: Log
   /** Where there is a server with `builtin: agents`. */
   readonly startAgents?: StartAgents
+  /** Serves the admin API and the console. */
+  readonly startAdmin?: StartAdmin
 }
 
 export async function runGate(
   config: GateConfig,
   documents: CompiledDocuments,
-  { piped, log, startAgents }: RunOptions,
+  { piped, log, startAgents, startAdmin }: RunOptions,
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
   const undo: (() => void | Promise<void>)[] = []
@@ -103,7 +109,9 @@ export async function runGate(
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
     const ownPaths = [config.file, config.data, lockPath(config), ...files]
-    const seals = new Seals(InstallationKey.at(config.data))
+    const key = InstallationKey.at(config.data)
+    const seals = new Seals(key)
+    const people = openPeople(config.data, log, undo)
     const meter = new Meter()
     const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
     const tools = new KeptTools(store, log)
@@ -131,7 +139,8 @@ export async function runGate(
       process.on('SIGHUP', reload)
       undo.push(() => void process.off('SIGHUP', reload))
     }
-    const door = await openDoor({ config, policies: () => policies.now, gate, ledger, log }, undo)
+    const opening = { config, policies: () => policies.now, gate, ledger, log }
+    const { door, grants } = await openDoor(opening, undo)
     undo.push(await agents.start(config, gate, door))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
@@ -142,7 +151,14 @@ export async function runGate(
       gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
     )
     const reached = { ready, reload, metrics, url: () => url }
-    const control = controlOf({ config, gate, ledger, freezes, policies, pins, ...reached })
+    const parts = { config, gate, ledger, freezes, policies, pins, people, log }
+    const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
+    const run = (word: string, request: JsonObject) => control.run(word, request)
+    const site = startAdmin?.({
+      ...{ ...parts, grants, door, key, meter, reload, url: () => url, control: run },
+      approvals: undefined,
+    })
+    undo.push(() => site?.close())
     const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)
     const socket = new SocketFront({
       peers,
@@ -151,7 +167,7 @@ export async function runGate(
       open: (name, link, who) => gate.open(name, link, who),
       identify: (token, server) =>
         door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
-      command: (word, request) => control.run(word, request),
+      command: run,
       notice: () => policies.why,
       onClients: (count) => idle.clients(count),
     })
@@ -173,6 +189,7 @@ export async function runGate(
       tls,
       names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
       metrics: metricsFront(config, metrics),
+      site,
       onRead: (ms) => meter.steps.read.observe(ms),
       peers,
       ready,

@@ -1,4 +1,4 @@
-// The file of the data directory that keeps who may call, and its schema. Commands write to it while
+// The file of the data directory that keeps who may call and who may decide, and its schema. Commands write to it while
 // a gate reads it: the database is the truth, and whoever reads sees a change at the next look.
 
 import type { OpenOptions } from '../store/sqlite/open.ts'
@@ -28,6 +28,34 @@ const LOGINS = `
     PRIMARY KEY (server, principal)
   ) STRICT;`
 
+/** Who may decide. `pin` and `token` are hashes; lists are JSON. */
+const PEOPLE = `
+  CREATE TABLE people (
+    name TEXT PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('person', 'system')),
+    roles TEXT NOT NULL,
+    groups TEXT NOT NULL,
+    owns TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    pin TEXT,
+    pin_set_ms INTEGER,
+    wrong_pins INTEGER NOT NULL DEFAULT 0,
+    paused_until_ms INTEGER NOT NULL DEFAULT 0,
+    token BLOB UNIQUE
+  ) STRICT;
+  CREATE TABLE passkeys (
+    id TEXT PRIMARY KEY,
+    person TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    counter INTEGER NOT NULL,
+    rp TEXT NOT NULL,
+    label TEXT NOT NULL,
+    transports TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    used_ms INTEGER
+  ) STRICT;
+  CREATE INDEX passkeys_person ON passkeys (person);`
+
 export function identityFile(directory: string): OpenOptions {
-  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS] }
+  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE] }
 }

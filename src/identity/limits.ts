@@ -40,3 +40,16 @@ export const RENEW_AHEAD_MS = 60_000
 export const HANDLE_BYTES_MAX = 64 * 1_024
 /** Principals with tokens whose agents may go on calling while the token holds. */
 export const CALLERS_SEEN_MAX = 10_000
+
+// People who decide.
+
+export const PEOPLE_MAX = 1_000
+export const PASSKEYS_EACH_MAX = 16
+export const PIN_LENGTH_MIN = 6
+export const PIN_LENGTH_MAX = 64
+/** What a try costs: 64 MiB and a fifth of a second. */
+export const PIN_SCRYPT_COST = 2 ** 16
+/** Wrong PINs until there is a pause, how long the first is and how long the longest. */
+export const PIN_TRIES = 5
+export const PIN_PAUSE_FIRST_MS = 60_000
+export const PIN_PAUSE_MS_MAX = 60 * 60_000

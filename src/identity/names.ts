@@ -14,3 +14,7 @@ export const GRANT_NAME_HELP =
 export const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u
 export const GROUP_NAME = /^[^\s,\p{Cc}]{1,64}$/u
 export const GROUP_NAME_HELP = 'at most 64 characters, without spaces and commas'
+
+/** An approver: also `<issuer>:<subject>`, who signs in elsewhere, but that one is not added by hand. */
+export const PERSON_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u
+export const PERSON_NAME_HELP = 'letters, digits, `.`, `_`, `@` and `-`, at most 64'

@@ -8,10 +8,11 @@ import type { Socket } from 'node:net'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { BODY_BYTES_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
 import { ALL_SERVERS } from '../link.ts'
+import type { Site } from '../run-admin.ts'
 import { readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import { NodeReply } from './reply.ts'
-import { McpFront, type McpFrontOptions, nothingAt, refuse } from './serve-mcp.ts'
+import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 
 export interface HttpFrontOptions extends McpFrontOptions {
@@ -22,6 +23,8 @@ export interface HttpFrontOptions extends McpFrontOptions {
   readonly names: OwnNames
   /** Where metrics are served. */
   readonly metrics?: MetricsFront | undefined
+  /** The admin API and the console: everything that is nothing else's. */
+  readonly site?: Pick<Site, 'serve'> | undefined
   readonly ready: () => { readonly ok: boolean; readonly why: string }
 }
 
@@ -102,10 +105,17 @@ export class HttpFront {
     if (authenticate.metadata(path, request, response)) return
     const reply = new NodeReply(response)
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
-    if (server === undefined) return nothingAt(reply, path)
+    if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
     if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
+    if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
+  }
+
+  async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (await this.#mcp.isOwnPeer(request.socket))
+      return refuse(new NodeReply(response), 403, RPC.invalidRequest, OWN_PEER)
+    await this.#options.site?.serve(request, response)
   }
 
   #ready(response: ServerResponse): void {

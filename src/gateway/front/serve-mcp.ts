@@ -45,7 +45,7 @@ export interface McpRequest {
   readonly body: () => Body | Promise<Body>
 }
 
-const OWN_PEER =
+export const OWN_PEER =
   'the connection comes from a process that the gate itself started, or one it cannot tell from those'
 
 export class McpFront {
@@ -76,11 +76,16 @@ export class McpFront {
     void looking.then((isOwn) => this.#ownPeers.set(socket, isOwn))
   }
 
+  /** Whether it comes from a process that the gate itself started. */
+  isOwnPeer(socket: Socket): boolean | Promise<boolean> {
+    return this.#ownPeers.get(socket) ?? false
+  }
+
   /** A promise only where there is something to wait for: mostly there is not. */
   take(asked: McpRequest): void | Promise<void> {
-    const isOwn = this.#ownPeers.get(asked.request.socket)
+    const isOwn = this.isOwnPeer(asked.request.socket)
     if (isOwn instanceof Promise) return isOwn.then((own) => this.#identify(own, asked))
-    return this.#identify(isOwn === true, asked)
+    return this.#identify(isOwn, asked)
   }
 
   #identify(isOwnPeer: boolean, asked: McpRequest): void | Promise<void> {

@@ -5,10 +5,12 @@ import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { pinOf } from '../../catalogue/pin.ts'
 import type { JsonObject } from '../../core/json.ts'
+import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { readKeptTools } from './kept-tools.ts'
 import type { HeldTool, Pins } from './pins.ts'
+import { byWhom } from './prove.ts'
 
 export interface AcceptParts {
   readonly pins: Pins
@@ -19,10 +21,14 @@ export interface AcceptParts {
 }
 
 /** On record before it takes effect: it is what lets a changed tool through. */
-export async function acceptPins(parts: AcceptParts, request: JsonObject): Promise<JsonObject> {
+export async function acceptPins(
+  parts: AcceptParts,
+  request: JsonObject,
+  by?: Person,
+): Promise<JsonObject> {
   const { server, name } = readTarget(request)
   const mine = parts.pins.waiting(server, name)
-  const detail = { server, tools: mine.map(told) }
+  const detail = { server, tools: mine.map(told), ...(by && { by: byWhom(by) }) }
   await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
   parts.pins.accept(mine)
   parts.changed()

@@ -3,15 +3,19 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import { Refused } from '../../core/refused.ts'
+import type { People } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
 import type { Gate } from '../gate.ts'
+import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins } from './accept-pins.ts'
-import { Control } from './control.ts'
+import { type Command, Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
+import { addPerson, changePin, listPeople, removePerson, setFirstPin } from './people-commands.ts'
 import type { Pins } from './pins.ts'
 import type { Policies } from './policies.ts'
+import { proverOf } from './prove.ts'
 import type { MetricsWriter } from './write-metrics.ts'
 
 export interface CommandParts {
@@ -22,6 +26,10 @@ export interface CommandParts {
   readonly policies: Policies
   readonly metrics: MetricsWriter
   readonly pins: Pins
+  readonly people: People
+  readonly log: Log
+  /** Of the admin API, once it is there. */
+  readonly words: () => Readonly<Record<string, Command>>
   /** Looks at the policy files at once. */
   readonly reload: () => void
   /** What `/readyz` says. */
@@ -31,38 +39,48 @@ export interface CommandParts {
 }
 
 export function controlOf(parts: CommandParts): Control {
-  const { config, freezes, gate, ledger, pins, policies, reload } = parts
+  const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts
   const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs: Date.now }
   const freezing = {
     ...{ freezes, ledger, servers: Object.keys(config.servers) },
     interrupt: () => gate.interrupt(),
     nowMs: Date.now,
   }
-  return new Control({
-    freeze: (request) => freeze(freezing, request),
-    thaw: (request) => thaw(freezing, request),
-    status: () => status(parts),
-    metrics: async () => ({ text: (await parts.metrics.write()).text }),
-    'pin-accept': (request) => acceptPins(accepting, request),
-    'pin-held': () => heldPins(parts),
-    apply: (request) => {
-      reload()
-      return applyPolicy(policies, request)
+  const proving = { people, ledger, nowMs: Date.now }
+  const prove = proverOf(proving)
+  const deciding = { ...proving, prove, tell: (what: string) => log('warn', what) }
+  return new Control(
+    {
+      freeze: (request) => freeze(freezing, request),
+      thaw: (request) => thaw(freezing, request),
+      status: () => status(parts),
+      metrics: async () => ({ text: (await parts.metrics.write()).text }),
+      'pin-accept': (request) => acceptPins(accepting, request),
+      'pin-held': () => heldPins(parts),
+      apply: async (request) => {
+        reload()
+        return applyPolicy(policies, request)
+      },
+      people: () => listPeople(deciding),
+      'first-pin': (request) => setFirstPin(deciding, request),
+      'change-pin': (request) => changePin(deciding, request),
+      'approver-add': (request) => addPerson(deciding, request),
+      'approver-remove': (request) => removePerson(deciding, request),
     },
-  })
+    parts.words,
+  )
 }
 
 /** Without a digest it only shows what would change. */
-export function applyPolicy(
-  policies: Policies,
-  { digest }: JsonObject,
-): JsonObject | Promise<JsonObject> {
+export async function applyPolicy(policies: Policies, request: JsonObject): Promise<JsonObject> {
+  const { digest } = request
   if (digest === undefined) return policies.preview()
   if (typeof digest === 'string') return policies.apply(digest)
   throw new Refused('`digest` is no text', 'ask without it first')
 }
 
-function status({ config, freezes, gate, ledger, policies, ready, url }: CommandParts): JsonObject {
+function status(parts: CommandParts): JsonObject {
+  const { config, freezes, gate, ledger, policies, ready, url } = parts
   const { ok, why } = ready()
   const { commits, seq, open, kept } = ledger.figures
   return {
@@ -75,6 +93,7 @@ function status({ config, freezes, gate, ledger, policies, ready, url }: Command
     why,
     policy: policies.describe(),
     frozen: freezes.list.map(told),
+    ...listPeople({ people: parts.people }),
     servers: Object.entries(config.servers).map(([name, { kind }]) => ({
       ...{ name, kind },
       ...gate.figures(name),

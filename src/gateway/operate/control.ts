@@ -8,13 +8,20 @@ export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
 
 export class Control {
   readonly #words: ReadonlyMap<string, Command>
+  readonly #more: () => Readonly<Record<string, Command>>
 
-  constructor(words: Readonly<Record<string, Command>>) {
+  /** `more`: words of whoever is there only once the gate is. */
+  constructor(
+    words: Readonly<Record<string, Command>>,
+    more: () => Readonly<Record<string, Command>> = () => ({}),
+  ) {
     this.#words = new Map(Object.entries(words))
+    this.#more = more
   }
 
   async run(word: string, request: JsonObject): Promise<JsonObject> {
-    const command = this.#words.get(word)
+    const more = this.#more()
+    const command = this.#words.get(word) ?? (Object.hasOwn(more, word) ? more[word] : undefined)
     if (command === undefined)
       throw new Refused(
         `the gate knows no command \`${word.slice(0, 40)}\``,

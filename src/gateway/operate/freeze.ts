@@ -2,10 +2,12 @@
 // freeze holds at once, whatever cannot be written; a thaw is on record before it takes effect.
 
 import type { JsonObject } from '../../core/json.ts'
+import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../limits.ts'
 import { type Freezes, type Frozen, nameOf, SCOPES, type Scope } from './freezes.ts'
+import { byWhom } from './prove.ts'
 
 export interface FreezeParts {
   readonly freezes: Freezes
@@ -48,7 +50,12 @@ export async function freeze(parts: FreezeParts, request: JsonObject): Promise<J
   return { frozen: told(frozen), cancelled, warnings }
 }
 
-export async function thaw(parts: FreezeParts, request: JsonObject): Promise<JsonObject> {
+/** `by` has shown who they are. */
+export async function thaw(
+  parts: FreezeParts,
+  request: JsonObject,
+  by?: Person,
+): Promise<JsonObject> {
   const { freezes, ledger, nowMs } = parts
   const { scope, id } = readTarget(request)
   const frozen = freezes.find(scope, id)
@@ -58,7 +65,8 @@ export async function thaw(parts: FreezeParts, request: JsonObject): Promise<Jso
     throw new Refused(`${nameOf({ scope, id })} is not frozen`, help)
   }
   const atMs = nowMs()
-  await ledger.event({ atMs, name: 'thaw', detail: { scope, id, frozenAtMs: frozen.atMs } })
+  const detail = { scope, id, frozenAtMs: frozen.atMs, ...(by && { by: byWhom(by) }) }
+  await ledger.event({ atMs, name: 'thaw', detail })
   freezes.thaw(frozen)
   return { thawed: told(frozen), left: freezes.list.map(told) }
 }

@@ -5,6 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '../../core/json.ts'
+import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -21,6 +22,7 @@ import {
   policySet,
 } from './documents.ts'
 import { baseline, keepDocuments, keptDocuments } from './kept-documents.ts'
+import { byWhom } from './prove.ts'
 import { verdictChanges } from './verdict-changes.ts'
 
 export interface PoliciesOptions {
@@ -112,7 +114,7 @@ export class Policies {
   }
 
   /** `digest` of what the person has seen: what was written since then is not what they meant. */
-  async apply(digest: string): Promise<JsonObject> {
+  async apply(digest: string, by?: Person): Promise<JsonObject> {
     const waiting = this.#waiting
     if (this.#broken !== undefined)
       throw new Refused(this.#broken, 'mend it; what was in force still is')
@@ -122,7 +124,7 @@ export class Policies {
       throw new Refused('the policy was changed again in the meantime', 'look at it once more')
     const verdicts = this.#verdicts(waiting.compiled)
     // On record before it holds.
-    await this.#event('applied', waiting.compiled, waiting.loosens)
+    await this.#event('applied', waiting.compiled, waiting.loosens, by)
     if (this.#waiting !== waiting) throw new Refused('the policy changed again', 'look once more')
     const before = this.#now
     this.#put(waiting.compiled)
@@ -178,7 +180,12 @@ export class Policies {
     }
   }
 
-  async #event(how: string, to: CompiledDocuments, loosens: readonly Difference[]): Promise<void> {
+  async #event(
+    how: string,
+    to: CompiledDocuments,
+    loosens: readonly Difference[],
+    by?: Person,
+  ): Promise<void> {
     const { ledger, nowMs } = this.#options
     const names = new Set([...this.#now.documents.keys(), ...to.documents.keys()])
     const documents = [...names].map((name) => ({
@@ -186,7 +193,8 @@ export class Policies {
       from: this.#now.documents.get(name)?.digest ?? null,
       to: to.documents.get(name)?.digest ?? null,
     }))
-    const detail = { how, documents, loosens: tell(loosens) }
+    const who = by === undefined ? {} : { by: byWhom(by) }
+    const detail = { how, documents, loosens: tell(loosens), ...who }
     await ledger.event({ atMs: nowMs(), name: 'policy', detail })
   }
 

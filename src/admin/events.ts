@@ -1,0 +1,55 @@
+// A stream of server-sent events to a signed-in page: fetched, not an EventSource, since that cannot
+// send a token. A page that does not read is let go; it comes back with `Last-Event-ID`.
+
+import type { ServerResponse } from 'node:http'
+import { STREAM_BEHIND_BYTES_MAX, STREAM_PULSE_MS } from './limits.ts'
+
+export interface Feed {
+  /** False once the page is gone. */
+  send(event: string, data: unknown, id?: string): boolean
+}
+
+/** What a handler answers with where it wants to go on telling. `begin` returns what ends it. */
+export class Events {
+  readonly #begin: (feed: Feed) => () => void
+
+  constructor(begin: (feed: Feed) => () => void) {
+    this.#begin = begin
+  }
+
+  /** `holds`: whether the one who asked may still see it. Returns what ends the stream. */
+  serve(response: ServerResponse, holds: () => boolean, ended: () => void): () => void {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    response.flushHeaders()
+    const write = (text: string): boolean => {
+      if (response.writableEnded || response.destroyed) return false
+      if (response.writableLength > STREAM_BEHIND_BYTES_MAX) {
+        response.destroy()
+        return false
+      }
+      response.write(text)
+      return true
+    }
+    const feed: Feed = {
+      send: (event, data, id) =>
+        write(
+          `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
+        ),
+    }
+    const end = this.#begin(feed)
+    const pulse = setInterval(() => {
+      if (holds()) write(': \n\n')
+      else response.end()
+    }, STREAM_PULSE_MS).unref()
+    response.once('close', () => {
+      clearInterval(pulse)
+      end()
+      ended()
+    })
+    return () => void response.end()
+  }
+}

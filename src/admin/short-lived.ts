@@ -1,0 +1,42 @@
+// Things that are there for a short while, once, and not too many of them: one-time codes, challenges.
+// What is taken is gone. In memory only: a restart of the gate makes all of them void.
+
+export class ShortLived<Value> {
+  readonly #kept = new Map<string, { readonly value: Value; readonly untilMs: number }>()
+  readonly #max: number
+  readonly #nowMs: () => number
+
+  constructor(max: number, nowMs: () => number) {
+    this.#max = max
+    this.#nowMs = nowMs
+  }
+
+  /** The oldest makes room: nobody can keep others out by asking. */
+  put(key: string, value: Value, forMs: number): void {
+    const nowMs = this.#nowMs()
+    for (const [old, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(old)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size >= this.#max && oldest !== undefined) this.#kept.delete(oldest)
+    this.#kept.set(key, { value, untilMs: nowMs + forMs })
+  }
+
+  take(key: string): Value | undefined {
+    const found = this.#kept.get(key)
+    this.#kept.delete(key)
+    return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
+  }
+
+  /** Looks without taking. */
+  get(key: string): Value | undefined {
+    const found = this.#kept.get(key)
+    return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
+  }
+
+  delete(key: string): void {
+    this.#kept.delete(key)
+  }
+
+  deleteWhere(is: (value: Value) => boolean): void {
+    for (const [key, { value }] of this.#kept) if (is(value)) this.#kept.delete(key)
+  }
+}

@@ -1,0 +1,182 @@
+// Signing in and out, and the passkeys of whoever is signed in. A code of `sluice console` or an
+// invitation lets a page in once; a passkey at any time; a token of an authorisation server where its
+// claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
+
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import { isObject } from '../core/json.ts'
+import type { Person } from '../core/person.ts'
+import type { Passkeys, RelyingParty } from '../identity/passkeys.ts'
+import type { People } from '../identity/people.ts'
+import type { Challenges } from './challenges.ts'
+import type { Me, SignedIn, SignInWays } from './contract.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import { bearerOf } from './router.ts'
+import type { SignedInAs, SignIns } from './sign-ins.ts'
+
+export interface SignInParts {
+  readonly people: People
+  readonly passkeys: Passkeys
+  readonly challenges: Challenges
+  readonly signIns: SignIns
+  readonly rpOf: (request: IncomingMessage) => RelyingParty
+  /** Who a token of an authorisation server is, and until when; throws ApiError. */
+  readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
+  readonly issuers: SignInWays['issuers']
+  /** On record: name of the event, and what it says. */
+  readonly record: (how: string, name: string, by: Person) => Promise<void>
+  readonly nowMs: () => number
+}
+
+const TEXT = z.string().min(1).max(16_384)
+const SIGN_IN = z
+  .strictObject({ code: TEXT.optional(), assertion: z.unknown(), jwt: TEXT.optional() })
+  .partial()
+const NEW_PASSKEY = z.strictObject({
+  label: z.string().min(1).max(64),
+  attestation: z.unknown(),
+  pin: z.string().max(64).optional(),
+})
+const PROOF_WISH = z.strictObject({
+  method: z.enum(['POST', 'PUT', 'DELETE']),
+  path: z.string().startsWith('/api/').max(2_000),
+  body: z.string().max(1_024 * 1_024),
+})
+
+export function signInEndpoints(parts: SignInParts): Endpoint[] {
+  const { people, passkeys, challenges, signIns, rpOf, record, nowMs } = parts
+  const told = (as: SignedInAs, rp: RelyingParty): Me => tellMe(as, people, passkeys, rp)
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/sign-in', role: 'anyone' },
+      summary: 'the ways to sign in here',
+      handle: ({ request }): SignInWays => ({
+        passkey: passkeys.existFor(rpOf(request).id),
+        code: true,
+        issuers: parts.issuers,
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/sign-in/challenge', role: 'anyone' },
+      summary: 'what a passkey has to sign to sign in',
+      handle: ({ request }) => challenges.forSignIn(rpOf(request)),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },
+      summary: 'sign in, by a one-time code, a passkey or a token of an authorisation server',
+      handle: async ({ body, request }): Promise<SignedIn> => {
+        const rp = rpOf(request)
+        const { token, as } = await begin(parts, body, rp)
+        return { token, me: told(as, rp) }
+      },
+    }),
+    endpoint({
+      ...{ method: 'DELETE', path: '/api/sign-in', role: 'viewer' },
+      summary: 'sign out',
+      handle: ({ request }) => {
+        signIns.end(bearerOf(request) ?? '')
+        return { signedOut: true }
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/me', role: 'viewer' },
+      summary: 'who is signed in',
+      handle: ({ request }) => told(signIns.who(bearerOf(request)), rpOf(request)),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/proofs', role: 'viewer', body: PROOF_WISH },
+      summary: 'what a passkey has to sign for one request',
+      handle: async ({ body, person, request }) => ({
+        challenge: await challenges.forAction(person, body, rpOf(request)),
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/passkeys/challenge', role: 'viewer' },
+      summary: 'what a browser has to make a passkey for',
+      handle: ({ person, request }) => {
+        if (person.kind === 'system')
+          throw new ApiError('API_ROLE', 'a system has no passkeys', 'its credential is enough')
+        return challenges.forRegistration(person.name, rpOf(request))
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/passkeys', role: 'viewer', body: NEW_PASSKEY },
+      summary: 'add a passkey of one’s own: with the PIN, or with the proof of another passkey',
+      handle: async ({ body, person, request }) => {
+        const rp = rpOf(request)
+        const { label, attestation, pin } = body
+        await mayAdd(parts, person, signIns.who(bearerOf(request)), pin)
+        const challenge = challenges.registering(person.name, attestation)
+        const given = { attestation, challenge, label }
+        const key = await passkeys.register(person.name, rp, given, nowMs())
+        await record('passkey added', person.name, person)
+        const { id, createdMs, usedMs } = key
+        return { id, label, createdMs, usedMs }
+      },
+    }),
+    endpoint({
+      ...{ method: 'DELETE', path: '/api/passkeys/:id', role: 'viewer', proof: true },
+      summary: 'remove a passkey of one’s own',
+      handle: async ({ params, person }) => {
+        const removed = passkeys.remove(person.name, params.id ?? '')
+        if (!removed) throw new ApiError('API_NOT_FOUND', 'no such passkey', 'see /api/me')
+        await record('passkey removed', person.name, person)
+        return { removed }
+      },
+    }),
+  ]
+}
+
+async function begin(
+  { signIns, challenges, guestOf }: SignInParts,
+  { code, assertion, jwt }: z.output<typeof SIGN_IN>,
+  rp: RelyingParty,
+): Promise<{ token: string; as: SignedInAs }> {
+  if (code !== undefined) return signIns.redeem(code)
+  if (isObject(assertion)) return signIns.begin(await challenges.signIn(assertion, rp))
+  if (jwt === undefined)
+    throw new ApiError('API_REQUEST', 'nothing to sign in with', 'send code, assertion or jwt')
+  const { person, untilMs } = await guestOf(jwt, rp)
+  return signIns.begin(person, untilMs)
+}
+
+/** A page's token alone adds no key: whoever got hold of it would be that person for good. */
+async function mayAdd(
+  { people, passkeys, nowMs }: SignInParts,
+  person: Person,
+  as: SignedInAs,
+  pin: string | undefined,
+): Promise<void> {
+  const kept = people.find(person.name)
+  if (kept === undefined)
+    throw new ApiError(
+      'API_ROLE',
+      'passkeys are for people on the list of approvers',
+      '`sluice approvers add`',
+    )
+  if (kept.pinSetMs !== null) {
+    if (pin === undefined)
+      throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
+    await people.prove({ name: person.name, pin }, nowMs())
+    return
+  }
+  // Signed in with a key just now, or invited and without any.
+  const isFresh = as.person.proof === 'passkey' && nowMs() - as.sinceMs < FRESH_MS
+  if (isFresh || passkeys.listOf(person.name).length === 0) return
+  throw new ApiError('API_PROOF', 'sign in with a passkey you have, right before', 'then add one')
+}
+
+const FRESH_MS = 2 * 60_000
+
+function tellMe(as: SignedInAs, people: People, passkeys: Passkeys, rp: RelyingParty): Me {
+  const { person, untilMs } = as
+  const keys = passkeys.listOf(person.name, rp.id)
+  return {
+    ...person,
+    passkeys: keys.map(({ id, label, createdMs, usedMs }) => ({ id, label, createdMs, usedMs })),
+    hasPin: (people.find(person.name)?.pinSetMs ?? null) !== null,
+    mayProve: person.kind === 'system' || keys.length > 0,
+    expiresAtMs: untilMs,
+  }
+}

@@ -1,0 +1,79 @@
+// Puts the admin API together on the parts of a running gate: tables, sign-ins, proofs, router. Called
+// by the composition root with the first request that is not MCP.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { JsonObject } from '../core/json.ts'
+import { Refused } from '../core/refused.ts'
+import { byWhom, proverOf } from '../gateway/operate/prove.ts'
+import type { AdminParts, Site } from '../gateway/run-admin.ts'
+import { Passkeys, type RelyingParty } from '../identity/passkeys.ts'
+import { Challenges } from './challenges.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import { CODE_MS } from './limits.ts'
+import { openApiOf } from './openapi.ts'
+import { Router } from './router.ts'
+import { signInEndpoints } from './sign-in-endpoints.ts'
+import { SignIns } from './sign-ins.ts'
+
+export function startAdmin(parts: AdminParts): Site {
+  const { people, ledger, config } = parts
+  const nowMs = (): number => Date.now()
+  const passkeys = new Passkeys(people)
+  const challenges = new Challenges(passkeys, nowMs)
+  const signIns = new SignIns(people, nowMs)
+  const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
+  const prove = proverOf({ people, ledger, nowMs })
+  const endpoints: Endpoint[] = [
+    ...signInEndpoints({
+      ...{ people, passkeys, challenges, signIns, rpOf, nowMs },
+      issuers: [],
+      guestOf: async () => {
+        throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
+      },
+      record: async (how, name, by) => {
+        const detail = { how, name, by: byWhom(by) }
+        await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+      },
+    }),
+  ]
+  endpoints.push(
+    endpoint({
+      ...{ method: 'GET', path: '/api/openapi.json', role: 'viewer' },
+      summary: 'this table',
+      handle: () => openApiOf(endpoints),
+    }),
+  )
+  const router = new Router({ endpoints, signIns, challenges, rpOf })
+  return {
+    serve: (request: IncomingMessage, response: ServerResponse) => router.serve(request, response),
+    words: {
+      /** A person at the terminal, who wants to look at the page. */
+      console: async (request: JsonObject) => {
+        const person = await prove(request, 'viewer', 'console')
+        const base = consoleUrl(parts)
+        const detail = { how: 'console opened', name: person.name, by: byWhom(person) }
+        await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+        const code = signIns.makeCode(person.name, person.proof, CODE_MS)
+        return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
+      },
+    },
+    close: () => router.close(),
+  }
+
+  function consoleUrl({ url }: AdminParts): string {
+    if (config.publicUrl !== undefined) return config.publicUrl
+    const own = url()
+    if (!/^https?:/.test(own))
+      throw new Refused('this gate serves pipes only', 'run `sluice up` for the console')
+    // Passkeys need a name: browsers take none for an address.
+    return own.replace(/\/\/(127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?=[:/]|$)/, '//localhost')
+  }
+}
+
+/** The Host has been found to be the gate's own. */
+function relyingParty({ config }: AdminParts, { headers }: IncomingMessage): RelyingParty {
+  const scheme = config.tls === undefined ? 'http' : 'https'
+  const { hostname, origin } = new URL(config.publicUrl ?? `${scheme}://${headers.host}`)
+  return { id: hostname, origin }
+}

@@ -1,0 +1,30 @@
+// The tokens that the gate itself makes and that look alike, so that they can be found in any text: a
+// grant's, a system's credential, a one-time code, an approver's link. The gate takes them out of what
+// servers answer (gateway/strip-own.ts): an agent that reads somebody's mail is not to find them there.
+
+import { randomBytes } from 'node:crypto'
+
+export const OWN_TOKEN_PREFIX = 'sluice_'
+
+/** `sys`: a system that may decide. `code`: signs in once. `in`: a signed-in page. `link`: one request,
+ * for one approver. */
+export type OwnTokenKind = 'sys' | 'code' | 'in' | 'link'
+
+const OWN_TOKEN = /^sluice_(sys|code|in|link)_[\w-]{43,}$/
+/** Every token of the gate's in a text: a grant's are 64 hexadecimal digits. */
+const ANY_TOKEN = /sluice_(?:[0-9a-f]{64}|(?:sys|code|in|link)_[\w-]{43,})/g
+
+/** 256 random bits. */
+export function makeOwnToken(kind: Exclude<OwnTokenKind, 'link'>): string {
+  return `${OWN_TOKEN_PREFIX}${kind}_${randomBytes(32).toString('base64url')}`
+}
+
+export function ownTokenKind(token: string): OwnTokenKind | undefined {
+  return OWN_TOKEN.exec(token)?.[1] as OwnTokenKind | undefined
+}
+
+/** The text itself where nothing of the gate's is in it, which is nearly always. */
+export function withoutOwnTokens(text: string): string {
+  if (!text.includes(OWN_TOKEN_PREFIX)) return text
+  return text.replace(ANY_TOKEN, `${OWN_TOKEN_PREFIX}removed`)
+}

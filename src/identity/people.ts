@@ -1,0 +1,242 @@
+// The people, and the systems, that may decide: who they are, and what shows that it is they who
+// speak. Kept in identity.db by the process that owns the data directory. What is kept of a PIN or a
+// token is a hash; nothing of either goes into a log or the record.
+
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { holds, type Person, type PinProof, ROLES, type Role } from '../core/person.ts'
+import { Refused } from '../core/refused.ts'
+import { storeFault } from '../store/sqlite/faults.ts'
+import { openDatabase } from '../store/sqlite/open.ts'
+import { identityFile } from './identity-file.ts'
+import { PEOPLE_MAX } from './limits.ts'
+import { makeOwnToken, ownTokenKind } from './own-tokens.ts'
+import { checkNewPin, hashPin, isPin } from './pin.ts'
+import { pauseAfter, waitText } from './pin-pause.ts'
+
+/** Without how it was shown: that is another every time. */
+export type Decider = Omit<Person, 'proof'>
+
+export interface KeptPerson extends Decider {
+  readonly createdMs: number
+  /** When the PIN was set; null where there is none. */
+  readonly pinSetMs: number | null
+  readonly passkeys: number
+  readonly hasToken: boolean
+  /** Wrong PINs since the last right one. */
+  readonly wrongPins: number
+  readonly pausedUntilMs: number
+}
+
+const KEPT = `SELECT name, kind, roles, groups, owns, created_ms AS createdMs, pin_set_ms AS pinSetMs,
+  (SELECT count(*) FROM passkeys WHERE person = name) AS passkeys, token IS NOT NULL AS hasToken,
+  wrong_pins AS wrongPins, paused_until_ms AS pausedUntilMs FROM people`
+const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ? WHERE name = ?`
+const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
+
+export class People {
+  readonly #database: DatabaseSync
+  readonly #file: string
+  readonly #pinCost: number | undefined
+
+  private constructor(database: DatabaseSync, file: string, pinCost: number | undefined) {
+    this.#database = database
+    this.#file = file
+    this.#pinCost = pinCost
+  }
+
+  /** `pinCost`: of PINs that are set from here on. */
+  static open(directory: string, pinCost?: number): People {
+    const options = identityFile(directory)
+    return new People(openDatabase(options), `${directory}/${options.name}`, pinCost)
+  }
+
+  /** For passkeys.ts, which keeps what it knows in the same file. */
+  get database(): DatabaseSync {
+    return this.#database
+  }
+
+  list(): KeptPerson[] {
+    return this.#guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
+      asKept,
+    )
+  }
+
+  find(name: string): KeptPerson | undefined {
+    const row = this.#guard(() => this.#database.prepare(`${KEPT} WHERE name = ?`).get(name))
+    return row === undefined ? undefined : asKept(row)
+  }
+
+  /** Whether anybody could decide anything: before, the first PIN or passkey may be set. */
+  get anybody(): boolean {
+    return this.list().some(canProve)
+  }
+
+  /** Throws Refused where the name is taken. The token, if one is wished for, is given this once. */
+  async add(
+    person: Decider,
+    credentials: { readonly pin?: string; readonly token?: boolean },
+    nowMs: number,
+  ): Promise<{ readonly token: string | null }> {
+    const { name, kind, roles, groups, owns } = person
+    if (this.find(name) !== undefined)
+      throw new Refused(
+        `\`${name}\` is there already`,
+        'take another name, or remove that one first',
+      )
+    if (this.list().length >= PEOPLE_MAX)
+      throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+    const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
+    const token = credentials.token === true ? makeOwnToken('sys') : null
+    const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
+    this.#guard(() =>
+      this.#database
+        .prepare(
+          `INSERT INTO people (name, kind, roles, groups, owns, created_ms, pin, pin_set_ms, token)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        )
+        .run(name, kind, ...lists, nowMs, pin, pin === null ? null : nowMs, digestOf(token)),
+    )
+    return { token }
+  }
+
+  /** Throws Refused where nobody would be left who may add anybody. */
+  remove(name: string): KeptPerson {
+    const person = this.find(name)
+    if (person === undefined) throw unknown(name, this.list())
+    const left = this.list().filter((one) => one.name !== name)
+    if (holds(person, 'admin') && !left.some((one) => holds(one, 'admin') && canProve(one)))
+      throw new Refused(
+        `\`${name}\` is the last one who may add or remove approvers`,
+        'give another the role `admin`, with a PIN or a passkey, first',
+      )
+    this.#guard(() => {
+      this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
+      this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
+    })
+    return person
+  }
+
+  async setPin(name: string, pin: string, nowMs: number): Promise<void> {
+    const kept = await this.#hash(pin)
+    const set = `UPDATE people SET pin = ?, pin_set_ms = ?, wrong_pins = 0, paused_until_ms = 0
+      WHERE name = ?`
+    this.#guard(() => this.#database.prepare(set).run(kept, nowMs, name))
+  }
+
+  /** Throws Refused: who is unknown or has no PIN, a wrong one, or a pause. A try is on the disk
+   * before it is known whether it was right: killing the gate in between gives none back. */
+  async prove({ name, pin }: PinProof, nowMs: number): Promise<Person> {
+    const person = this.#whose(name)
+    const { pausedUntilMs, wrongPins } = person
+    if (nowMs < pausedUntilMs)
+      throw new Refused(
+        `${wrongPins} wrong PINs of \`${person.name}\`: no more tries for ${waitText(pausedUntilMs - nowMs)}`,
+        'wait, or decide with a passkey in the console',
+      )
+    const pauseMs = pauseAfter(wrongPins + 1)
+    this.#guard(() =>
+      this.#database.prepare(TRY).run(pauseMs === 0 ? 0 : nowMs + pauseMs, person.name),
+    )
+    const row = this.#guard(() =>
+      this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
+    )
+    if (await isPin(pin, String(row?.pin ?? ''))) {
+      this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
+      return asPerson(person, 'pin')
+    }
+    throw new Refused(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
+  }
+
+  /** A system by its credential. */
+  findByToken(token: string): Person | undefined {
+    if (ownTokenKind(token) !== 'sys') return undefined
+    const digest = digestOf(token) as Buffer
+    const row = this.#guard(() =>
+      this.#database.prepare('SELECT name, token FROM people WHERE token = ?').get(digest),
+    )
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.token as Uint8Array), digest))
+      return undefined
+    const person = this.find(String(row.name))
+    return person && asPerson(person, 'token')
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  /** Whose PIN it is: named, or the only one there is. */
+  #whose(name: string | undefined): KeptPerson {
+    const all = this.list()
+    const withPin = all.filter(({ pinSetMs }) => pinSetMs !== null)
+    if (!all.some(canProve))
+      throw new Refused(
+        'nobody can approve anything yet',
+        '`sluice approvers pin` sets the first PIN',
+      )
+    if (name === undefined) {
+      const [only] = withPin
+      if (only === undefined)
+        throw new Refused('nobody here has a PIN', 'decide with a passkey in the console')
+      if (withPin.length === 1) return only
+      const names = withPin.map((one) => `\`${one.name}\``).join(', ')
+      throw new Refused('there are several people with a PIN', `say who you are: ${names}`)
+    }
+    const person = all.find((one) => one.name === name)
+    if (person === undefined) throw unknown(name, all)
+    if (person.pinSetMs === null)
+      throw new Refused(`\`${name}\` has no PIN`, 'decide with a passkey in the console')
+    return person
+  }
+
+  #hash(pin: string): Promise<string> {
+    return hashPin(checkNewPin(pin), this.#pinCost)
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeFault(error, this.#file)
+    }
+  }
+}
+
+/** Has a PIN, a passkey or a token. */
+export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean {
+  return pinSetMs !== null || passkeys > 0 || hasToken
+}
+
+export function asPerson(kept: Decider, proof: Person['proof']): Person {
+  const { name, kind, roles, groups, owns } = kept
+  return { name, kind, roles, groups, owns, proof }
+}
+
+function digestOf(token: string | null): Buffer | null {
+  return token === null ? null : hash('sha256', token, 'buffer')
+}
+
+function unknown(name: string, all: readonly KeptPerson[]): Refused {
+  const names = all.map((one) => `\`${one.name}\``).join(', ')
+  return new Refused(
+    `no approver is called \`${name.slice(0, 64)}\``,
+    `there are ${names || 'none'}`,
+  )
+}
+
+function nextTry(wrong: number): string {
+  const pauseMs = pauseAfter(wrong)
+  return pauseMs === 0 ? 'try again' : `no more tries for ${waitText(pauseMs)}`
+}
+
+function asKept(row: Record<string, unknown>): KeptPerson {
+  const known: readonly string[] = ROLES
+  const list = (text: unknown): string[] => JSON.parse(String(text)) as string[]
+  return {
+    ...(row as unknown as KeptPerson),
+    roles: list(row.roles).filter((role): role is Role => known.includes(role)),
+    groups: list(row.groups),
+    owns: list(row.owns),
+    hasToken: row.hasToken === 1,
+  }
+}
