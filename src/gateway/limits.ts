@@ -92,6 +92,14 @@ export const HTTP_FAREWELL_MS_MAX = 2_000
 
 /** How long a connection is kept that says nothing. */
 export const CLIENT_KEEP_ALIVE_MS = 60_000
+/** How long a request may take to come whole, and how often that is looked at. */
+export const CLIENT_REQUEST_MS_MAX = 60_000
+export const CLIENT_LOOK_EVERY_MS = 5_000
+/** What a plain request may be, which the gate reads itself: longer ones are read by `node:http`. Its
+ * head; how many headers; all of it. */
+export const PLAIN_HEAD_BYTES_MAX = 8_192
+export const PLAIN_HEADERS_MAX = 64
+export const PLAIN_REQUEST_BYTES_MAX = 65_536
 /** The body of one request. */
 export const BODY_BYTES_MAX = 16 * 1_048_576
 /** What waits for a client that does not read its stream. */

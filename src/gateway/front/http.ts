@@ -9,7 +9,10 @@ import { RPC } from '../../wire/rpc-codes.ts'
 import { BODY_BYTES_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
 import { ALL_SERVERS } from '../link.ts'
 import type { Site } from '../run-admin.ts'
-import { readBody } from './read-body.ts'
+import { PlainConnections } from './plain-connections.ts'
+import type { PlainReply } from './plain-reply.ts'
+import type { PlainHead } from './plain-request.ts'
+import { bodyOf, readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import { NodeReply } from './reply.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
@@ -36,6 +39,9 @@ export class HttpFront {
   readonly #options: HttpFrontOptions
   readonly #server: Server
   readonly #mcp: McpFront
+  readonly #plain: PlainConnections
+  /** Why a head is refused, whose requests are all alike; null where it is not. */
+  readonly #refused = new WeakMap<PlainHead, string | null>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -57,9 +63,16 @@ export class HttpFront {
         ? createServer(take)
         : createTlsServer({ ...options.tls, minVersion: 'TLSv1.2' }, take)
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
-    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket) =>
-      this.#mcp.lookAt(socket as Socket),
-    )
+    const event = options.tls === undefined ? 'connection' : 'secureConnection'
+    this.#plain = new PlainConnections(this.#server, event, (head, body, socket, reply) => {
+      const failed = (error: Error) => refuse(reply, 500, RPC.internal, error.message)
+      try {
+        this.#handlePlain(head, body, socket, reply)?.catch(failed)
+      } catch (error) {
+        failed(error as Error)
+      }
+    })
+    this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
   }
 
   async listen(): Promise<{ port: number }> {
@@ -79,6 +92,7 @@ export class HttpFront {
   stopTaking(): void {
     this.#stopping = true
     this.#closed = new Promise((resolve) => this.#server.close(() => resolve()))
+    this.#plain.stopTaking()
   }
 
   /** After `stopTaking`: ends what is still open. */
@@ -86,13 +100,37 @@ export class HttpFront {
     this.#mcp.close()
     // What was just answered still has to be written.
     const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
-    const patience = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS)
+    const patience = setTimeout(() => {
+      this.#server.closeAllConnections()
+      this.#plain.close()
+    }, FLUSH_MS)
     await this.#closed
+    this.#plain.close()
     clearInterval(idle)
     clearTimeout(patience)
   }
 
   /** A promise only where there is something to wait for: mostly there is not. */
+  #handlePlain(
+    head: PlainHead,
+    bytes: Buffer,
+    socket: Socket,
+    reply: PlainReply,
+  ): void | Promise<void> {
+    const { path, headers } = head
+    const request = { method: 'POST', url: path, headers, socket }
+    let why = this.#refused.get(head)
+    if (why === undefined) {
+      why = refusedOrigin(request, this.#port, this.#options.names) ?? null
+      this.#refused.set(head, why)
+    }
+    if (why !== null) return refuse(reply, 403, RPC.invalidRequest, why)
+    if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
+    const server = path === '/mcp' ? ALL_SERVERS : path.slice('/mcp/'.length)
+    const body = () => bodyOf(headers, bytes)
+    return this.#mcp.take({ server, path, request, reply, body })
+  }
+
   #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     const why = refusedOrigin(request, this.#port, this.#options.names)
     if (why !== undefined) return refuse(new NodeReply(response), 403, RPC.invalidRequest, why)

@@ -8,6 +8,12 @@ export type Body =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
+/** Of a body that is there, whole. */
+export function bodyOf(headers: IncomingHttpHeaders, bytes: Buffer): Body {
+  const why = unreadable(headers)
+  return why === undefined ? decoded(bytes) : { status: 415, why }
+}
+
 /** Rejects where the client goes away before the end. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Body> {
   const why = unreadable(request.headers)

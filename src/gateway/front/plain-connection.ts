@@ -1,0 +1,130 @@
+// A client's connection as long as its requests are plain: read by the gate itself, one at a time,
+// each answered before the next is looked at. With the first that is not, the connection goes to
+// `node:http` with every byte that was not read. Made by plain-connections.ts.
+
+import type { Socket } from 'node:net'
+import { CLIENT_KEEP_ALIVE_MS, CLIENT_REQUEST_MS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../limits.ts'
+import { type Answered, PlainReply } from './plain-reply.ts'
+import { type PlainHead, PlainReader } from './plain-request.ts'
+
+export interface PlainEvents {
+  onRequest(head: PlainHead, body: Buffer, socket: Socket, reply: PlainReply): void
+  /** `node:http` is to read on, from `socket`. */
+  onHandOver(connection: PlainConnection): void
+  onGone(connection: PlainConnection): void
+}
+
+const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
+
+export class PlainConnection implements Answered {
+  readonly socket: Socket
+  isLast = false
+  readonly #events: PlainEvents
+  readonly #reader = new PlainReader()
+  /** What came and was not read yet. */
+  #held: Buffer | undefined
+  #reply: PlainReply | undefined
+  #isReading = false
+  #isOver = false
+  /** When the connection became free, or the first byte of a request came. */
+  #sinceMs = performance.now()
+
+  constructor(socket: Socket, events: PlainEvents) {
+    this.socket = socket
+    this.#events = events
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  /** Nobody waits for an answer. */
+  get isIdle(): boolean {
+    return this.#reply === undefined && this.#held === undefined
+  }
+
+  /** Ends it with the answer that is open, or at once. */
+  endSoon(): void {
+    this.isLast = true
+    if (this.isIdle) this.socket.end()
+  }
+
+  /** Ends it where it is idle, or its request has been on its way, for too long. */
+  look(nowMs: number): void {
+    if (this.#reply !== undefined) return
+    const forMs = nowMs - this.#sinceMs
+    if (this.#held === undefined) {
+      if (forMs > CLIENT_KEEP_ALIVE_MS) this.socket.destroy()
+    } else if (forMs > CLIENT_REQUEST_MS_MAX) {
+      this.socket.end(TOO_SLOW)
+      this.socket.destroySoon()
+    }
+  }
+
+  onAnswered(): void {
+    this.#reply = undefined
+    this.#sinceMs = performance.now()
+    if (this.isLast) return void this.socket.end()
+    if (this.#held === undefined) return
+    if (this.socket.isPaused()) this.socket.resume()
+    this.#readOn()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#held === undefined) {
+      this.#held = chunk
+      if (this.#reply === undefined) this.#sinceMs = performance.now()
+    } else this.#held = Buffer.concat([this.#held, chunk])
+    if (this.#reply === undefined) this.#readOn()
+    // It sends on and on before it has its answer.
+    else if (this.#held.length > PLAIN_REQUEST_BYTES_MAX) this.socket.pause()
+  }
+
+  /** Answered at once or later: whichever, the requests are read one after the other. */
+  #readOn(): void {
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
+      const held = this.#held
+      const read = this.#reader.read(held)
+      if (read === 'more') break
+      if (read === 'not plain') {
+        this.#handOver(held)
+        break
+      }
+      const { head, bodyAt, end } = read
+      this.#held = end === held.length ? undefined : held.subarray(end)
+      const reply = new PlainReply(this)
+      this.#reply = reply
+      this.#events.onRequest(head, held.subarray(bodyAt, end), this.socket, reply)
+    }
+    this.#isReading = false
+  }
+
+  #handOver(held: Buffer): void {
+    const { socket } = this
+    this.#isOver = true
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    socket.pause()
+    socket.unshift(held)
+    this.#events.onHandOver(this)
+    socket.resume()
+  }
+
+  readonly #onEnd = (): void => {
+    this.socket.end()
+  }
+
+  readonly #onError = (): void => {
+    this.socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#isOver = true
+    this.#reply?.gone()
+    this.#events.onGone(this)
+  }
+}

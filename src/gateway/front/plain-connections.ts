@@ -1,0 +1,49 @@
+// Stands before a server of `node:http`: every connection is read by the gate itself as long as its
+// requests are plain, and goes to that server with the first that is not. What the server would look
+// after (idle and slow clients, its end) is looked after here for the others. Used by the HTTP front.
+
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { CLIENT_LOOK_EVERY_MS } from '../limits.ts'
+import { PlainConnection, type PlainEvents } from './plain-connection.ts'
+
+export class PlainConnections {
+  readonly #all = new Set<PlainConnection>()
+  readonly #sweeper: NodeJS.Timeout
+
+  /** `event` is the one that tells of a connection: `secureConnection` where there is TLS. */
+  constructor(
+    server: Server,
+    event: 'connection' | 'secureConnection',
+    onRequest: PlainEvents['onRequest'],
+  ) {
+    const theirs = server.listeners(event)
+    server.removeAllListeners(event)
+    const events: PlainEvents = {
+      onRequest,
+      onHandOver: (connection) => {
+        this.#all.delete(connection)
+        for (const listener of theirs) listener.call(server, connection.socket)
+      },
+      onGone: (connection) => this.#all.delete(connection),
+    }
+    server.on(event, (socket: Socket) => this.#all.add(new PlainConnection(socket, events)))
+    this.#sweeper = setInterval(() => this.#look(), CLIENT_LOOK_EVERY_MS).unref()
+  }
+
+  /** Takes no more requests; those that are open are answered. */
+  stopTaking(): void {
+    for (const connection of this.#all) connection.endSoon()
+  }
+
+  /** Ends what is still open. */
+  close(): void {
+    clearInterval(this.#sweeper)
+    for (const { socket } of this.#all) socket.destroy()
+  }
+
+  #look(): void {
+    const nowMs = performance.now()
+    for (const connection of this.#all) connection.look(nowMs)
+  }
+}
