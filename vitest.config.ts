@@ -9,7 +9,12 @@ const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'test/**/*.test.ts',
+      'scripts/**/*.test.ts',
+      'console/src/**/*.test.ts',
+    ],
     // Two cores: forks start slower than threads but cannot take each other down.
     setupFiles: ['test/seed.ts'],
     // For the processes that tests start: most of a short one is the stripping of types.

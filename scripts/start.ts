@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { main } from '../src/cli/main.ts'
+import { ensureConsole } from './build-console.ts'
 import { ROOT } from './run-step.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
@@ -20,6 +21,7 @@ process.env.SLUICE_DEMO_MODULES = join(ROOT, 'node_modules', '@modelcontextproto
 const given = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
 const url = `http://127.0.0.1:${given ?? 7433}`
 const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
+await ensureConsole()
 console.log(`Two MCP servers are behind the gate: filesystem (in ${workspace}) and memory.
 Point an MCP client at ${url}/mcp for both (with tools called filesystem__read_text_file
 and so on), or at ${url}/mcp/filesystem or .../mcp/memory for one, for example:

@@ -15,6 +15,7 @@ import { openApiOf } from './openapi.ts'
 import { Router } from './router.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
 import { SignIns } from './sign-ins.ts'
+import { startConsole } from './start-console.ts'
 
 export function startAdmin(parts: AdminParts): Site {
   const { people, ledger, config } = parts
@@ -23,6 +24,7 @@ export function startAdmin(parts: AdminParts): Site {
   const challenges = new Challenges(passkeys, nowMs)
   const signIns = new SignIns(people, nowMs)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
+  const page = startConsole(parts, nowMs)
   const prove = proverOf({ people, ledger, nowMs })
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
@@ -36,6 +38,7 @@ export function startAdmin(parts: AdminParts): Site {
         await ledger.event({ atMs: nowMs(), name: 'approver', detail })
       },
     }),
+    ...page.endpoints,
   ]
   endpoints.push(
     endpoint({
@@ -46,7 +49,8 @@ export function startAdmin(parts: AdminParts): Site {
   )
   const router = new Router({ endpoints, signIns, challenges, rpOf })
   return {
-    serve: (request: IncomingMessage, response: ServerResponse) => router.serve(request, response),
+    serve: (request: IncomingMessage, response: ServerResponse) =>
+      page.serve(request, response) ? undefined : router.serve(request, response),
     words: {
       /** A person at the terminal, who wants to look at the page. */
       console: async (request: JsonObject) => {
@@ -58,7 +62,10 @@ export function startAdmin(parts: AdminParts): Site {
         return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
       },
     },
-    close: () => router.close(),
+    close: () => {
+      router.close()
+      page.close()
+    },
   }
 
   function consoleUrl({ url }: AdminParts): string {

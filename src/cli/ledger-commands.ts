@@ -4,7 +4,6 @@
 import type { Command } from 'commander'
 import type { Answer } from './answer.ts'
 import { addLedgerExport } from './ledger-export.ts'
-import { addLedgerKey, addLedgerProve } from './ledger-prove.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
@@ -14,13 +13,6 @@ export function addLedger(program: Command, answer: Answer): void {
     .command('ledger')
     .description('what happened: every call, with what was decided on it')
     .helpCommand(false)
-  for (const add of [
-    addLedgerTail,
-    addLedgerQuery,
-    addLedgerExport,
-    addLedgerVerify,
-    addLedgerProve,
-    addLedgerKey,
-  ])
+  for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
     add(ledger, answer)
 }

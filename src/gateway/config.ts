@@ -18,7 +18,6 @@ import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
-import { type LedgerConfig, readLedger } from './config-ledger.ts'
 import { type LoginConfig, readLogin } from './config-login.ts'
 import { CONFIG } from './config-shape.ts'
 import { ConfigValues, type Environment } from './config-values.ts'
@@ -75,8 +74,10 @@ export interface GateConfig extends Reach {
   /** Runs of agents that a crash cut off. */
   readonly resume: 'auto' | 'ask'
   readonly issuers: readonly Issuer[]
-  readonly ledger: LedgerConfig
+  readonly sync: 'normal' | 'full'
   readonly pins: PinsConfig
+  /** `ledger: { record: judged }`: texts that expressions read are kept too. */
+  readonly keepsTexts: boolean
   readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
@@ -128,6 +129,7 @@ class ConfigReader {
     const servers = asMap(entry(map, 'servers')).entries.map(
       ({ key, value }) => [String(key.value), this.#server(asMap(value))] as const,
     )
+    const ledger = asMap(entry(map, 'ledger'))
     const policy = optional('policy', this.#values.path(entry(map, 'policy')))
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
@@ -141,7 +143,8 @@ class ConfigReader {
       grants: readGrants(map, names, this.#values),
       ...this.#agents(map),
       issuers: readIssuers(map, names, this.#values),
-      ledger: readLedger(map, this.data(map), this.#values),
+      sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
+      keepsTexts: scalar(ledger, 'record') === 'judged',
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),

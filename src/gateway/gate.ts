@@ -86,7 +86,7 @@ export class Gate {
       counters: parts.counters,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
-      keepsTexts: parts.config.ledger.keepsTexts,
+      keepsTexts: parts.config.keepsTexts,
       watch: parts.watch,
     }
   }

@@ -12,9 +12,11 @@ import type { GateConfig } from './config.ts'
 import type { Gate } from './gate.ts'
 import type { Command } from './operate/control.ts'
 import type { Freezes } from './operate/freezes.ts'
+import type { KeptTools } from './operate/kept-tools.ts'
 import type { Meter } from './operate/meter.ts'
 import type { Pins } from './operate/pins.ts'
 import type { Policies } from './operate/policies.ts'
+import type { CallWatch } from './operate/watch-calls.ts'
 import type { Log } from './upstream/upstream.ts'
 
 export interface AdminParts {
@@ -29,6 +31,8 @@ export interface AdminParts {
   readonly policies: Policies
   readonly pins: Pins
   readonly meter: Meter
+  readonly watch: CallWatch
+  readonly tools: KeptTools
   /** Undefined while nothing can be held. */
   readonly approvals: Approvals | undefined
   /** The words of the control channel that need no proof here, such as `status`. */

@@ -3,16 +3,14 @@
 // record, its hash, its length, the order, or what the row says beside it.
 
 import { hash } from 'node:crypto'
-import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt, recordText } from './block.ts'
-import { KINDS } from './encoding.ts'
+import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt } from './block.ts'
 import { header, readHeader } from './header.ts'
 import { PROBLEMS_MAX } from './limits.ts'
 import type { Block } from './read.ts'
 
 export interface Problem {
   readonly seq: number
-  /** `forged`: a checkpoint, or what it says. */
-  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged'
+  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable'
   readonly message: string
 }
 
@@ -35,11 +33,7 @@ export class Verifier {
   /** A row that does not fit its records: edited, unless records are found to be missing next. */
   #doubt: Problem | undefined
 
-  readonly #onEvent: (text: string) => void
-
-  /** `onEvent` gets the text of every event in its place. */
-  constructor(expected: number, previous: string, onEvent: (text: string) => void = () => {}) {
-    this.#onEvent = onEvent
+  constructor(expected: number, previous: string) {
     this.#expected = expected
     this.#previous = previous
     this.#lastHash = previous
@@ -84,7 +78,6 @@ export class Verifier {
       stored = hashAfter(data, place)
       if (header.seq !== expected || hashOf(data, place) !== stored) return false
       if (header.atMs > latestMs) latestMs = header.atMs
-      if (header.kind === KINDS.event) this.#onEvent(recordText(data, place))
       offset = place.end + HASH_BYTES
     }
     if (expected - seq !== count || latestMs !== at || count === 0) return false

@@ -61,6 +61,11 @@ export class Policies {
     if (this.#waiting === undefined) this.#keep()
   }
 
+  /** Those in force, by name. */
+  get documents(): Documents {
+    return this.#now.documents
+  }
+
   get now(): PolicySet {
     return this.#set
   }

@@ -21,11 +21,23 @@ export interface CallSpan {
   settled(outcome: Outcome): void
 }
 
+/** Whoever looks on while calls pass. Asked on the way of every call, so it does next to nothing. */
+export interface CallTap {
+  /** What it gives is told how the call ended. */
+  decided(watched: Watched, decision: Decision, callId: string): TappedCall | undefined
+}
+
+export interface TappedCall {
+  settled(status: Outcome['status'], durationMs: number): void
+}
+
 export type StartSpan = (watched: Watched, parent: Trace | undefined) => CallSpan | undefined
 
 export class CallWatch {
   readonly #meter: Meter
   readonly #startSpan: StartSpan | undefined
+  /** Undefined while nobody looks on. */
+  tap: CallTap | undefined
 
   constructor(meter: Meter, startSpan: StartSpan | undefined) {
     this.#meter = meter
@@ -33,7 +45,8 @@ export class CallWatch {
   }
 
   begin(watched: Watched, parent: Trace | undefined): WatchedCall {
-    return new WatchedCall(this.#meter, watched, this.#startSpan?.(watched, parent), parent)
+    const span = this.#startSpan?.(watched, parent)
+    return new WatchedCall(this.#meter, watched, span, parent, this.tap)
   }
 }
 
@@ -42,6 +55,8 @@ export class WatchedCall {
   readonly #watched: Watched
   readonly #span: CallSpan | undefined
   readonly #parent: Trace | undefined
+  readonly #tap: CallTap | undefined
+  #tapped: TappedCall | undefined
   readonly #beganMs = performance.now()
   #lastMs = this.#beganMs
 
@@ -50,11 +65,13 @@ export class WatchedCall {
     watched: Watched,
     span: CallSpan | undefined,
     parent: Trace | undefined,
+    tap: CallTap | undefined,
   ) {
     this.#meter = meter
     this.#watched = watched
     this.#span = span
     this.#parent = parent
+    this.#tap = tap
   }
 
   /** For the server; as it came where no span of the gate's own stands between. */
@@ -79,6 +96,7 @@ export class WatchedCall {
     const tool = isTool ? (facts.tool === undefined ? 'unknown' : call.name) : call.method
     this.#meter.decision(call.server, tool, decision.action, decision.code)
     this.#span?.decided(decision, callId)
+    if (this.#tap !== undefined) this.#tapped = this.#tap.decided(this.#watched, decision, callId)
     if (decision.action !== 'allow') this.#end()
   }
 
@@ -86,6 +104,7 @@ export class WatchedCall {
     this.step('upstream')
     this.#meter.outcome(this.#watched.call.server, outcome.status)
     this.#span?.settled(outcome)
+    this.#tapped?.settled(outcome.status, performance.now() - this.#beganMs)
     this.#end()
   }
 

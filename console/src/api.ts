@@ -1,0 +1,92 @@
+// The one way to the gate: requests with the token that only this tab's memory holds. What the gate
+// refuses becomes an ApiError with its code, what was wrong and what to do.
+
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly help: string
+
+  constructor(status: number, code: string, message: string, help: string) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.help = help
+  }
+}
+
+let token: string | undefined
+let onSignedOut: () => void = () => {}
+
+export function holdToken(given: string | undefined): void {
+  token = given
+}
+
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener
+}
+
+export function authorised(headers: Record<string, string> = {}): Record<string, string> {
+  return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
+}
+
+export async function call<Answer>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const headers = authorised(body === undefined ? {} : { 'content-type': 'application/json' })
+  const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
+  if (body !== undefined) request.body = JSON.stringify(body)
+  if (signal !== undefined) request.signal = signal
+  const response = await fetch(`/api${path}`, request).catch((error: Error) => {
+    if (error.name === 'AbortError') throw error
+    throw new ApiError(0, 'UNREACHABLE', 'the gate does not answer', 'is it running?')
+  })
+  if (!response.ok) throw await refusal(response)
+  return (response.status === 204 ? undefined : await response.json()) as Answer
+}
+
+export async function refusal(response: Response): Promise<ApiError> {
+  if (response.status === 401 && token !== undefined) onSignedOut()
+  const said = await response.json().catch(() => ({}))
+  const error = said.error ?? said
+  const text = (value: unknown, otherwise: string) =>
+    typeof value === 'string' && value !== '' ? value : otherwise
+  return new ApiError(
+    response.status,
+    text(error.code, String(response.status)),
+    text(error.message, `the gate answered ${response.status}`),
+    text(error.help, ''),
+  )
+}
+
+export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
+  call<Answer>('GET', path, undefined, signal)
+
+export const post = <Answer>(path: string, body: unknown = {}): Promise<Answer> =>
+  call<Answer>('POST', path, body)
+
+/** `?a=1&b=2` of what is given. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && value !== '') query.set(name, String(value))
+  const text = query.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** A file that the gate answers with, saved by the browser. */
+export async function download(path: string, name: string): Promise<void> {
+  const response = await fetch(`/api${path}`, { headers: authorised(), cache: 'no-store' })
+  if (!response.ok) throw await refusal(response)
+  save(await response.blob(), name)
+}
+
+export function save(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}

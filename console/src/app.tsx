@@ -1,0 +1,132 @@
+// The console: sign-in until somebody is, then the navigation and one page at a time. Pages beyond
+// the first are loaded when they are opened.
+
+import { type ComponentType, type JSX, lazy, Suspense, useEffect, useState } from 'react'
+import { Approvals } from './pages/approvals/approvals.tsx'
+import { openInbox, pendingOf, useInbox } from './pages/approvals/inbox.ts'
+import { useRoute } from './route.ts'
+import { signOut, useSession } from './session.ts'
+import { SignIn } from './sign-in.tsx'
+import { chooseTheme, chosenTheme } from './theme.ts'
+import { Button, Link } from './ui/button.tsx'
+import { Icon, type IconName } from './ui/icons.tsx'
+import { Empty, Loading } from './ui/page.tsx'
+import { Toasts } from './ui/toasts.tsx'
+
+interface PageEntry {
+  readonly path: string
+  readonly says: string
+  readonly icon: IconName
+  readonly page: ComponentType
+}
+
+const PAGES: readonly PageEntry[] = [
+  { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
+  {
+    path: 'live',
+    says: 'Live',
+    icon: 'live',
+    page: lazy(async () => ({ default: (await import('./pages/live/live.tsx')).Live })),
+  },
+]
+
+export function App(): JSX.Element {
+  const { state } = useSession()
+  return (
+    <>
+      {state === 'in' ? <Console /> : <SignIn />}
+      <Toasts />
+    </>
+  )
+}
+
+function Console(): JSX.Element {
+  const { page } = useRoute()
+  useEffect(() => openInbox(), [])
+  const current = PAGES.find(({ path }) => path === (page === '' ? 'approvals' : page))
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <Navigation current={current?.path} />
+      <main className="main" id="main" tabIndex={-1}>
+        <Suspense fallback={<Loading />}>
+          {current === undefined ? (
+            <Empty icon="search" title="Nothing is here">
+              The navigation leads to every page.
+            </Empty>
+          ) : (
+            <current.page />
+          )}
+        </Suspense>
+      </main>
+    </div>
+  )
+}
+
+function Navigation({ current }: { current: string | undefined }): JSX.Element {
+  const inbox = useInbox()
+  const waiting = pendingOf(inbox).length
+  const { me } = useSession()
+  return (
+    <nav className="nav" aria-label="Pages">
+      <div className="brand">
+        <img src="/icon.svg" alt="" width="22" height="22" />
+        <span>Sluice</span>
+      </div>
+      {PAGES.map(({ path, says, icon }) => (
+        <Link
+          key={path}
+          to={`/${path}`}
+          className="nav-link"
+          current={path === current}
+          label={path === 'approvals' && waiting > 0 ? `${says}, ${waiting} waiting` : says}
+        >
+          <Icon name={icon} />
+          <span>{says}</span>
+          {path === 'approvals' && waiting > 0 && <b className="count hot">{waiting}</b>}
+        </Link>
+      ))}
+      <div className="nav-foot">
+        {inbox.state === 'lost' && (
+          <div className="row small muted">
+            <span className="dot failing" /> <span className="who-text">connection lost</span>
+          </div>
+        )}
+        <div className="who">
+          <span className="avatar" aria-hidden="true">
+            {me?.name.slice(0, 2).toUpperCase()}
+          </span>
+          <div className="who-text cut">
+            <div className="who-name">{me?.name}</div>
+            <div className="muted small cut">{me?.roles.join(', ')}</div>
+          </div>
+        </div>
+        <div className="row">
+          <ThemeSwitch />
+          <Button kind="quiet" onPress={signOut}>
+            <span className="who-text">Sign out</span>
+            <span className="visually-hidden">of the console</span>
+          </Button>
+        </div>
+      </div>
+    </nav>
+  )
+}
+
+function ThemeSwitch(): JSX.Element {
+  const [theme, setTheme] = useState(chosenTheme)
+  const isDark =
+    theme === 'dark' || (theme === 'system' && document.documentElement.dataset.theme === 'dark')
+  const turn = () => {
+    const next = isDark ? 'light' : 'dark'
+    chooseTheme(next)
+    setTheme(next)
+  }
+  return (
+    <Button kind="quiet" icon onPress={turn} aria-label={isDark ? 'Light colours' : 'Dark colours'}>
+      <Icon name={isDark ? 'sun' : 'moon'} />
+    </Button>
+  )
+}

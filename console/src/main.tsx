@@ -1,0 +1,19 @@
+// Where the page begins: the theme, the session, then the console.
+
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { startSession } from './session.ts'
+import { startTheme } from './theme.ts'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/parts.css'
+
+startTheme()
+void startSession()
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

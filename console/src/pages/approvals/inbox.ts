@@ -1,0 +1,82 @@
+// The inbox as the whole console knows it: every held call, kept up to date by the gate's events.
+// Counts what waits for the navigation and the window's title, and tells the person who looks away.
+
+import { useSyncExternalStore } from 'react'
+import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
+import { get } from '../../api.ts'
+import { listen } from '../../stream.ts'
+
+const KEPT_MAX = 500
+
+export interface Inbox {
+  readonly requests: readonly ApprovalRequest[]
+  readonly state: 'loading' | 'open' | 'lost'
+}
+
+let inbox: Inbox = { requests: [], state: 'loading' }
+const listeners = new Set<() => void>()
+let ending: (() => void) | undefined
+
+function change(next: Partial<Inbox>): void {
+  inbox = { ...inbox, ...next }
+  const waiting = pendingOf(inbox).length
+  document.title = waiting === 0 ? 'Sluice' : `(${waiting}) Sluice`
+  for (const listener of listeners) listener()
+}
+
+export function pendingOf({ requests }: Inbox): readonly ApprovalRequest[] {
+  return requests.filter(({ state }) => state === 'pending')
+}
+
+/** With every sign-in anew. */
+export function openInbox(): () => void {
+  ending?.()
+  change({ requests: [], state: 'loading' })
+  const load = () =>
+    get<{ requests: ApprovalRequest[] }>('/approvals').then(
+      ({ requests }) => change({ requests, state: 'open' }),
+      () => change({ state: 'lost' }),
+    )
+  const end = listen('/approvals/watch', {
+    // What was missed between two streams is in the list.
+    onState: (state) => (state === 'open' ? void load() : change({ state: 'lost' })),
+    onEvent: ({ data }) => {
+      const request = JSON.parse(data) as ApprovalRequest
+      put(request)
+    },
+  })
+  ending = () => {
+    end()
+    document.title = 'Sluice'
+  }
+  return ending
+}
+
+export function put(request: ApprovalRequest): void {
+  const before = inbox.requests.find(({ id }) => id === request.id)
+  const others = inbox.requests.filter(({ id }) => id !== request.id)
+  const requests = [request, ...others].sort((a, b) => b.atMs - a.atMs).slice(0, KEPT_MAX)
+  change({ requests })
+  if (before === undefined && request.state === 'pending') tell(request)
+}
+
+/** Only names that the gate checked: a notification must not carry what a caller wrote. */
+function tell({ server, name, principal }: ApprovalRequest): void {
+  if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted')
+    return
+  const plain = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
+  new Notification('A call waits for you', {
+    body: `${plain(server)}/${plain(name)}, asked by ${plain(principal.id)}`,
+    tag: 'sluice-approval',
+  })
+}
+
+export function useInbox(): Inbox {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => inbox,
+  )
+}

@@ -1,0 +1,230 @@
+// One held call: what wants to run, who asks and why it was held, the arguments, what the session did
+// before, who has voted; and the verdict, which the person proves with a passkey.
+
+import { type JSX, useEffect, useRef, useState } from 'react'
+import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
+import { pathTo } from '../../route.ts'
+import { decideRequest, revealArguments, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Pick, TextArea } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Category, Mark, Risk, wordOf } from '../../ui/marks.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Notice } from '../../ui/page.tsx'
+import { Said, SaidLine } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { ago, clock, date, left } from '../../ui/words.ts'
+import { Arguments } from './arguments.tsx'
+import { put } from './inbox.ts'
+
+const WHILES = [
+  { value: '', says: 'This call only' },
+  { value: '900000', says: 'Calls like this for 15 min' },
+  { value: '3600000', says: 'Calls like this for 1 h' },
+  { value: '28800000', says: 'Calls like this for 8 h' },
+]
+
+export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
+  const now = useNow()
+  const [revealed, setRevealed] = useState<string>()
+  const args = revealed ?? request.args
+  const reveal = () => revealArguments(request.id).then(setRevealed, complain)
+  return (
+    <article className="card request fade-in" aria-label={`${request.server}/${request.name}`}>
+      <div className="request-head">
+        <div className="row">
+          <StateMark request={request} />
+          <Category name={request.category} />
+          <Risk level={request.risk} />
+          <span className="muted small num">
+            {request.state === 'pending' ? left(request.expiresAtMs, now) : ago(request.atMs, now)}
+          </span>
+        </div>
+        <h2 className="request-name">
+          <span className="muted">{request.server}/</span>
+          <Said text={request.name} />
+        </h2>
+        <p className="muted">
+          asked by <Said text={request.principal.id} className="strong" /> ({request.principal.kind}
+          )
+          {request.agent !== null && (
+            <>
+              {' '}
+              through agent{' '}
+              <Link to={pathTo('agents', request.agent)}>
+                <span className="mono">{request.agent.slice(0, 18)}</span>
+              </Link>
+            </>
+          )}{' '}
+          at {clock(request.atMs)}
+        </p>
+      </div>
+
+      <div className="request-body">
+        <section aria-label="Why it was held">
+          <h3>Why it was held</h3>
+          <ul className="stack">
+            {request.asks.map((ask) => (
+              <li key={ask.rule} className="ask-row">
+                <Icon name="ask" />
+                <div>
+                  <Said text={ask.reason === '' ? 'the policy asks for a person' : ask.reason} />
+                  <div className="muted small">
+                    rule <span className="mono">{ask.rule}</span>
+                    {' · '}
+                    {ask.approvedBy.length} of {ask.quorum} approved
+                    {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
+                    {ask.separateDuties && ' · not by whoever asked'}
+                  </div>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </section>
+
+        <section aria-label="Arguments">
+          <div className="row spread">
+            <h3>What will be sent{request.edited && ' (changed by an approver)'}</h3>
+            {request.state === 'pending' &&
+              revealed === undefined &&
+              /•|\*\*\*|masked/.test(args) && (
+                <Button kind="quiet" onPress={reveal}>
+                  Reveal what is masked
+                </Button>
+              )}
+          </div>
+          <Arguments json={args} />
+        </section>
+
+        {request.before.length > 0 && (
+          <section aria-label="What this session did before">
+            <h3>What this session did before</h3>
+            <ol className="before">
+              {request.before.map((step) => (
+                <li key={`${step.atMs}${step.server}${step.name}`} className="row">
+                  <span className="muted num small">{clock(step.atMs)}</span>
+                  <Mark word={wordOf(step.action)} bare />
+                  <SaidLine text={`${step.server}/${step.name}`} className="mono" />
+                </li>
+              ))}
+            </ol>
+          </section>
+        )}
+
+        {request.votes.length > 0 && (
+          <section aria-label="Votes">
+            <h3>Votes</h3>
+            <ul className="stack">
+              {request.votes.map((vote) => (
+                <li key={`${vote.by}${vote.atMs}`} className="row">
+                  <Mark
+                    word={vote.verdict === 'approve' ? 'allow' : 'deny'}
+                    says={vote.verdict === 'approve' ? 'Approved' : 'Denied'}
+                  />
+                  <span className="strong">{vote.by}</span>
+                  <span className="muted small">
+                    {date(vote.atMs)}, {vote.channel}, {vote.proof}
+                  </span>
+                  {vote.comment !== '' && <Said text={`“${vote.comment}”`} />}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {request.why !== '' && <Notice>{request.why}</Notice>}
+      </div>
+      {request.state === 'pending' && <Verdict request={request} />}
+    </article>
+  )
+}
+
+const STATES = {
+  pending: ['ask', 'Waits'],
+  approved: ['allow', 'Approved'],
+  executed: ['allow', 'Executed'],
+  denied: ['deny', 'Denied'],
+  expired: ['hide', 'Expired'],
+  void: ['hide', 'Void'],
+  unknown: ['limited', 'Unknown outcome'],
+} as const
+
+export function StateMark({ request }: { request: ApprovalRequest }): JSX.Element {
+  const [word, says] = STATES[request.state]
+  return <Mark word={word} says={says} />
+}
+
+function Verdict({ request }: { request: ApprovalRequest }): JSX.Element {
+  const me = useMe()
+  const [comment, setComment] = useState('')
+  const [forMs, setForMs] = useState('')
+  const [busy, setBusy] = useState(false)
+  const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
+  const decide = async (verdict: 'approve' | 'deny') => {
+    if (busy) return
+    setBusy(true)
+    try {
+      const asked = {
+        verdict,
+        comment,
+        ...(forMs === '' || verdict === 'deny' ? {} : { forMs: Number(forMs) }),
+      }
+      put(await decideRequest(request.id, asked))
+      say(
+        verdict === 'approve'
+          ? `approved ${request.server}/${request.name}`
+          : `denied ${request.server}/${request.name}`,
+      )
+    } catch (error) {
+      complain(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const latest = useRef(decide)
+  latest.current = decide
+  useEffect(() => {
+    if (!may) return
+    const press = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement
+      if (event.metaKey || event.ctrlKey || event.altKey) return
+      if (target.closest('input, textarea, select, [role="dialog"]') !== null) return
+      if (event.key === 'a') void latest.current('approve')
+      else if (event.key === 'd') void latest.current('deny')
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [may])
+  if (!may)
+    return (
+      <footer className="verdict">
+        <Notice>
+          You are signed in as {me?.roles.join(', ') ?? 'nobody'}: looking is yours, deciding is an
+          approver’s.
+        </Notice>
+      </footer>
+    )
+  return (
+    <footer className="verdict">
+      <TextArea
+        label="Comment, on record with your verdict"
+        quiet
+        rows={1}
+        value={comment}
+        onChange={setComment}
+        placeholder="Comment (optional, on record)"
+      />
+      <div className="verdict-row">
+        <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
+          <Icon name="allow" /> Approve <kbd>A</kbd>
+        </Button>
+        <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
+          <Icon name="deny" /> Deny <kbd>D</kbd>
+        </Button>
+        <Pick label="How long it holds" value={forMs} onChange={setForMs} choices={WHILES} />
+        <span className="muted small">Your passkey confirms it.</span>
+      </div>
+    </footer>
+  )
+}

@@ -1,0 +1,184 @@
+// One call with everything that is on record of it, in a drawer: the verdict and its rule as it stands
+// in the document, guardrails, limits, what was judged, what became of it.
+
+import type { JSX, ReactNode } from 'react'
+import type { CallExplained } from '../../../../src/admin/contract-console.ts'
+import { queryOf } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { pathTo } from '../../route.ts'
+import { Link } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Category, Mark } from '../../ui/marks.tsx'
+import { Fault, Loading } from '../../ui/page.tsx'
+import { Said, SaidAtLength } from '../../ui/said.tsx'
+import { bytes, date, millis } from '../../ui/words.ts'
+
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+}
+
+export function Explained({
+  at: { callId, session, atMs },
+  onClose,
+}: {
+  at: CallAddress
+  onClose: () => void
+}): JSX.Element {
+  const { value, error, reload } = useResource<CallExplained>(
+    `/calls/${encodeURIComponent(callId)}${queryOf({ session, atMs })}`,
+  )
+  return (
+    <Dialog title="One call, explained" onClose={onClose} side>
+      {error !== undefined && <Fault error={error} again={reload} />}
+      {value === undefined && error === undefined && <Loading />}
+      {value !== undefined && <Whole call={value} />}
+    </Dialog>
+  )
+}
+
+function Whole({ call }: { call: CallExplained }): JSX.Element {
+  return (
+    <div className="stack explained">
+      <div className="row">
+        <Mark word={call.word} />
+        <Category name={call.category} />
+        <span className="tag">{call.code}</span>
+      </div>
+      <div className="explained-name">
+        <span className="muted">{call.server}/</span>
+        <Said text={call.name === '' ? call.method : call.name} className="strong" />
+      </div>
+      {call.reason !== '' && (
+        <p>
+          <Said text={call.reason} />
+        </p>
+      )}
+      <Part title="The rule">
+        <p className="mono small">
+          <Said text={call.rule === '' ? 'none' : call.rule} />
+        </p>
+        {call.ruleText !== null && (
+          <>
+            <pre className="code">
+              <Said text={call.ruleText.text} />
+            </pre>
+            <p className="muted small">
+              {call.ruleText.file}, line {call.ruleText.line}
+            </p>
+          </>
+        )}
+      </Part>
+      {call.guardrails.length > 0 && (
+        <Part title="Guardrails that matched">
+          <ul className="stack">
+            {call.guardrails.map(({ name, action, undecided }) => (
+              <li key={name}>
+                <Said text={name} className="strong" /> {action !== null && `says ${action}`}
+                {undecided && ', undecidable, so it counts'}
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {call.limits.length > 0 && (
+        <Part title="Limits it took from">
+          <ul className="stack">
+            {call.limits.map(({ key, amount, max }) => (
+              <li key={key}>
+                <span className="num strong">{amount}</span> of {max}{' '}
+                <Said text={key} className="mono small muted" />
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {call.shadow.length > 0 && (
+        <Part title="What shadow rules would have said">
+          <ul className="stack">
+            {call.shadow.map(({ rule, action, reason }) => (
+              <li key={rule}>
+                {action}: <Said text={reason} /> <span className="mono small muted">{rule}</span>
+              </li>
+            ))}
+          </ul>
+        </Part>
+      )}
+      {call.judged.length > 0 && (
+        <Part title="What it was judged by">
+          <dl className="facts">
+            {call.judged.map(({ path, value }) => (
+              <div key={path} className="contents">
+                <dt className="mono small">
+                  <Said text={path} />
+                </dt>
+                <dd className="mono small">
+                  <SaidAtLength text={value} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Part>
+      )}
+      <Part title="On record">
+        <dl className="facts">
+          <dt>When</dt>
+          <dd className="num">{date(call.atMs)}</dd>
+          <dt>Who</dt>
+          <dd>
+            <Said text={call.principal} />
+          </dd>
+          {call.agent !== null && (
+            <>
+              <dt>Agent</dt>
+              <dd>
+                <Link to={pathTo('agents', call.agent)}>{call.agent}</Link>
+              </dd>
+            </>
+          )}
+          <dt>Session</dt>
+          <dd>
+            <Link to={`/ledger${queryOf({ session: call.session })}`}>
+              <Said text={call.session} className="mono small" />
+            </Link>
+          </dd>
+          <dt>Record</dt>
+          <dd className="num">
+            {call.seq}
+            {call.outcome !== null && `, outcome ${call.outcome.seq}`}
+          </dd>
+          <dt>Policy</dt>
+          <dd className="mono small">{call.policy}</dd>
+          {call.outcome !== null && (
+            <>
+              <dt>Outcome</dt>
+              <dd>
+                {call.outcome.status} after {millis(call.outcome.durationMs)},{' '}
+                {bytes(call.outcome.bytes)}
+                {call.outcome.errorCode !== null && `, error ${call.outcome.errorCode}`}
+                {call.outcome.attempts > 1 && `, ${call.outcome.attempts} attempts`}
+                {call.outcome.givenBack && ', limits given back'}
+              </dd>
+              {call.outcome.labels.length > 0 && (
+                <>
+                  <dt>Labels</dt>
+                  <dd>{call.outcome.labels.join(', ')}</dd>
+                </>
+              )}
+            </>
+          )}
+        </dl>
+      </Part>
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }): JSX.Element {
+  return (
+    <section className="explained-part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}

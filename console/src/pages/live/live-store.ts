@@ -1,0 +1,208 @@
+// What Live knows: the last five minutes second by second, and the last rows. Fed by the gate's ticks;
+// told to the page at most four times a second, whatever passes.
+
+import type {
+  CallWord,
+  LiveHello,
+  LiveRow,
+  LiveTick,
+} from '../../../../src/admin/contract-console.ts'
+import { listen } from '../../stream.ts'
+
+export const WINDOW_S = 300
+const ROWS_MAX = 1_000
+
+export interface Second {
+  /** Calls by `server\ntool\nword`. */
+  readonly counts: Map<string, number>
+  latency: number[]
+}
+
+export interface LiveState {
+  readonly rows: readonly LiveRow[]
+  readonly seconds: ReadonlyMap<number, Second>
+  readonly boundsMs: readonly number[]
+  readonly state: 'loading' | 'open' | 'lost'
+  /** Rows that were left out because there were too many. */
+  readonly left: number
+  readonly version: number
+}
+
+export class LiveStore {
+  #state: LiveState = {
+    ...{ rows: [], seconds: new Map(), boundsMs: [], state: 'loading', left: 0, version: 0 },
+  }
+  readonly #seconds = new Map<number, Second>()
+  readonly #listeners = new Set<() => void>()
+  #rows: LiveRow[] = []
+  #frame: number | undefined
+  #left = 0
+  #connection: LiveState['state'] = 'loading'
+  #boundsMs: readonly number[] = []
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly now = (): LiveState => this.#state
+
+  open(): () => void {
+    return listen('/live', {
+      onState: (state) => {
+        this.#connection = state
+        this.#soon()
+      },
+      onEvent: ({ event, data }) => {
+        if (event === 'hello') this.#hello(JSON.parse(data) as LiveHello)
+        else if (event === 'tick') this.#tick(JSON.parse(data) as LiveTick)
+        this.#soon()
+      },
+    })
+  }
+
+  #hello({ boundsMs, rows, past, stretchMs }: LiveHello): void {
+    this.#boundsMs = boundsMs
+    const known = new Set(this.#rows.map(({ callId }) => callId))
+    this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
+    const newest = Math.min(...this.#seconds.keys(), Number.POSITIVE_INFINITY)
+    // A stretch is spread over its seconds; what ticks have told already is not told twice.
+    for (const { atMs, counts } of past) {
+      const first = Math.floor(atMs / 1_000)
+      const length = stretchMs / 1_000
+      for (let second = first; second < first + length; second++) {
+        if (second >= newest) continue
+        for (const [word, n] of Object.entries(counts))
+          this.#add(second, `\n\n${word}`, (n as number) / length)
+      }
+    }
+  }
+
+  #tick({ atMs, counts, latency, rows, settled, left }: LiveTick): void {
+    const second = Math.floor(atMs / 1_000)
+    for (const [server, tool, word, n] of counts)
+      this.#add(second, `${server}\n${tool}\n${word}`, n)
+    const kept = this.#second(second)
+    kept.latency = latency.map((n, at) => n + (kept.latency[at] ?? 0))
+    this.#left += left
+    const ended = new Map(settled.map(([callId, status, ms]) => [callId, { status, ms }]))
+    if (ended.size > 0)
+      this.#rows = this.#rows.map((row) => {
+        const end = ended.get(row.callId)
+        return end === undefined ? row : { ...row, status: end.status, durationMs: end.ms }
+      })
+    this.#rows = [...this.#rows, ...rows].slice(-ROWS_MAX)
+    for (const old of this.#seconds.keys())
+      if (old < second - WINDOW_S * 2) this.#seconds.delete(old)
+  }
+
+  #second(at: number): Second {
+    let second = this.#seconds.get(at)
+    if (second === undefined) {
+      second = { counts: new Map(), latency: [] }
+      this.#seconds.set(at, second)
+    }
+    return second
+  }
+
+  #add(at: number, key: string, n: number): void {
+    const { counts } = this.#second(at)
+    counts.set(key, (counts.get(key) ?? 0) + n)
+  }
+
+  #soon(): void {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined
+      this.#state = {
+        rows: this.#rows,
+        seconds: this.#seconds,
+        boundsMs: this.#boundsMs,
+        state: this.#connection,
+        left: this.#left,
+        version: this.#state.version + 1,
+      }
+      for (const listener of this.#listeners) listener()
+    })
+  }
+}
+
+export interface Filter {
+  readonly word: string
+  readonly server: string
+  readonly q: string
+}
+
+export function fits(filter: Filter, row: LiveRow): boolean {
+  if (filter.word !== '' && row.word !== filter.word) return false
+  if (filter.server !== '' && row.server !== filter.server) return false
+  if (filter.q === '') return true
+  const text = `${row.server}/${row.name} ${row.method} ${row.principal} ${row.agent ?? ''} ${row.session} ${row.reason}`
+  return text.toLowerCase().includes(filter.q.toLowerCase())
+}
+
+/** Calls a second by word, and the tools that were called and refused most. */
+export function figuresOf({ seconds }: LiveState, nowS: number, server: string) {
+  const from = nowS - WINDOW_S
+  const times: number[] = []
+  const words: Record<CallWord, number[]> = { allow: [], ask: [], deny: [], hide: [], limited: [] }
+  const called = new Map<string, number>()
+  const refused = new Map<string, number>()
+  for (let at = from; at <= nowS; at++) {
+    times.push(at)
+    for (const list of Object.values(words)) list.push(0)
+    for (const [key, n] of seconds.get(at)?.counts ?? []) {
+      const [of = '', tool = '', word = ''] = key.split('\n')
+      if (server !== '' && of !== server) continue
+      const list = words[word as CallWord]
+      if (list === undefined) continue
+      list[list.length - 1] = (list.at(-1) ?? 0) + n
+      if (of === '') continue
+      const name = `${of}/${tool}`
+      called.set(name, (called.get(name) ?? 0) + n)
+      if (word !== 'allow') refused.set(name, (refused.get(name) ?? 0) + n)
+    }
+  }
+  return { times, words, called: topOf(called), refused: topOf(refused) }
+}
+
+function topOf(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort(([, a], [, b]) => b - a).slice(0, 8)
+}
+
+/** Percentiles of each second, between the bounds of their bucket; null where nothing was called. */
+export function percentilesOf(
+  { seconds, boundsMs }: LiveState,
+  nowS: number,
+  shares: readonly number[],
+): (number | null)[][] {
+  const lists: (number | null)[][] = shares.map(() => [])
+  for (let at = nowS - WINDOW_S; at <= nowS; at++) {
+    // Three seconds together: a quiet gate would otherwise draw needles.
+    const counts = [at - 2, at - 1, at].map((one) => seconds.get(one)?.latency ?? [])
+    const sum = boundsMs.map((_, bucket) =>
+      counts.reduce((all, one) => all + (one[bucket] ?? 0), 0),
+    )
+    for (const [index, share] of shares.entries())
+      lists[index]?.push(percentile(sum, boundsMs, share))
+  }
+  return lists
+}
+
+export function percentile(
+  counts: readonly number[],
+  boundsMs: readonly number[],
+  share: number,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  let wanted = total * share
+  for (const [at, count] of counts.entries()) {
+    if (wanted <= count && count > 0) {
+      const low = at === 0 ? 0 : (boundsMs[at - 1] ?? 0)
+      const high = boundsMs[at] ?? low
+      return low + ((high - low) * wanted) / count
+    }
+    wanted -= count
+  }
+  return boundsMs.at(-1) ?? null
+}

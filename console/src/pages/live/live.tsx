@@ -1,0 +1,273 @@
+// Live: calls as they pass, coloured by what became of them; how many, how fast, which tools, what is
+// refused. Filters stand in the address; a click shows the whole explanation.
+
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type JSX, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import type { LiveRow } from '../../../../src/admin/contract-console.ts'
+import { setQuery, useRoute } from '../../route.ts'
+import { Button } from '../../ui/button.tsx'
+import { Chips, Pick, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Mark, WORDS, type Word } from '../../ui/marks.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Empty, PageHead } from '../../ui/page.tsx'
+import { SaidLine } from '../../ui/said.tsx'
+import { clock, count, millis, short } from '../../ui/words.ts'
+import { type CallAddress, Explained } from './explained.tsx'
+import {
+  figuresOf,
+  fits,
+  type LiveState,
+  LiveStore,
+  percentilesOf,
+  WINDOW_S,
+} from './live-store.ts'
+import { Plot } from './plot.tsx'
+import './live.css'
+
+const SHARES = [0.5, 0.95, 0.99] as const
+const CHOICES = [
+  { value: 'all', says: 'All' },
+  { value: 'allow', says: 'Allowed' },
+  { value: 'ask', says: 'Held' },
+  { value: 'deny', says: 'Denied' },
+  { value: 'limited', says: 'Limited' },
+  { value: 'hide', says: 'Hidden' },
+]
+
+export function Live(): JSX.Element {
+  const [store] = useState(() => new LiveStore())
+  useEffect(() => store.open(), [store])
+  const live = useSyncExternalStore(store.subscribe, store.now)
+  const [frozen, setFrozen] = useState<LiveState>()
+  const state = frozen ?? live
+  const { query } = useRoute()
+  const filter = {
+    word: query.get('word') ?? '',
+    server: query.get('server') ?? '',
+    q: query.get('q') ?? '',
+  }
+  const [open, setOpen] = useState<CallAddress>()
+  const nowS = Math.floor(useNow() / 1_000)
+  const figures = useMemo(
+    () => ({ of: state.version, ...figuresOf(state, nowS, filter.server) }),
+    [state, nowS, filter.server],
+  )
+  const lines = useMemo(
+    () => ({ of: state.version, lists: percentilesOf(state, nowS, SHARES) }),
+    [state, nowS],
+  )
+  const servers = [...new Set(state.rows.map(({ server }) => server))].sort()
+  const rows = state.rows.filter((row) => fits(filter, row))
+  return (
+    <div className="page">
+      <PageHead title="Live">
+        <span className="row small muted" role="status">
+          <span className={`dot ${live.state === 'open' ? 'up' : 'failing'}`} />
+          {live.state === 'open'
+            ? 'connected'
+            : live.state === 'lost'
+              ? 'connection lost'
+              : 'connecting'}
+        </span>
+        <Chips
+          label="Which calls"
+          value={filter.word === '' ? 'all' : filter.word}
+          onChange={(word) => setQuery({ word: word === 'all' ? '' : word })}
+          choices={CHOICES}
+        />
+        <Pick
+          label="Server"
+          value={filter.server}
+          onChange={(server) => setQuery({ server })}
+          choices={[
+            { value: '', says: 'All servers' },
+            ...servers.map((name) => ({ value: name, says: name })),
+          ]}
+        />
+        <TextField
+          label="Search calls"
+          quiet
+          className="search"
+          placeholder="Tool, principal, agent, reason"
+          value={filter.q}
+          onChange={(q) => setQuery({ q })}
+        />
+        <Button
+          icon
+          aria-label={frozen === undefined ? 'Pause' : 'Go on'}
+          onPress={() => setFrozen(frozen === undefined ? live : undefined)}
+        >
+          <Icon name={frozen === undefined ? 'pause' : 'play'} />
+        </Button>
+      </PageHead>
+      <div className="page-body live-body">
+        <div className="live-plots">
+          <section className="card" aria-label="Calls a second">
+            <Legend words={figures.words} />
+            <Plot
+              label="Calls a second by decision"
+              stacked
+              times={figures.times}
+              lines={WORDS.map((word) => ({
+                ...{ says: word, colour: `--${word}-line`, values: figures.words[word] },
+              }))}
+              unit={short}
+            />
+          </section>
+          <section className="card" aria-label="How long calls took">
+            <div className="plot-head">
+              <h3>Time a call</h3>
+              {SHARES.map((share, at) => (
+                <span key={share} className="row small">
+                  <span className={`swatch p${share * 100}`} aria-hidden="true" />p{share * 100}{' '}
+                  <b className="num">
+                    {millis(lines.lists[at]?.findLast((value) => value !== null) ?? 0)}
+                  </b>
+                </span>
+              ))}
+            </div>
+            <Plot
+              label="Percentiles of the time a call takes"
+              times={figures.times}
+              lines={SHARES.map((share, at) => ({
+                ...{ says: `p${share * 100}`, values: lines.lists[at] ?? [] },
+                colour: (['--allow-line', '--accent', '--limited-line'] as const)[at] ?? '--accent',
+              }))}
+              unit={millis}
+            />
+          </section>
+          <Tops title="Most called" list={figures.called} word="allow" />
+          <Tops title="Most refused" list={figures.refused} word="deny" />
+        </div>
+        <Rows rows={rows} onOpen={setOpen} left={state.left} />
+      </div>
+      {open !== undefined && <Explained at={open} onClose={() => setOpen(undefined)} />}
+    </div>
+  )
+}
+
+function Legend({ words }: { words: Readonly<Record<Word, readonly number[]>> }): JSX.Element {
+  const total = (list: readonly number[]) => Math.round(list.reduce((sum, n) => sum + n, 0))
+  return (
+    <div className="plot-head">
+      <h3>Calls a second</h3>
+      {WORDS.map((word) => (
+        <span key={word} className="row small">
+          <Mark word={word} bare says={word} /> <b className="num">{count(total(words[word]))}</b>
+        </span>
+      ))}
+      <span className="muted small">in {WINDOW_S / 60} min</span>
+    </div>
+  )
+}
+
+function Tops({
+  title,
+  list,
+  word,
+}: {
+  title: string
+  list: readonly [string, number][]
+  word: Word
+}): JSX.Element {
+  const most = list[0]?.[1] ?? 1
+  return (
+    <section className="card tops" aria-label={title}>
+      <h3>{title}</h3>
+      {list.length === 0 && <p className="muted small">nothing in the last {WINDOW_S / 60} min</p>}
+      <ol>
+        {list.slice(0, 6).map(([name, n]) => (
+          <li key={name} className="top">
+            <meter className={`bar ${word}-bar`} min={0} max={most} value={n} aria-label={name} />
+            <SaidLine text={name} className="top-name" />
+            <b className="num small">{count(n)}</b>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Rows({
+  rows,
+  onOpen,
+  left,
+}: {
+  rows: readonly LiveRow[]
+  onOpen: (at: CallAddress) => void
+  left: number
+}): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const newest = useMemo(() => [...rows].reverse(), [rows])
+  const virtual = useVirtualizer({
+    count: newest.length,
+    getScrollElement: () => place.current,
+    estimateSize: () => 32,
+    overscan: 12,
+    getItemKey: (at) => newest[at]?.callId ?? at,
+  })
+  if (newest.length === 0)
+    return (
+      <section className="card live-rows" aria-label="Calls">
+        <Empty icon="live" title="No calls yet">
+          Point an MCP client at the gate; every call appears here as it passes.
+        </Empty>
+      </section>
+    )
+  return (
+    <section className="card live-rows" aria-label="Calls">
+      <div className="live-head" aria-hidden="true">
+        <span>Time</span>
+        <span>Decision</span>
+        <span>Tool</span>
+        <span>Who</span>
+        <span>Reason</span>
+        <span>Took</span>
+      </div>
+      <div ref={place} className="live-scroll">
+        <ul style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const row = newest[index] as LiveRow
+            return (
+              <li key={key} className="live-item" style={{ transform: `translateY(${start}px)` }}>
+                <button
+                  type="button"
+                  className="live-row"
+                  title={row.reason}
+                  onClick={() => onOpen(row)}
+                >
+                  <span className="num muted">{clock(row.atMs)}</span>
+                  <span>
+                    <Mark word={row.word} />
+                  </span>
+                  <SaidLine
+                    text={`${row.server}/${row.name === '' ? row.method : row.name}`}
+                    className="strong"
+                  />
+                  <SaidLine
+                    text={row.agent === null ? row.principal : `${row.principal} · agent`}
+                    className="muted"
+                  />
+                  <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
+                  <span className="num muted">{tookOf(row)}</span>
+                </button>
+              </li>
+            )
+          })}
+        </ul>
+      </div>
+      {left > 0 && (
+        <p className="live-left muted small">
+          {count(left)} calls were counted but have no row: 50 a second are shown, refusals first.
+        </p>
+      )}
+    </section>
+  )
+}
+
+function tookOf({ word, status, durationMs }: LiveRow): string {
+  if (durationMs !== null)
+    return status === 'answered' ? millis(durationMs) : `${status} ${millis(durationMs)}`
+  return word === 'allow' ? '…' : ''
+}

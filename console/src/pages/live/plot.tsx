@@ -1,0 +1,136 @@
+// A plot over time that keeps its size and its colours: lines or stacked areas, drawn by uPlot on a
+// canvas. Beside it a table in words for those who do not see it.
+
+import { type JSX, useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+export interface Line {
+  readonly says: string
+  /** A custom property of the page. */
+  readonly colour: string
+  readonly values: readonly (number | null)[]
+}
+
+export function Plot({
+  label,
+  times,
+  lines,
+  stacked = false,
+  height = 150,
+  unit,
+}: {
+  label: string
+  times: readonly number[]
+  lines: readonly Line[]
+  stacked?: boolean
+  height?: number
+  unit: (value: number) => string
+}): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>(undefined)
+  const data = [times, ...(stacked ? stack(lines) : lines.map(({ values }) => values))]
+  const latest = useRef(data)
+  latest.current = data
+  const names = lines.map(({ says, colour }) => `${says}${colour}`).join()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew only for other lines
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const make = () => {
+      plot.current?.destroy()
+      plot.current = new uPlot(
+        optionsOf(element.clientWidth, height, lines, stacked, unit),
+        latest.current as uPlot.AlignedData,
+        element,
+      )
+    }
+    make()
+    const resized = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height }),
+    )
+    resized.observe(element)
+    window.addEventListener('sluice-theme', make)
+    return () => {
+      resized.disconnect()
+      window.removeEventListener('sluice-theme', make)
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+  }, [names, height])
+
+  useEffect(() => {
+    plot.current?.setData(latest.current as uPlot.AlignedData)
+  })
+
+  const said = lines
+    .map(({ says, values }) => `${says} ${unit(values.findLast((value) => value !== null) ?? 0)}`)
+    .join(', ')
+  return (
+    <figure className="plot">
+      <div ref={place} role="img" aria-label={`${label}: now ${said}`} />
+    </figure>
+  )
+}
+
+function stack(lines: readonly Line[]): (number | null)[][] {
+  const sums: number[] = []
+  const stacked = [...lines].reverse().map(({ values }) =>
+    values.map((value, at) => {
+      sums[at] = (sums[at] ?? 0) + (value ?? 0)
+      return sums[at] ?? 0
+    }),
+  )
+  return stacked.reverse()
+}
+
+function optionsOf(
+  width: number,
+  height: number,
+  lines: readonly Line[],
+  stacked: boolean,
+  unit: (value: number) => string,
+): uPlot.Options {
+  const style = getComputedStyle(document.documentElement)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const font = `11px ${style.getPropertyValue('--font')}`
+  const axis = {
+    font,
+    stroke: colour('--muted'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width,
+    height,
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    legend: { show: false },
+    padding: [8, 18, 0, 0],
+    scales: {
+      x: { range: (plot) => [plot.data[0][0] ?? 0, plot.data[0].at(-1) ?? 1] },
+      y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+    },
+    axes: [
+      { ...axis, size: 24, values: (_: uPlot, splits: number[]) => splits.map(clock) },
+      { ...axis, size: 52, values: (_: uPlot, splits: number[]) => splits.map(unit) },
+    ],
+    series: [
+      {},
+      ...lines.map((line) => ({
+        label: line.says,
+        stroke: colour(line.colour),
+        width: 1.5,
+        points: { show: false },
+        spanGaps: false,
+        ...(stacked ? { fill: `${colour(line.colour)}44` } : {}),
+      })),
+    ],
+  }
+}
+
+function clock(seconds: number): string {
+  const at = new Date(seconds * 1_000)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+}

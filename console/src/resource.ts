@@ -1,0 +1,47 @@
+// Data of a page: asked for when the page opens or its address changes, kept while it is asked for
+// again, and an error in place of it where it cannot be had.
+
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { ApiError, get } from './api.ts'
+
+export interface Resource<Value> {
+  readonly value: Value | undefined
+  readonly error: ApiError | undefined
+  readonly reload: () => void
+}
+
+/** Nothing is asked while `path` is undefined. `everyMs`: again and again. */
+export function useResource<Value>(path: string | undefined, everyMs?: number): Resource<Value> {
+  const [state, setState] = useState<{ path?: string; value?: Value; error?: ApiError }>({})
+  const asking = useRef<AbortController>(undefined)
+  const reload = useCallback(() => {
+    asking.current?.abort()
+    if (path === undefined) return
+    const mine = new AbortController()
+    asking.current = mine
+    get<Value>(path, mine.signal).then(
+      (value) => setState({ path, value }),
+      (error: Error) => {
+        if (mine.signal.aborted) return
+        const fault = error instanceof ApiError ? error : new ApiError(0, '', error.message, '')
+        setState((before) =>
+          before.path === path ? { ...before, error: fault } : { path, error: fault },
+        )
+      },
+    )
+  }, [path])
+  useEffect(() => {
+    reload()
+    const timer = everyMs === undefined ? undefined : setInterval(reload, everyMs)
+    return () => {
+      asking.current?.abort()
+      clearInterval(timer)
+    }
+  }, [reload, everyMs])
+  const isMine = state.path === path
+  return {
+    value: isMine ? state.value : undefined,
+    error: isMine ? state.error : undefined,
+    reload,
+  }
+}

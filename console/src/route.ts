@@ -1,0 +1,63 @@
+// Where in the console we are: the path names the page and what is open in it, the query the
+// filters, so that every view can be linked to and the back button works.
+
+import { useSyncExternalStore } from 'react'
+
+export interface Route {
+  readonly page: string
+  /** What follows the page in the path, decoded. */
+  readonly rest: readonly string[]
+  readonly query: URLSearchParams
+}
+
+const listeners = new Set<() => void>()
+let route = read()
+
+function read(): Route {
+  const [page = '', ...rest] = location.pathname.split('/').slice(1).map(decode)
+  return { page, rest: rest.filter(Boolean), query: new URLSearchParams(location.search) }
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+function changed(): void {
+  route = read()
+  for (const listener of listeners) listener()
+}
+
+window.addEventListener('popstate', changed)
+
+export function go(path: string, replace = false): void {
+  history[replace ? 'replaceState' : 'pushState'](null, '', path)
+  changed()
+}
+
+/** The same page with other filters; empty values are left out. */
+export function setQuery(values: Readonly<Record<string, string | undefined>>): void {
+  const query = new URLSearchParams(location.search)
+  for (const [name, value] of Object.entries(values))
+    if (value === undefined || value === '') query.delete(name)
+    else query.set(name, value)
+  const text = query.toString()
+  go(`${location.pathname}${text === '' ? '' : `?${text}`}`, true)
+}
+
+export function pathTo(page: string, ...rest: string[]): string {
+  return `/${[page, ...rest.map(encodeURIComponent)].join('/')}`
+}
+
+export function useRoute(): Route {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => route,
+  )
+}

@@ -1,0 +1,140 @@
+// Who is signed in, and how: a one-time code of `sluice console` in the address, or a passkey. The
+// token stays in this tab's memory and nowhere else. What decides something carries a fresh passkey
+// assertion that is bound to that very request.
+
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
+import { useSyncExternalStore } from 'react'
+import type { ApprovalRequest, Me, SignedIn, SignInWays } from '../../src/admin/contract.ts'
+import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
+
+export interface Session {
+  readonly state: 'starting' | 'out' | 'in'
+  readonly me: Me | undefined
+  readonly ways: SignInWays | undefined
+  readonly error: ApiError | undefined
+}
+
+let session: Session = { state: 'starting', me: undefined, ways: undefined, error: undefined }
+const listeners = new Set<() => void>()
+
+function change(next: Partial<Session>): void {
+  session = { ...session, ...next }
+  for (const listener of listeners) listener()
+}
+
+export function useSession(): Session {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => session,
+  )
+}
+
+export function useMe(): Me | undefined {
+  return useSession().me
+}
+
+/** An admin may do everything. */
+export function mayAct(me: Me | undefined, role: 'approver' | 'policy-manager' | 'admin'): boolean {
+  return me?.roles.includes(role) === true || me?.roles.includes('admin') === true
+}
+
+export async function startSession(): Promise<void> {
+  whenSignedOut(() => {
+    holdToken(undefined)
+    change({ state: 'out', me: undefined })
+  })
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  // Out of the address at once: it is of no use a second time, and nobody should copy it.
+  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
+  try {
+    if (code !== null) return await enter({ code })
+  } catch (error) {
+    change({ error: asFault(error) })
+  }
+  const ways = await get<SignInWays>('/sign-in').catch((error) => {
+    change({ error: asFault(error) })
+    return undefined
+  })
+  change({ state: 'out', ways })
+}
+
+export async function signInWithPasskey(): Promise<void> {
+  change({ error: undefined })
+  try {
+    const { challenge } = await post<{ challenge: never }>('/sign-in/challenge')
+    await enter({ assertion: await startAuthentication({ optionsJSON: challenge }) })
+  } catch (error) {
+    change({ error: asFault(error) })
+  }
+}
+
+async function enter(by: object): Promise<void> {
+  const { token, me } = await post<SignedIn>('/sign-in', by)
+  holdToken(token)
+  change({ state: 'in', me, error: undefined })
+}
+
+export async function refreshMe(): Promise<void> {
+  change({ me: await get<Me>('/me') })
+}
+
+export function signOut(): void {
+  void call('DELETE', '/sign-in').catch(() => {})
+  holdToken(undefined)
+  change({ state: 'out', me: undefined })
+}
+
+/** `pin` where the person has one: the gate asks for it once more. */
+export async function addPasskey(label: string, pin: string): Promise<void> {
+  const { challenge } = await post<{ challenge: never }>('/passkeys/challenge')
+  const attestation = await startRegistration({ optionsJSON: challenge })
+  const body = { label, attestation, ...(pin === '' ? {} : { pin }) }
+  if (pin === '' && session.me?.passkeys.length) await proven('POST', '/passkeys', body)
+  else await post('/passkeys', body)
+  await refreshMe()
+}
+
+/** A request with a passkey assertion for just this one. */
+export async function proven<Answer>(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const wish = { method, path: `/api${path}`, body: text }
+  const { challenge } = await post<{ challenge: never }>('/proofs', wish)
+  const assertion = await startAuthentication({ optionsJSON: challenge })
+  const headers = authorised({
+    'sluice-proof': btoa(JSON.stringify(assertion)),
+    ...(text === '' ? {} : { 'content-type': 'application/json' }),
+  })
+  const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
+  if (text !== '') request.body = text
+  const response = await fetch(wish.path, request)
+  if (!response.ok) throw await refusal(response)
+  return (response.status === 204 ? undefined : await response.json()) as Answer
+}
+
+export async function decideRequest(
+  id: string,
+  { verdict, comment, forMs }: { verdict: 'approve' | 'deny'; comment: string; forMs?: number },
+): Promise<ApprovalRequest> {
+  const body = { verdict, comment, ...(forMs === undefined ? {} : { forAWhile: { forMs } }) }
+  return proven<ApprovalRequest>('POST', `/approvals/${encodeURIComponent(id)}/verdict`, body)
+}
+
+export async function revealArguments(id: string): Promise<string> {
+  const path = `/approvals/${encodeURIComponent(id)}/reveal`
+  return (await call<{ args: string }>('POST', path, {})).args
+}
+
+function asFault(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const { name, message } = error as Error
+  if (name === 'NotAllowedError' || name === 'AbortError')
+    return new ApiError(0, 'CANCELLED', 'the passkey was not used', 'try again when you are ready')
+  return new ApiError(0, name, message, '')
+}

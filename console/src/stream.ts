@@ -1,0 +1,86 @@
+// Server-sent events over fetch, for EventSource cannot send the token in a header. A stream that
+// breaks is taken up again after its last event; what comes is handed on event by event.
+
+import { authorised, refusal } from './api.ts'
+
+const PAUSE_MS_MIN = 500
+const PAUSE_MS_MAX = 10_000
+
+export interface StreamEvent {
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+export interface StreamHandlers {
+  readonly onEvent: (event: StreamEvent) => void
+  readonly onState?: (state: 'open' | 'lost') => void
+}
+
+/** Returns what ends it. */
+export function listen(path: string, { onEvent, onState }: StreamHandlers): () => void {
+  const ending = new AbortController()
+  void run()
+  return () => ending.abort()
+
+  async function run(): Promise<void> {
+    let last = ''
+    let pauseMs = PAUSE_MS_MIN
+    while (!ending.signal.aborted) {
+      try {
+        const headers = authorised({ accept: 'text/event-stream' })
+        if (last !== '') headers['last-event-id'] = last
+        const request = { headers, signal: ending.signal, cache: 'no-store' as const }
+        const response = await fetch(`/api${path}`, request)
+        if (!response.ok || response.body === null) throw await refusal(response)
+        onState?.('open')
+        pauseMs = PAUSE_MS_MIN
+        for await (const event of eventsOf(response.body)) {
+          if (event.id !== '') last = event.id
+          onEvent(event)
+        }
+      } catch (error) {
+        if (ending.signal.aborted) return
+        const { status } = error as { status?: number }
+        if (status === 401 || status === 403) return onState?.('lost')
+      }
+      if (ending.signal.aborted) return
+      onState?.('lost')
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2)
+    }
+  }
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as never)
+    .getReader() as ReadableStreamDefaultReader<string>
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    rest += value
+    const blocks = rest.split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const event = parseBlock(block)
+      if (event !== undefined) yield event
+    }
+  }
+}
+
+export function parseBlock(block: string): StreamEvent | undefined {
+  let [id, event] = ['', 'message']
+  const data: string[] = []
+  for (const line of block.split('\n')) {
+    const at = line.indexOf(':')
+    if (at < 1) continue
+    const value = line.slice(at + 1).replace(/^ /, '')
+    const field = line.slice(0, at)
+    if (field === 'id') id = value
+    else if (field === 'event') event = value
+    else if (field === 'data') data.push(value)
+  }
+  return data.length === 0 ? undefined : { id, event, data: data.join('\n') }
+}

@@ -1,0 +1,42 @@
+// Light or dark: what the system says, unless the person chose. Only this choice is kept in the
+// browser; nothing that a server or the gate says is.
+
+const KEY = 'sluice-theme'
+
+export type Theme = 'light' | 'dark' | 'system'
+
+const systemDark = window.matchMedia('(prefers-color-scheme: dark)')
+
+export function chosenTheme(): Theme {
+  const kept = read()
+  return kept === 'light' || kept === 'dark' ? kept : 'system'
+}
+
+export function chooseTheme(theme: Theme): void {
+  try {
+    if (theme === 'system') localStorage.removeItem(KEY)
+    else localStorage.setItem(KEY, theme)
+  } catch {
+    // Storage may be forbidden; then the choice lasts as long as the page.
+  }
+  apply(theme)
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(KEY)
+  } catch {
+    return null
+  }
+}
+
+function apply(theme: Theme): void {
+  const dark = theme === 'dark' || (theme === 'system' && systemDark.matches)
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light'
+  window.dispatchEvent(new Event('sluice-theme'))
+}
+
+export function startTheme(): void {
+  apply(chosenTheme())
+  systemDark.addEventListener('change', () => apply(chosenTheme()))
+}

@@ -1,0 +1,52 @@
+// A button, and a link that stays inside the console.
+
+import type { JSX, MouseEvent, ReactNode } from 'react'
+import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Button'
+import { go } from '../route.ts'
+
+type Kind = 'plain' | 'primary' | 'approve' | 'refuse' | 'quiet'
+
+export function Button({
+  kind = 'plain',
+  icon = false,
+  large = false,
+  ...props
+}: Omit<ButtonProps, 'className' | 'style'> & {
+  kind?: Kind
+  icon?: boolean
+  large?: boolean
+}): JSX.Element {
+  const names = ['btn', kind, icon ? 'icon' : '', large ? 'large' : ''].filter(Boolean)
+  return <AriaButton {...props} className={names.join(' ')} />
+}
+
+export function Link({
+  to,
+  children,
+  className,
+  current,
+  label,
+}: {
+  to: string
+  children: ReactNode
+  className?: string
+  current?: boolean
+  label?: string
+}): JSX.Element {
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    go(to)
+  }
+  return (
+    <a
+      href={to}
+      onClick={follow}
+      className={className}
+      aria-current={current ? 'page' : undefined}
+      aria-label={label}
+    >
+      {children}
+    </a>
+  )
+}

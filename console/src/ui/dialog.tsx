@@ -1,0 +1,46 @@
+// A dialog over the page, or a drawer at its side: closes by Escape and by a click beside it.
+
+import type { JSX, ReactNode } from 'react'
+import { Heading } from 'react-aria-components/Heading'
+import { Dialog as AriaDialog, Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { Button } from './button.tsx'
+import { Icon } from './icons.tsx'
+
+export function Dialog({
+  title,
+  onClose,
+  children,
+  side = false,
+  wide = false,
+}: {
+  title: ReactNode
+  onClose: () => void
+  children: ReactNode
+  side?: boolean
+  wide?: boolean
+}): JSX.Element {
+  return (
+    <ModalOverlay
+      isOpen
+      isDismissable
+      onOpenChange={(open) => !open && onClose()}
+      className={side ? 'scrim side' : 'scrim'}
+    >
+      <Modal className={wide ? 'dialog wide' : 'dialog'}>
+        <AriaDialog>
+          <div className="stack">
+            <div className="row spread">
+              <Heading slot="title" level={2}>
+                {title}
+              </Heading>
+              <Button kind="quiet" icon aria-label="Close" onPress={onClose}>
+                <Icon name="close" />
+              </Button>
+            </div>
+            {children}
+          </div>
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  )
+}

@@ -1,0 +1,128 @@
+// Fields with their labels: text, several lines, one of a few, and a choice as chips.
+
+import { type JSX, useId } from 'react'
+import { ToggleButton } from 'react-aria-components/ToggleButton'
+import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
+
+interface Common {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly placeholder?: string
+  /** For screen readers only. */
+  readonly quiet?: boolean
+}
+
+export function TextField({
+  label,
+  value,
+  onChange,
+  placeholder,
+  quiet = false,
+  type = 'text',
+  className = '',
+}: Common & { type?: string; className?: string }): JSX.Element {
+  const id = useId()
+  return (
+    <div className={`field ${className}`}>
+      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      <input
+        id={id}
+        className="input"
+        type={type}
+        value={value}
+        placeholder={placeholder}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
+  )
+}
+
+export function TextArea({
+  label,
+  value,
+  onChange,
+  placeholder,
+  quiet = false,
+  rows = 3,
+  mono = false,
+}: Common & { rows?: number; mono?: boolean }): JSX.Element {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      <textarea
+        id={id}
+        className={mono ? 'area mono' : 'area'}
+        rows={rows}
+        value={value}
+        placeholder={placeholder}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
+  )
+}
+
+export interface Choice {
+  readonly value: string
+  readonly says: string
+}
+
+export function Pick({
+  label,
+  value,
+  onChange,
+  choices,
+  quiet = true,
+}: Omit<Common, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      <select
+        id={id}
+        className="pick"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.says}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+export function Chips({
+  label,
+  value,
+  onChange,
+  choices,
+}: Omit<Common, 'placeholder' | 'quiet'> & { choices: readonly Choice[] }): JSX.Element {
+  return (
+    <ToggleButtonGroup
+      aria-label={label}
+      className="chips"
+      selectionMode="single"
+      disallowEmptySelection
+      selectedKeys={[value]}
+      onSelectionChange={(keys) => onChange(String([...keys][0]))}
+    >
+      {choices.map((choice) => (
+        <ToggleButton key={choice.value} id={choice.value} className="chip">
+          {choice.says}
+        </ToggleButton>
+      ))}
+    </ToggleButtonGroup>
+  )
+}

@@ -1,0 +1,92 @@
+// What a server says may hold characters that nobody sees and a model reads. Cut into stretches to
+// show as they are and characters to show as marks; the ranges are the gate's own (src/guard).
+
+const RANGES: readonly (readonly [from: number, to: number])[] = [
+  ...([
+    [0x0, 0x8],
+    [0xb, 0xc],
+    [0xe, 0x1f],
+    [0x7f, 0x9f],
+    [0xad, 0xad],
+    [0x34f, 0x34f],
+  ] as const),
+  ...([
+    [0x61c, 0x61c],
+    [0x115f, 0x1160],
+    [0x17b4, 0x17b5],
+    [0x180b, 0x180f],
+  ] as const),
+  ...([
+    [0x200b, 0x200f],
+    [0x2028, 0x202e],
+    [0x2060, 0x206f],
+    [0x3164, 0x3164],
+  ] as const),
+  ...([
+    [0xfeff, 0xfeff],
+    [0xffa0, 0xffa0],
+    [0xfff9, 0xfffb],
+    [0x1d173, 0x1d17a],
+  ] as const),
+  ...([[0xe0000, 0xe0fff]] as const),
+]
+
+const HIDDEN = new RegExp(
+  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`,
+  'gu',
+)
+
+const NAMES: Readonly<Record<number, string>> = {
+  0: 'NUL',
+  7: 'BEL',
+  8: 'BS',
+  27: 'ESC',
+  127: 'DEL',
+  173: 'SHY',
+  8203: 'ZWSP',
+  8204: 'ZWNJ',
+  8205: 'ZWJ',
+  8206: 'LRM',
+  8207: 'RLM',
+  8234: 'LRE',
+  8235: 'RLE',
+  8236: 'PDF',
+  8237: 'LRO',
+  8238: 'RLO',
+  8288: 'WJ',
+  8294: 'LRI',
+  8295: 'RLI',
+  8296: 'FSI',
+  8297: 'PDI',
+  65279: 'BOM',
+}
+
+export type Stretch = { readonly text: string } | { readonly hidden: string; readonly code: string }
+
+export function stretchesOf(text: string): Stretch[] {
+  const found: Stretch[] = []
+  let done = 0
+  for (const match of text.matchAll(HIDDEN)) {
+    if (match.index > done) found.push({ text: text.slice(done, match.index) })
+    const code = match[0].codePointAt(0) as number
+    found.push({ hidden: nameOf(code), code: codeOf(code) })
+    done = match.index + match[0].length
+  }
+  if (done < text.length) found.push({ text: text.slice(done) })
+  return found
+}
+
+export function hasHidden(text: string): boolean {
+  HIDDEN.lastIndex = 0
+  return HIDDEN.test(text)
+}
+
+/** Tag characters spell ASCII: the letter is what the model reads. */
+function nameOf(code: number): string {
+  if (code > 0xe0020 && code < 0xe007f) return `tag ${String.fromCodePoint(code - 0xe0000)}`
+  return NAMES[code] ?? codeOf(code)
+}
+
+function codeOf(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+}

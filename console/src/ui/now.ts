@@ -1,0 +1,12 @@
+// The time, so that what says "3 min left" goes on saying what is true.
+
+import { useEffect, useState } from 'react'
+
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}

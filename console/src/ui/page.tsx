@@ -1,0 +1,90 @@
+// What pages have in common: their head, an empty state, notices and faults.
+
+import type { JSX, ReactNode } from 'react'
+import type { ApiError } from '../api.ts'
+import { Button } from './button.tsx'
+import { Icon, type IconName } from './icons.tsx'
+import { Said } from './said.tsx'
+
+export function PageHead({
+  title,
+  lead,
+  children,
+}: {
+  title: string
+  lead?: ReactNode
+  children?: ReactNode
+}): JSX.Element {
+  return (
+    <header className="page-head">
+      <h1>{title}</h1>
+      <span className="spacer" />
+      {children}
+      {lead !== undefined && <p className="lead">{lead}</p>}
+    </header>
+  )
+}
+
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  icon: IconName
+  title: string
+  children?: ReactNode
+}): JSX.Element {
+  return (
+    <div className="empty">
+      <Icon name={icon} />
+      <h2>{title}</h2>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  )
+}
+
+export function Notice({
+  kind = 'plain',
+  children,
+}: {
+  kind?: 'plain' | 'good' | 'warn' | 'bad'
+  children: ReactNode
+}): JSX.Element {
+  const icon = { plain: 'info', good: 'allow', warn: 'warn', bad: 'deny' } as const
+  return (
+    <div className={`notice ${kind}`} role={kind === 'bad' ? 'alert' : undefined}>
+      <Icon name={icon[kind]} />
+      <div>{children}</div>
+    </div>
+  )
+}
+
+export function Fault({ error, again }: { error: ApiError; again?: () => void }): JSX.Element {
+  return (
+    <Notice kind="bad">
+      <span className="strong">
+        <Said text={error.message} />
+      </span>
+      {error.help !== '' && (
+        <div>
+          <Said text={error.help} />
+        </div>
+      )}
+      {again !== undefined && (
+        <div>
+          <Button kind="quiet" onPress={again}>
+            Try again
+          </Button>
+        </div>
+      )}
+    </Notice>
+  )
+}
+
+export function Loading(): JSX.Element {
+  return (
+    <p className="empty" role="status">
+      Loading…
+    </p>
+  )
+}

@@ -1,0 +1,65 @@
+// Text that a tool, a server, an agent or a client said: never more than text. Hidden characters are
+// marks one can see, direction cannot leak out, and what is long is folded.
+
+import { type JSX, useState } from 'react'
+import { Button } from './button.tsx'
+import { hasHidden, stretchesOf } from './hidden-text.ts'
+
+const FOLD_LENGTH = 1_200
+
+export function Said({ text, className = '' }: { text: string; className?: string }): JSX.Element {
+  return <bdi className={`said ${className}`}>{marked(text)}</bdi>
+}
+
+/** On one line, cut where it does not fit; the whole text on hover is not offered: it may be long. */
+export function SaidLine({
+  text,
+  className = '',
+}: {
+  text: string
+  className?: string
+}): JSX.Element {
+  return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
+}
+
+export function SaidAtLength({
+  text,
+  code = false,
+}: {
+  text: string
+  code?: boolean
+}): JSX.Element {
+  const [whole, setWhole] = useState(false)
+  const isLong = text.length > FOLD_LENGTH
+  const shown = whole || !isLong ? text : text.slice(0, FOLD_LENGTH)
+  return (
+    <div className="stack">
+      <div className={code ? 'code' : undefined}>
+        <Said text={shown} />
+        {isLong && !whole && '…'}
+      </div>
+      {isLong && (
+        <div>
+          <Button kind="quiet" onPress={() => setWhole(!whole)}>
+            {whole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function marked(text: string): JSX.Element[] | string {
+  if (!hasHidden(text)) return text
+  return stretchesOf(text).map((stretch, at) =>
+    'text' in stretch ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the stretches of one text never move
+      <span key={at}>{stretch.text}</span>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the stretches of one text never move
+      <span key={at} className="hidden-char" title={`hidden character ${stretch.code}`}>
+        {stretch.hidden}
+      </span>
+    ),
+  )
+}

@@ -1,0 +1,54 @@
+// Short messages at the page's edge, said aloud by screen readers, gone after a while.
+
+import { type JSX, useSyncExternalStore } from 'react'
+import { ApiError } from '../api.ts'
+import { Notice } from './page.tsx'
+import { Said } from './said.tsx'
+
+const SHOWN_MS = 8_000
+
+interface Toast {
+  readonly id: number
+  readonly kind: 'good' | 'bad'
+  readonly text: string
+}
+
+let toasts: readonly Toast[] = []
+let made = 0
+const listeners = new Set<() => void>()
+
+function change(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+export function say(text: string, kind: Toast['kind'] = 'good'): void {
+  const toast = { id: ++made, kind, text }
+  change([...toasts.slice(-3), toast])
+  setTimeout(() => change(toasts.filter(({ id }) => id !== toast.id)), SHOWN_MS)
+}
+
+export function complain(error: unknown): void {
+  const { message } = error as Error
+  const help = error instanceof ApiError && error.help !== '' ? `: ${error.help}` : ''
+  say(`${message}${help}`, 'bad')
+}
+
+export function Toasts(): JSX.Element {
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => toasts,
+  )
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, kind, text }) => (
+        <Notice key={id} kind={kind}>
+          <Said text={text} />
+        </Notice>
+      ))}
+    </div>
+  )
+}

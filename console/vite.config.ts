@@ -1,0 +1,19 @@
+// How the console's page is built: one entry, the policy editor a chunk of its own, nothing inlined
+// (the page's own rules forbid inline script and style). Called by scripts/build-console.ts.
+
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  plugins: [react()],
+  build: {
+    outDir: '../dist/console',
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+})

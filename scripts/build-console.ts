@@ -1,0 +1,81 @@
+// Builds the console's page into dist/console where it is missing or older than its sources. Called by
+// `npm run build`, `npm start` and the tests; two at once build once: the second waits for the first.
+
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describeStep, ROOT, runStep } from './run-step.ts'
+
+const OUT = join(ROOT, 'dist', 'console')
+const STAMP = join(OUT, '.built')
+const LOCK = join(ROOT, 'dist', '.console-lock')
+const WAIT_MS = 120_000
+const SOURCES = [
+  'console/**/*.{ts,tsx,css,html,svg,json}',
+  'src/admin/contract*.ts',
+  'package-lock.json',
+]
+
+/** A digest of everything the page is made of. */
+function digestOfSources(): string {
+  const hash = createHash('sha256')
+  for (const file of SOURCES.flatMap((glob) => globSync(glob, { cwd: ROOT })).sort())
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(ROOT, file)))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+function isFresh(digest: string): boolean {
+  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digest
+}
+
+export async function ensureConsole(): Promise<boolean> {
+  const digest = digestOfSources()
+  if (isFresh(digest)) return true
+  mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  const deadline = Date.now() + WAIT_MS
+  while (!take()) {
+    if (Date.now() > deadline) throw new Error(`${LOCK} is held: remove it where nothing builds`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  try {
+    if (isFresh(digest)) return true
+    const result = await runStep('console', [
+      ...['node_modules/vite/bin/vite.js', 'build', '--config', 'console/vite.config.ts'],
+      ...['--logLevel', 'warn'],
+    ])
+    console.error(`build: ${describeStep(result)}`)
+    if (result.passed) writeFileSync(STAMP, digest)
+    return result.passed
+  } finally {
+    rmdirSync(LOCK)
+  }
+}
+
+function take(): boolean {
+  try {
+    mkdirSync(LOCK)
+    return true
+  } catch {
+    // One that was killed leaves its lock behind.
+    try {
+      if (Date.now() - statSync(LOCK).mtimeMs > WAIT_MS) rmdirSync(LOCK)
+    } catch {
+      // Gone in the meantime.
+    }
+    return false
+  }
+}
+
+if (import.meta.main) process.exitCode = (await ensureConsole()) ? 0 : 1

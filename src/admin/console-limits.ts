@@ -1,0 +1,28 @@
+// Bounds of what the console is told and asks for, by name and unit. Those of the API as a whole are
+// in limits.ts.
+
+/** Exact counters are sent this often, to each who looks. */
+export const LIVE_TICK_MS = 250
+/** Fifty rows a second are more than anybody reads. */
+export const LIVE_ROWS_A_TICK = 12
+/** A minute of ticks, for pages that lost their stream. */
+export const LIVE_TICKS_KEPT = 240
+/** Read when Live opens, on the gate's own thread: a few milliseconds. */
+export const LIVE_PAST_RECORDS_MAX = 2_000
+export const LIVE_PAST_MS = 10 * 60_000
+export const LIVE_PAST_STRETCH_MS = 5_000
+export const LIVE_PAST_ROWS = 100
+
+/** How far the time of a row and that of its record may lie apart. */
+export const CALL_FOUND_WITHIN_MS = 120_000
+export const EVENTS_MAX = 300
+/** Questions to the thread that reads the ledger, and how long it stays when there are none. */
+export const READINGS_MAX = 64
+export const READER_IDLE_MS = 120_000
+
+/** As long as the language takes. */
+export const DRAFT_LENGTH_MAX = 1_024 * 1_024
+export const REPLAY_MS = 24 * 60 * 60_000
+export const POLICY_VERSIONS_KEPT = 500
+/** Of a rule that is shown beside a call. */
+export const RULE_TEXT_LENGTH_MAX = 4_000

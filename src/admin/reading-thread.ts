@@ -1,0 +1,22 @@
+// The thread that reads the ledger for the console: takes a question at a time and answers it.
+// Started by reader.ts; ends with the gate.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { Reading } from './reading.ts'
+
+const { directory } = workerData as { readonly directory: string }
+const reading = new Reading(directory)
+
+export interface Question {
+  readonly id: number
+  readonly ask: 'page' | 'call' | 'events' | 'past' | 'verify' | 'tools' | 'draft'
+  readonly with: unknown
+}
+
+parentPort?.on('message', ({ id, ask, with: given }: Question) => {
+  try {
+    parentPort?.postMessage({ id, value: reading[ask](given as never) })
+  } catch (error) {
+    parentPort?.postMessage({ id, error: (error as Error).message })
+  }
+})

@@ -1,0 +1,208 @@
+// What is read of the ledger for the console: pages of calls, one call, events, the last minutes, the
+// whole chain verified, a policy tried on the last day. Runs in reading-thread.ts, beside the gate:
+// none of it may hold up a call.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { KnownTool } from '../core/tools.ts'
+import { HOUSE, LOCAL_POLICY } from '../gateway/config-grants.ts'
+import {
+  compileDocuments,
+  makeDocument,
+  type PolicyDocument,
+} from '../gateway/operate/documents.ts'
+import { openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
+import { readKeptTools } from '../gateway/operate/kept-tools.ts'
+import { replay } from '../gateway/operate/replay.ts'
+import { verdictChanges } from '../gateway/operate/verdict-changes.ts'
+import { type Called, type Query, queryLedger } from '../ledger/query.ts'
+import { openLedgerReadOnly, recordsBackwards } from '../ledger/read.ts'
+import type { OutcomeRecord } from '../ledger/record.ts'
+import { RecordIndex } from '../ledger/record-index.ts'
+import { verifyLedger } from '../ledger/verify.ts'
+import { loosenings } from '../policy/compare.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
+import { boardOf } from './board.ts'
+import { callRecord } from './call-views.ts'
+import {
+  CALL_FOUND_WITHIN_MS,
+  EVENTS_MAX,
+  LIVE_PAST_MS,
+  LIVE_PAST_RECORDS_MAX,
+  LIVE_PAST_ROWS,
+  LIVE_PAST_STRETCH_MS,
+} from './console-limits.ts'
+import type {
+  BoardTool,
+  CallRecord,
+  CallWord,
+  LedgerEvents,
+  LedgerPage,
+  LedgerVerified,
+  LiveHello,
+  PolicyDraft,
+} from './contract-console.ts'
+
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+}
+
+export interface DraftAsked {
+  /** All that are in force. */
+  readonly documents: readonly (readonly [string, PolicyDocument])[]
+  readonly name: string
+  readonly text: string
+  /** Also tried on the calls since then. */
+  readonly replaySinceMs?: number | undefined
+}
+
+export class Reading {
+  readonly #directory: string
+  readonly #ledger: DatabaseSync
+  readonly #index: RecordIndex | undefined
+
+  constructor(directory: string) {
+    this.#directory = directory
+    this.#ledger = openLedgerReadOnly(directory)
+    this.#index = indexOf(directory, this.#ledger)
+  }
+
+  page(query: Query): LedgerPage {
+    const { calls, next } = queryLedger(this.#ledger, query, this.#index)
+    return { calls: calls.map(callRecord), next }
+  }
+
+  /** By its name and about when it was: names are not indexed. */
+  call({ callId, session, atMs }: CallAddress): Called | null {
+    const query = {
+      session,
+      sinceMs: atMs - CALL_FOUND_WITHIN_MS,
+      untilMs: atMs + CALL_FOUND_WITHIN_MS,
+    }
+    let before: number | undefined
+    for (;;) {
+      const page = queryLedger(
+        this.#ledger,
+        { ...query, limit: 500, ...(before === undefined ? {} : { before }) },
+        this.#index,
+      )
+      const found = page.calls.find(({ record }) => record.callId === callId)
+      if (found !== undefined) return found
+      if (page.next === null) return null
+      before = page.next
+    }
+  }
+
+  /** What happened to the gate itself. */
+  events(): LedgerEvents {
+    const events: LedgerEvents['events'][number][] = []
+    let seen = 0
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.kind === 'event')
+        events.push({
+          ...{ seq: record.seq, atMs: record.atMs, name: record.name },
+          detail: JSON.stringify(record.detail),
+        })
+      if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
+    }
+    return { events }
+  }
+
+  past(nowMs: number): Pick<LiveHello, 'rows' | 'past' | 'stretchMs'> {
+    const outcomes = new Map<number, OutcomeRecord>()
+    const rows: CallRecord[] = []
+    const stretches = new Map<number, Partial<Record<CallWord, number>>>()
+    let seen = 0
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
+      if (record.kind === 'outcome') outcomes.set(record.intent, record)
+      if (record.kind !== 'intent' && record.kind !== 'refusal') continue
+      const row = callRecord({ record, outcome: outcomes.get(record.seq) ?? null })
+      if (rows.length < LIVE_PAST_ROWS) rows.push(row)
+      const at = record.atMs - (record.atMs % LIVE_PAST_STRETCH_MS)
+      const counts = stretches.get(at) ?? {}
+      counts[row.word] = (counts[row.word] ?? 0) + 1
+      stretches.set(at, counts)
+    }
+    const past = [...stretches].map(([atMs, counts]) => ({ atMs, counts })).reverse()
+    return { rows: rows.reverse(), past, stretchMs: LIVE_PAST_STRETCH_MS }
+  }
+
+  verify(): LedgerVerified {
+    const beganMs = performance.now()
+    const { records, problems } = verifyLedger(this.#ledger)
+    const durationMs = Math.round(performance.now() - beganMs)
+    const says = problems.map(({ message }) => message).join('\n')
+    return { ok: problems.length === 0, records, durationMs, says }
+  }
+
+  /** Every tool that was ever listed, by the policy that binds the local user. */
+  tools({ documents, name }: Pick<DraftAsked, 'documents' | 'name'>): BoardTool[] {
+    const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
+    return policy === undefined ? [] : [...boardOf(policy, this.#known()).tools]
+  }
+
+  /** What a text would mean, held against what is in force. */
+  draft({ documents, name, text, replaySinceMs }: DraftAsked): PolicyDraft {
+    const before = new Map(documents)
+    const { file } = before.get(name) as PolicyDocument
+    const now = new Map(before).set(name, makeDocument(name, file, text))
+    const { compiled, problems } = compileDocuments(now)
+    const told = {
+      text,
+      problems: problems
+        .filter((one) => one.text === text)
+        .map(({ problem: { line, column, severity, code, message, help } }) => ({
+          ...{ line, column, severity, code, message, help },
+        })),
+    }
+    // The house judges nobody by itself: it is looked at as it lies over the local user's.
+    const judging = name === HOUSE ? LOCAL_POLICY : name
+    const policy = compiled?.policies.get(judging)
+    const old = compileDocuments(before).compiled?.policies.get(judging)
+    if (policy === undefined || old === undefined) return { ...told, changes: [], loosens: [] }
+    const tools = this.#known()
+    return {
+      ...told,
+      board: boardOf(policy, tools),
+      changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
+      loosens: loosenings(old, policy),
+      ...(replaySinceMs === undefined
+        ? {}
+        : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
+    }
+  }
+
+  #replay(
+    policy: CompiledPolicy,
+    name: string,
+    sinceMs: number,
+    tools: readonly KnownTool[],
+  ): NonNullable<PolicyDraft['replay']> {
+    const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
+    return {
+      ...{ calls, same, unknown },
+      flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
+    }
+  }
+
+  /** As the gate keeps them: it is asked to write them down before. */
+  #known(): KnownTool[] {
+    const store = openGateStoreReadOnly(this.#directory)
+    try {
+      return readKeptTools(store)
+    } finally {
+      store.close()
+    }
+  }
+}
+
+/** Without it queries read backwards, which is slower and no less right. */
+function indexOf(directory: string, ledger: DatabaseSync): RecordIndex | undefined {
+  try {
+    return new RecordIndex(directory, ledger)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+// Saving a policy document from the console: only onto the version it was made from, only a text that
+// compiles, written whole or not at all; then put in force by the person who proved who they are. A
+// file under version control is not written: its owners get the change as a patch.
+
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Person } from '../core/person.ts'
+import { Refused } from '../core/refused.ts'
+import { compileDocuments, makeDocument } from '../gateway/operate/documents.ts'
+import type { Policies } from '../gateway/operate/policies.ts'
+import type { PolicySaved } from './contract-console.ts'
+import { patchOf } from './patch-of.ts'
+import type { PolicyHistory } from './policy-history.ts'
+
+export interface SavePolicyParts {
+  readonly policies: Policies
+  readonly history: PolicyHistory
+  /** Looks at the policy files at once. */
+  readonly reload: () => void
+  readonly nowMs: () => number
+}
+
+export interface PolicyWish {
+  readonly name: string
+  /** Digest of the text it was made from. */
+  readonly base: string
+  readonly text: string
+  readonly why: string
+}
+
+export async function savePolicy(
+  { policies, history, reload, nowMs }: SavePolicyParts,
+  { name, base, text, why }: PolicyWish,
+  by: Person,
+): Promise<PolicySaved> {
+  const known = policies.documents.get(name)
+  if (known === undefined)
+    throw new Refused(`there is no policy \`${name}\``, 'sluice.yaml names the documents')
+  const { file } = known
+  const current = makeDocument(name, file, readFileSync(file, 'utf8'))
+  if (current.digest !== base)
+    throw new Refused(
+      'the file was changed in the meantime',
+      'load it again: your text was made from an older version',
+    )
+  const saved = makeDocument(name, file, text)
+  const { compiled, problems } = compileDocuments(new Map(policies.documents).set(name, saved))
+  if (compiled === undefined) {
+    const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
+    throw new Refused(`line ${wrong?.line}: ${wrong?.message}`, wrong?.help ?? 'mend the text')
+  }
+  if (isVersioned(file))
+    return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
+  if (!history.has(name, base))
+    history.add({ atMs: nowMs(), name, digest: base, text: current.text, by: '', why: 'as it was' })
+  writeWhole(file, text)
+  reload()
+  const { digest } = policies.preview()
+  // What only tightens is in force already.
+  if (typeof digest === 'string') await policies.apply(digest, by)
+  history.add({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
+  return { digest: saved.digest, inForce: true }
+}
+
+/** Beside it first: a crash must not leave half a policy. */
+function writeWhole(file: string, text: string): void {
+  const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`)
+  writeFileSync(beside, text, { mode: statSync(file).mode & 0o777 })
+  renameSync(beside, file)
+}
+
+/** Some folder above it is a checkout. */
+export function isVersioned(file: string): boolean {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git')) || existsSync(join(folder, '.hg'))) return true
+    if (folder === dirname(folder)) return false
+  }
+}

@@ -1,0 +1,46 @@
+// Puts together what the console needs beside sign-in and approvals: its page, its endpoints, and what
+// they work on. Called by start-admin.ts.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AdminParts } from '../gateway/run-admin.ts'
+import type { Endpoint } from './endpoint.ts'
+import { liveEndpoints } from './live-endpoints.ts'
+import { LiveHub } from './live-hub.ts'
+import { policyEndpoints } from './policy-endpoints.ts'
+import { PolicyHistory } from './policy-history.ts'
+import { Reader } from './reader.ts'
+import { ruleTextOf } from './rule-text.ts'
+import { ConsolePage } from './serve-console.ts'
+
+export interface StartedConsole {
+  readonly endpoints: readonly Endpoint[]
+  /** False where the request is not for the page or one of its files. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean
+  close(): void
+}
+
+export function startConsole(parts: AdminParts, nowMs: () => number): StartedConsole {
+  const { config, meter, watch, policies, reload, tools } = parts
+  const page = new ConsolePage()
+  const hub = new LiveHub({ meter, watch, nowMs })
+  const reader = new Reader(config.data)
+  const history = new PolicyHistory(config.data)
+  const flushTools = () => tools.flush()
+  const ruleText = (policy: string, pointer: string) =>
+    ruleTextOf(policies.documents, policy, pointer)
+  return {
+    endpoints: [
+      ...liveEndpoints({ hub, reader, ruleText, nowMs }),
+      ...policyEndpoints({ policies, history, reader, reload, flushTools, nowMs }),
+    ],
+    serve: (request, response) => {
+      const [path = '/'] = (request.url ?? '/').split('?')
+      return !path.startsWith('/api/') && page.serve(path, request, response)
+    },
+    close: () => {
+      hub.close()
+      history.close()
+      void reader.close()
+    },
+  }
+}
