@@ -4,6 +4,7 @@
 import type { Command } from 'commander'
 import type { Answer } from './answer.ts'
 import { addLedgerExport } from './ledger-export.ts'
+import { addLedgerKey, addLedgerProve } from './ledger-prove.ts'
 import { addLedgerQuery } from './ledger-query.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
@@ -13,6 +14,13 @@ export function addLedger(program: Command, answer: Answer): void {
     .command('ledger')
     .description('what happened: every call, with what was decided on it')
     .helpCommand(false)
-  for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
+  for (const add of [
+    addLedgerTail,
+    addLedgerQuery,
+    addLedgerExport,
+    addLedgerVerify,
+    addLedgerProve,
+    addLedgerKey,
+  ])
     add(ledger, answer)
 }

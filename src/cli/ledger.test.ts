@@ -1,18 +1,18 @@
 // The ledger commands, as a person runs them on a data directory.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { InstallationKey } from '../identity/installation-key.ts'
+import { signingKeyOf } from '../identity/signing-key.ts'
 import { denied, judgement } from '../ledger/judgements.test-support.ts'
 import { Ledger } from '../ledger/ledger.ts'
-import { addLedgerExport } from './ledger-export.ts'
-import { addLedgerQuery } from './ledger-query.ts'
+import { addLedger } from './ledger-commands.ts'
 import { addLedgerTail } from './ledger-tail.ts'
-import { addLedgerVerify } from './ledger-verify.ts'
 
 let data = ''
 beforeAll(async () => {
@@ -35,14 +35,13 @@ async function sluice(...args: string[]): Promise<{ code: number; text: string }
     return true
   })
   const remarks = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
-  const program = new Command('ledger').exitOverride()
-  for (const add of [addLedgerTail, addLedgerQuery, addLedgerExport, addLedgerVerify])
-    add(program, (answer) => {
-      code = answer
-    })
+  const program = new Command('sluice').exitOverride()
+  addLedger(program, (answer) => {
+    code = answer
+  })
   try {
     const named = args.includes('--data') ? args : [...args, '--data', data]
-    await program.parseAsync(named, { from: 'user' })
+    await program.parseAsync(['ledger', ...named], { from: 'user' })
   } finally {
     spy.mockRestore()
     remarks.mockRestore()
@@ -167,7 +166,7 @@ describe('verify', () => {
   test('says yes, and the head', async () => {
     const { code, text } = await sluice('verify')
     expect(code).toBe(0)
-    expect(text).toMatch(/^ok: 5 records\nhead 5:[0-9a-f]{64}\n$/)
+    expect(text).toMatch(/^ok: 5 records\nno checkpoint: .*\nhead 5:[0-9a-f]{64}\n$/)
     const head = /head (\S+)/.exec(text)?.[1] as string
     expect((await sluice('verify', '--head', head)).code).toBe(0)
     expect((await sluice('verify', '--head', head.replace('5:', '4:'))).code).toBe(1)
@@ -187,5 +186,54 @@ describe('verify', () => {
     database.close()
     expect(code).toBe(1)
     expect(JSON.parse(text)).toMatchObject({ ok: false, problems: [{ seq: 2, kind: 'edited' }] })
+  })
+})
+
+describe('signed', () => {
+  let signed = ''
+  beforeAll(async () => {
+    signed = mkdtempSync(join(tmpdir(), 'sluice-cli-signed-'))
+    const signer = signingKeyOf(InstallationKey.at(signed))
+    const ledger = Ledger.open({ directory: signed, checkpoints: { signer } })
+    await ledger.event({ atMs: 1, name: 'start', detail: { signedBy: signer.publicKey } })
+    for (let n = 0; n < 20; n++) await ledger.intent(judgement(n))
+    ledger.close()
+  })
+  afterAll(() => rmSync(signed, { recursive: true }))
+  const path = (name: string) => join(signed, name)
+  const checkpoints = () => path('ledger-checkpoints.jsonl')
+
+  test('verify says how far, and that checkpoints are missing', async () => {
+    const { code, text } = await sluice('verify', '--data', signed)
+    expect({ code, text }).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('signed up to record 21'),
+    })
+    renameSync(checkpoints(), path('moved.jsonl'))
+    const without = await sluice('verify', '--data', signed)
+    expect(without).toMatchObject({ code: 1, text: expect.stringContaining('are missing') })
+    const elsewhere = ['--checkpoint', path('moved.jsonl')]
+    expect((await sluice('verify', '--data', signed, ...elsewhere)).code).toBe(0)
+    renameSync(path('moved.jsonl'), checkpoints())
+  })
+
+  test('one record is proven without the ledger, to whom the key is known', async () => {
+    const key = (await sluice('key', '--data', signed)).text.trim()
+    await sluice('prove', '7', '--data', signed, '--out', path('proof.json'))
+    const asked = ['verify', '--proof', path('proof.json'), '--checkpoint', checkpoints()]
+    const proven = await sluice(...asked, '--key', key, '--data', '/nowhere')
+    expect(proven).toMatchObject({ code: 0, text: expect.stringContaining('proven: record 7') })
+    const other = `${key.slice(0, -2)}AA`
+    expect((await sluice(...asked, '--key', other)).code).toBe(1)
+    const edited = readFileSync(path('proof.json'), 'utf8').replace('stripe', 'strife')
+    writeFileSync(path('edited.json'), edited)
+    expect(await sluice(...asked.with(2, path('edited.json')), '--key', key)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('not proven'),
+    })
+    await expect(sluice('prove', '99', '--data', signed)).rejects.toMatchObject({
+      code: 'CLI_ARGUMENT',
+    })
+    await expect(sluice(...asked, '--key', 'x')).rejects.toMatchObject({ code: 'CLI_ARGUMENT' })
   })
 })

@@ -5,6 +5,7 @@ import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
 import { AUTH, TLS } from './config-auth.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
+import { LEDGER } from './config-ledger.ts'
 import { LOGIN } from './config-login.ts'
 import { CALL_MS_MAX } from './limits.ts'
 
@@ -157,22 +158,6 @@ export const CONFIG: ObjectShape = {
       },
       doc: 'the WASM agents',
     },
-    ledger: {
-      shape: {
-        kind: 'object',
-        noun: 'ledger settings',
-        fields: {
-          sync: {
-            shape: { kind: 'word', words: ['normal', 'full'] },
-            doc: '`full` also survives power loss, and is slower',
-          },
-          record: {
-            shape: { kind: 'word', words: ['plain', 'judged'] },
-            doc: '`judged`: texts that rules read are kept too, so that `replay` can judge by them; numbers, booleans and enums always are',
-          },
-        },
-      },
-      doc: 'how the record is kept',
-    },
+    ledger: { shape: LEDGER, doc: 'how the record is kept' },
   },
 }

@@ -58,10 +58,9 @@ ledger: { sync: full, record: judged }
         },
       ],
       issuers: [],
-      sync: 'full',
+      ledger: { sync: 'full', keepsTexts: true, every: 1_000, places: [] },
       models: {},
       resume: 'auto',
-      keepsTexts: true,
       pins: { ignore: [] },
       log: 'text',
     })
@@ -211,5 +210,55 @@ describe('a wrong configuration', () => {
     expect(said).toContain(expected)
     for (const { file, help } of problems) expect([file, help]).toEqual(['sluice.yaml', help])
     expect(JSON.stringify(problems)).not.toContain('hush')
+  })
+})
+
+describe('the ledger', () => {
+  const read = (keys: string, environment = {}) =>
+    readConfig(
+      { file: '/a/sluice.yaml', text: `version: 1\n${SERVERS}\nledger:\n${keys}` },
+      environment,
+    )
+
+  test('is kept so long, signed so often, with second places', () => {
+    const { config } = read(
+      `  keep: 90d
+  keep_size: 20GB
+  checkpoints:
+    every: 500
+    file: ../audit/gate.jsonl
+    webhook: { url: "https://audit.example.com/hook", secret: "\${HOOK}" }
+    s3: { endpoint: "https://s3.example.com", bucket: audit, prefix: g1/, access_key: k, secret_key: "\${KEY}" }`,
+      { HOOK: 'whsec_MDEyMzQ1Njc4OWFiY2RlZg==', KEY: 'secret' },
+    )
+    expect(config?.ledger).toMatchObject({
+      keepMs: 90 * 86_400_000,
+      keepBytes: 20e9,
+      every: 500,
+      places: [
+        { kind: 'file', file: '/audit/gate.jsonl' },
+        { kind: 'webhook', url: 'https://audit.example.com/hook' },
+        { kind: 's3', region: 'us-east-1', prefix: 'g1/', secretKey: 'secret' },
+      ],
+    })
+  })
+
+  test.each([
+    ['  keep: 2h', 'keep a day at least'],
+    ['  keep_size: 3 apples', 'write `500MB`'],
+    ['  checkpoints: { file: ./.sluice/copy.jsonl }', 'cannot write'],
+    [
+      '  checkpoints: { webhook: { url: "http://example.com", secret: 0123456789abcdef } }',
+      'https',
+    ],
+    ['  checkpoints: { webhook: { url: "https://example.com", secret: short } }', 'openssl rand'],
+    [
+      '  checkpoints: { s3: { endpoint: "https://e.com", bucket: a/b, access_key: k, secret_key: s } }',
+      'without `/`',
+    ],
+  ])('says at its line what is wrong: %s', (keys, help) => {
+    const { problems } = read(keys)
+    expect(problems).toMatchObject([{ code: 'CONFIG_LEDGER', help: expect.stringContaining(help) }])
+    expect(problems[0]?.line).toBe(SERVERS.split('\n').length + 3)
   })
 })

@@ -18,6 +18,7 @@ import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
+import { type LedgerConfig, readLedger } from './config-ledger.ts'
 import { type LoginConfig, readLogin } from './config-login.ts'
 import { CONFIG } from './config-shape.ts'
 import { ConfigValues, type Environment } from './config-values.ts'
@@ -74,10 +75,8 @@ export interface GateConfig extends Reach {
   /** Runs of agents that a crash cut off. */
   readonly resume: 'auto' | 'ask'
   readonly issuers: readonly Issuer[]
-  readonly sync: 'normal' | 'full'
+  readonly ledger: LedgerConfig
   readonly pins: PinsConfig
-  /** `ledger: { record: judged }`: texts that expressions read are kept too. */
-  readonly keepsTexts: boolean
   readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
@@ -129,7 +128,6 @@ class ConfigReader {
     const servers = asMap(entry(map, 'servers')).entries.map(
       ({ key, value }) => [String(key.value), this.#server(asMap(value))] as const,
     )
-    const ledger = asMap(entry(map, 'ledger'))
     const policy = optional('policy', this.#values.path(entry(map, 'policy')))
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
@@ -143,8 +141,7 @@ class ConfigReader {
       grants: readGrants(map, names, this.#values),
       ...this.#agents(map),
       issuers: readIssuers(map, names, this.#values),
-      sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
-      keepsTexts: scalar(ledger, 'record') === 'judged',
+      ledger: readLedger(map, this.data(map), this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),

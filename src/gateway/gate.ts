@@ -86,7 +86,7 @@ export class Gate {
       counters: parts.counters,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
-      keepsTexts: parts.config.keepsTexts,
+      keepsTexts: parts.config.ledger.keepsTexts,
       watch: parts.watch,
     }
   }

@@ -169,6 +169,10 @@ export const BACKUP_FILES_MAX = 100_000
  * milliseconds in which nothing else is done. */
 export const INDEX_EVERY_MS = 1_000
 export const INDEX_RECORDS_MAX = 500
+/** What `ledger: { keep, keep_size }` may say: a day, ten years, 10 MB. */
+export const KEEP_MS_MIN = 86_400_000
+export const KEEP_SECONDS_MAX = 3_660 * 86_400
+export const KEEP_SIZE_BYTES_MIN = 10_000_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

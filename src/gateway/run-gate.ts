@@ -9,7 +9,6 @@ import { InstallationKey } from '../identity/installation-key.ts'
 import { Logins } from '../identity/logins.ts'
 import { Seals } from '../identity/seal.ts'
 import { Slots } from '../identity/slots.ts'
-import { Ledger } from '../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../ledger/read.ts'
 import { restoreLimits } from '../ledger/restore-limits.ts'
 import { longestWindowMs } from '../policy/policy.ts'
@@ -38,6 +37,7 @@ import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
+import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
 import { lockPath, openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
@@ -87,8 +87,9 @@ export async function runGate(
   try {
     const lock = DataLock.take(config.data)
     undo.push(() => lock.release())
-    const ledger = openLedger(config, log)
-    undo.push(() => ledger.close())
+    const record = await openLedger(config, log)
+    const { ledger, signedBy } = record
+    undo.push(() => record.close())
     const store = openGateStore(config.data)
     undo.push(() => store.close())
     const freezes = new Freezes(store)
@@ -96,7 +97,7 @@ export async function runGate(
     const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
     const restored = restore(config.data, policies.now)
     const event = (name: string) => {
-      const detail = { policy: policies.now.local.id, documents: policies.describe() }
+      const detail = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
       void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
     }
     event('start')
@@ -144,7 +145,7 @@ export async function runGate(
     undo.push(await agents.start(config, gate, door))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
-    const ready = () => readiness(ledger, policies, freezes)
+    const ready = () => readiness(record, policies, freezes)
     let url = piped ? path : ''
     const metrics = new MetricsWriter(
       meter,
@@ -235,25 +236,14 @@ async function markOwn(watcher: Watcher, log: Log): Promise<OwnChildren | undefi
   return children
 }
 
-function openLedger({ data, sync }: GateConfig, log: Log): Ledger {
-  return Ledger.open({
-    directory: data,
-    sync,
-    onState: (state, fault) => {
-      if (state === 'closed') return
-      const level = state === 'writing' ? 'info' : 'error'
-      log(level, `the record is ${state}`, { why: fault?.message ?? '' })
-    },
-  })
-}
-
 function readiness(
-  ledger: Ledger,
+  { ledger, why: placesWhy }: OpenLedger,
   policies: Policies,
   freezes: Freezes,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
+    placesWhy(),
     shadowOf(policies.now),
     policies.why === '' ? undefined : policies.why,
     freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,

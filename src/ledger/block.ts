@@ -85,12 +85,31 @@ export function placesOf(block: Buffer): Place[] {
   return places
 }
 
+/** The hash after each record, in order. */
+export function eachHash(block: Buffer, take: (hash: string) => void): void {
+  for (let at = HASH_BYTES; at < block.length; ) {
+    const end = at + LENGTH_BYTES + block.readUInt32BE(at)
+    if (end + HASH_BYTES > block.length) throw unreadable()
+    take(block.toString('latin1', end, end + HASH_BYTES))
+    at = end + HASH_BYTES
+  }
+}
+
 export function recordText(block: Buffer, { start, end }: Place): string {
   return block.toString('utf8', start, end)
 }
 
 export function hashAfter(block: Buffer, { end }: Place): string {
   return block.toString('latin1', end, end + HASH_BYTES)
+}
+
+/** The hash after a record that follows `previous`. */
+export function chainHash(previous: string, text: string): string {
+  const record = Buffer.from(text)
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32BE(record.length)
+  const bytes = Buffer.concat([Buffer.from(previous, 'latin1'), length, record])
+  return hash('sha256', bytes, 'binary')
 }
 
 /** What the record at `place` should hash to, by the bytes that stand before it. */

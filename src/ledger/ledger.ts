@@ -8,6 +8,7 @@ import type { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
 import { type Appended, Chain } from './chain.ts'
+import { Checkpointer, type CheckpointOptions, checkLast } from './checkpointer.ts'
 import { LedgerError } from './errors.ts'
 import {
   KEPT_OUTCOMES_MAX,
@@ -32,6 +33,8 @@ export interface LedgerOptions {
   readonly onState?: (state: LedgerState, fault: StoreError | undefined) => void
   /** What is given up when the disk is full; a file beside the ledger unless said. */
   readonly reserve?: (database: DatabaseSync) => Reserve
+  /** Signed notes of how far the ledger is; none are made without it. */
+  readonly checkpoints?: CheckpointOptions
 }
 
 interface Waiting {
@@ -44,7 +47,7 @@ export class Ledger {
   readonly #chain: Chain
   readonly #now: () => number
   readonly #reserve: Reserve
-  readonly #onState: LedgerOptions['onState']
+  readonly #options: LedgerOptions
   readonly #open = new Set<number>()
   #waiting: Waiting[] = []
   #kept: Waiting[] = []
@@ -55,12 +58,13 @@ export class Ledger {
   #retry: NodeJS.Timeout | undefined
   #pauseMs = RETRY_MS_MIN
   #commits = 0
+  #checkpointer: Checkpointer | undefined
   #lost = { refusals: 0, events: 0, outcomes: 0 }
 
   private constructor(options: LedgerOptions) {
     this.#chain = new Chain(options.directory, options.sync ?? 'normal')
     this.#now = options.now ?? Date.now
-    this.#onState = options.onState
+    this.#options = options
     this.#reserve = options.reserve?.(this.#chain.database) ?? new ReserveFile(options.directory)
   }
 
@@ -72,6 +76,7 @@ export class Ledger {
       ledger.#start()
       return ledger
     } catch (error) {
+      ledger.#checkpointer?.stop()
       ledger.#chain.database.close()
       throw error
     }
@@ -127,11 +132,17 @@ export class Ledger {
     clearTimeout(this.#soon)
     clearTimeout(this.#retry)
     this.#become('closed', undefined)
+    this.#checkpointer?.close()
     this.#chain.close(this.#now())
   }
 
   #start(): void {
-    checkTail(this.#chain.database)
+    const { directory, checkpoints } = this.#options
+    const { database } = this.#chain
+    checkTail(database)
+    if (checkpoints)
+      this.#checkpointer = new Checkpointer(directory, database, checkpoints, this.#now)
+    else checkLast(directory, database)
     const open = findOpen(this.#chain.database, this.#chain.head)
     for (const seq of open) this.#open.add(seq)
     const atMs = this.#now()
@@ -181,6 +192,7 @@ export class Ledger {
       return false
     }
     this.#commits++
+    this.#checkpointer?.committed(this.#chain.head.seq)
     for (const [index, { entry, resolve, reject }] of batch.entries()) {
       const seq = appended[index] as number | Error
       if (typeof seq !== 'number') {
@@ -266,7 +278,7 @@ export class Ledger {
     this.#state = state
     this.#fault = fault
     // Later, so that whatever the listener does happens to a ledger that knows its state.
-    if (changed) queueMicrotask(() => this.#onState?.(state, fault))
+    if (changed) queueMicrotask(() => this.#options.onState?.(state, fault))
   }
 
   #unavailable(): LedgerError {

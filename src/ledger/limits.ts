@@ -32,3 +32,35 @@ export const QUERY_RECORDS_MAX = 1_000
 export const INDEXED_AT_ONCE_MAX = 20_000
 /** Texts the index remembers the numbers of. */
 export const REMEMBERED_WORDS_MAX = 50_000
+/** One checkpoint as text: 52 peaks at most, and the rest. */
+export const CHECKPOINT_TEXT_LENGTH_MAX = 8_192
+/** A file of checkpoints that is read as a whole: years of them. */
+export const CHECKPOINT_FILE_BYTES_MAX = 256 * 1_048_576
+/** What of its end is read for the last one. */
+export const CHECKPOINT_FILE_END_BYTES = 65_536
+/** Records between two checkpoints, unless said; and how long the last may be without one. */
+export const CHECKPOINT_EVERY_RECORDS = 1_000
+export const CHECKPOINT_EVERY_MS = 60_000
+/** Records that are put into the tree in one turn: a fraction of a millisecond. */
+export const TREE_RECORDS_PER_TURN = 256
+export const TREE_BLOCKS_PER_TURN = 64
+/** Leaves under one node that is kept for proofs. */
+export const SUBTREE_LEAVES = 1_024
+/** A proof as text: a record and its way to the root. */
+export const PROOF_TEXT_LENGTH_MAX = 2 * RECORD_BYTES_MAX
+
+// Elsewhere: second places of checkpoints, and webhooks.
+
+export const POST_BODY_BYTES_MAX = 262_144
+/** What is read of an answer. */
+export const POST_ANSWER_BYTES_MAX = 16_384
+export const POST_MS_MAX = 10_000
+/** Tries of one message; pauses double from the first to the last. */
+export const POST_TRIES_MAX = 5
+export const POST_FIRST_PAUSE_MS = 1_000
+export const POST_PAUSE_MS_MAX = 60_000
+/** A second place that cannot be reached is tried again after this long, doubling to the second. */
+export const PLACE_RETRY_MS_MIN = 5_000
+export const PLACE_RETRY_MS_MAX = 300_000
+/** How long the last checkpoint may take to reach it when the gate ends. */
+export const PLACE_END_MS_MAX = 5_000

@@ -12,11 +12,14 @@ import type { RecordIndex } from './record-index.ts'
 /** Everything given must hold. */
 export interface Query {
   readonly principal?: string
+  readonly agent?: string
   readonly session?: string
   readonly server?: string
   /** Tool name, resource URI or prompt name. */
   readonly name?: string
   readonly action?: string
+  /** Refused for whatever reason. */
+  readonly denied?: boolean
   readonly code?: string
   readonly sinceMs?: number
   readonly untilMs?: number
@@ -48,25 +51,23 @@ export function queryLedger(
   return { calls, next: found.length > limit ? (calls.at(-1) as Called).record.seq : null }
 }
 
-const WORDS = ['principal', 'session', 'server', 'name', 'action', 'code'] as const
+const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
+/** What is usual has no index: said for the planner, which only so knows that the rest has. */
+const USUAL: Readonly<Partial<Record<string, number>>> = USUAL_WORDS
 
 function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: number): Called[] {
   index.catchUp()
   const where: string[] = []
   const values: number[] = []
-  for (const column of WORDS) {
-    const text = query[column]
-    if (text === undefined) continue
+  for (const [column, text] of wordsOf(query)) {
     const word = index.wordOf(text)
     if (word === undefined) return []
     where.push(`${column} = ?`)
     values.push(word)
-    // Said for the planner: only so does it know that the index of the unusual has them all.
-    if (column === 'action' || column === 'code') {
-      const usual = USUAL_WORDS[column]
-      if (word !== usual) where.push(`${column} <> ${usual}`)
-    }
+    const usual = USUAL[column]
+    if (usual !== undefined && word !== usual) where.push(`${column} <> ${usual}`)
   }
+  if (query.denied) where.push(`action <> ${USUAL_WORDS.action}`)
   const { sinceMs, untilMs, before } = query
   if (sinceMs !== undefined || untilMs !== undefined) {
     const span = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
@@ -96,6 +97,18 @@ function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: 
   return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
 }
 
+/** Server and name together have an index of their own. */
+function wordsOf(query: Query): [column: string, text: string][] {
+  const { server, name } = query
+  const tool = server === undefined || name === undefined ? undefined : `${server}/${name}`
+  const said = WORDS.flatMap((column): [string, string][] => {
+    const text = query[column]
+    const isInTool = tool !== undefined && (column === 'server' || column === 'name')
+    return text === undefined || isInTool ? [] : [[column, text]]
+  })
+  return tool === undefined ? said : [...said, ['tool', tool]]
+}
+
 function qualified(condition: string): string {
   return condition.replace(/^(\+?)/, '$1calls.')
 }
@@ -118,6 +131,7 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): Called[] 
 export function matches(record: JudgementRecord, query: Query): boolean {
   const said = {
     principal: record.principal.id,
+    agent: record.agent ?? '',
     session: record.session,
     server: record.server,
     name: record.name,
@@ -125,6 +139,7 @@ export function matches(record: JudgementRecord, query: Query): boolean {
     code: record.decision.code,
   }
   return (
+    (!query.denied || record.decision.action !== 'allow') &&
     WORDS.every((word) => query[word] === undefined || query[word] === said[word]) &&
     record.atMs >= (query.sinceMs ?? 0) &&
     record.atMs <= (query.untilMs ?? Number.MAX_SAFE_INTEGER) &&

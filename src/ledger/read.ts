@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openReadOnly } from '../store/sqlite/open.ts'
+import { readBase } from './base.ts'
 import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
 import { ledgerFile } from './files.ts'
@@ -91,7 +92,9 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
 
 /** The hash after a record; undefined where it is not there. */
 export function hashAt(database: DatabaseSync, seq: number): string | undefined {
-  if (seq === 0) return FIRST_HASH
+  const base = readBase(database)
+  if (seq === base.seq) return base.hash
+  if (seq < base.seq) return undefined
   for (const block of blocksFrom(database, seq)) {
     const place = placesOf(block.data)[seq - block.seq]
     return place === undefined ? undefined : hashAfter(block.data, place)

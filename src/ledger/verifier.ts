@@ -3,14 +3,16 @@
 // record, its hash, its length, the order, or what the row says beside it.
 
 import { hash } from 'node:crypto'
-import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt } from './block.ts'
+import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt, recordText } from './block.ts'
+import { KINDS } from './encoding.ts'
 import { header, readHeader } from './header.ts'
 import { PROBLEMS_MAX } from './limits.ts'
 import type { Block } from './read.ts'
 
 export interface Problem {
   readonly seq: number
-  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable'
+  /** `forged`: a checkpoint, or what it says. */
+  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged'
   readonly message: string
 }
 
@@ -33,7 +35,11 @@ export class Verifier {
   /** A row that does not fit its records: edited, unless records are found to be missing next. */
   #doubt: Problem | undefined
 
-  constructor(expected: number, previous: string) {
+  readonly #onEvent: (text: string) => void
+
+  /** `onEvent` gets the text of every event in its place. */
+  constructor(expected: number, previous: string, onEvent: (text: string) => void = () => {}) {
+    this.#onEvent = onEvent
     this.#expected = expected
     this.#previous = previous
     this.#lastHash = previous
@@ -78,6 +84,7 @@ export class Verifier {
       stored = hashAfter(data, place)
       if (header.seq !== expected || hashOf(data, place) !== stored) return false
       if (header.atMs > latestMs) latestMs = header.atMs
+      if (header.kind === KINDS.event) this.#onEvent(recordText(data, place))
       offset = place.end + HASH_BYTES
     }
     if (expected - seq !== count || latestMs !== at || count === 0) return false

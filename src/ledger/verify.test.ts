@@ -195,9 +195,13 @@ describe('rows', () => {
 test('a whole chain written anew is found by a head that was noted elsewhere', () => {
   expect(problemsAfter(() => undefined)).toEqual([])
   const { head } = verifyLedger(database)
-  expect(verifyLedger(database, [head]).problems).toEqual([])
+  expect(verifyLedger(database, { noted: [head] }).problems).toEqual([])
   const other = { seq: 100, hash: '00'.repeat(32) }
-  expect(verifyLedger(database, [other]).problems).toMatchObject([{ seq: 100, kind: 'edited' }])
+  expect(verifyLedger(database, { noted: [other] }).problems).toMatchObject([
+    { seq: 100, kind: 'edited' },
+  ])
   const later = { seq: RECORDS + 5, hash: head.hash }
-  expect(verifyLedger(database, [later]).problems).toMatchObject([{ seq: 201, kind: 'missing' }])
+  expect(verifyLedger(database, { noted: [later] }).problems).toMatchObject([
+    { seq: 201, kind: 'missing' },
+  ])
 })

@@ -1,17 +1,25 @@
 // Walks the chain and finds what was edited, removed or moved, with the number of the record. The
-// whole chain for `sluice ledger verify`, its end at every start. Whoever rewrites all of it,
-// anchors included, is found only by a head that was noted elsewhere.
+// whole chain for `sluice ledger verify`, held against its checkpoints; its end at every start. Whoever
+// rewrites all of it, checkpoints included, is found only by one that was kept elsewhere.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { type Base, readBase } from './base.ts'
 import { FIRST_HASH } from './block.ts'
+import { hexOf } from './checkpoint.ts'
+import type { Placed } from './checkpoint-file.ts'
 import { TAIL_RECORDS_VERIFIED } from './limits.ts'
 import { blocksFrom, hashAt, readHead } from './read.ts'
 import { type Problem, Verifier } from './verifier.ts'
+import { believed, SaidEvents, TreeCheck } from './verify-checkpoints.ts'
 
 export interface Verified {
   readonly records: number
+  /** The last record that was dropped after its time; 0 where none was. */
+  readonly dropped: number
   /** `seq` and hash (hex) of the last record: to be noted elsewhere. */
   readonly head: { readonly seq: number; readonly hash: string }
+  /** The newest checkpoint that holds; 0 where none does. */
+  readonly checkpoint: number
   readonly problems: readonly Problem[]
 }
 
@@ -21,15 +29,37 @@ export interface Noted {
   readonly hash: string
 }
 
-export function verifyLedger(database: DatabaseSync, noted: readonly Noted[] = []): Verified {
+export interface VerifyOptions {
+  readonly noted?: readonly Noted[]
+  /** From beside the ledger, and from wherever else; undefined where nobody looked. */
+  readonly checkpoints?: readonly Placed[]
+  /** Who may have signed; undefined: whoever they say. */
+  readonly keys?: readonly string[]
+}
+
+export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}): Verified {
+  const { noted = [], checkpoints, keys } = options
   database.exec('BEGIN')
   try {
-    const verifier = new Verifier(1, FIRST_HASH)
-    walk(database, verifier, 1, [...anchors(database), ...noted])
+    const base = readBase(database)
+    const said = new SaidEvents()
+    const verifier = new Verifier(base.seq + 1, base.hash, (text) => said.add(text))
+    const problems: Problem[] = []
+    const good = believed(checkpoints ?? [], keys, problems)
+    const tree = new TreeCheck(base, keys, good, problems)
+    const heads = good.map(({ checkpoint }) => ({ seq: checkpoint.seq, hash: checkpoint.head }))
+    walk(database, verifier, base.seq + 1, {
+      due: [...anchors(database), ...heads, ...noted].filter(({ seq }) => seq >= base.seq),
+      onBlock: (data) => verifier.problems.length === 0 && tree.add(data),
+    })
+    said.check(base, checkpoints?.length, problems)
+    const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
     return {
       records: verifier.records,
-      head: { seq: verifier.last.seq, hash: hex(verifier.last.hash) },
-      problems: verifier.problems,
+      dropped: base.seq,
+      head: { seq: verifier.last.seq, hash: hexOf(verifier.last.hash) },
+      checkpoint: heads.reduce((newest, { seq }) => Math.max(newest, seq), 0),
+      problems: all,
     }
   } finally {
     database.exec('ROLLBACK')
@@ -38,12 +68,12 @@ export function verifyLedger(database: DatabaseSync, noted: readonly Noted[] = [
 
 /** The last records only, against the hash their first block says it follows. */
 export function verifyTail(database: DatabaseSync): readonly Problem[] {
+  const base = readBase(database)
   const { seq } = readHead(database)
   const from = Math.max(1, seq - TAIL_RECORDS_VERIFIED)
   for (const block of blocksFrom(database, from)) {
-    const start = block.seq === 1 ? FIRST_HASH : block.data.toString('latin1', 0, FIRST_HASH.length)
-    const verifier = new Verifier(block.seq, start)
-    walk(database, verifier, block.seq, anchors(database, block.seq))
+    const verifier = new Verifier(block.seq, startOf(block, base))
+    walk(database, verifier, block.seq, { due: anchors(database, block.seq) })
     return verifier.problems
   }
   const lost = [...anchors(database)].at(-1)
@@ -53,16 +83,22 @@ export function verifyTail(database: DatabaseSync): readonly Problem[] {
   return verifier.problems
 }
 
+function startOf(block: { readonly seq: number; readonly data: Buffer }, base: Base): string {
+  if (block.seq === base.seq + 1) return base.hash
+  return block.data.toString('latin1', 0, FIRST_HASH.length)
+}
+
 function walk(
   database: DatabaseSync,
   verifier: Verifier,
   from: number,
-  anchors: Iterable<Noted>,
+  options: { readonly due: Iterable<Noted>; readonly onBlock?: (data: Buffer) => void },
 ): void {
-  const due = [...anchors].sort((a, b) => a.seq - b.seq)
+  const due = [...options.due].sort((a, b) => a.seq - b.seq)
   let at = 0
   for (const block of blocksFrom(database, from)) {
     verifier.add(block)
+    options.onBlock?.(block.data)
     for (; at < due.length && (due[at] as Noted).seq <= verifier.last.seq; at++)
       compare(database, verifier, due[at] as Noted)
   }
@@ -75,7 +111,7 @@ function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Note
   const { last } = verifier
   // A block that does not read was reported already.
   const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
-  if (found !== undefined && hex(found) !== hash)
+  if (found !== undefined && hexOf(found) !== hash)
     verifier.report(
       seq,
       'edited',
@@ -95,8 +131,4 @@ function safely<T>(look: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-function hex(hash: string): string {
-  return Buffer.from(hash, 'latin1').toString('hex')
 }
