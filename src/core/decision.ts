@@ -5,7 +5,7 @@ import type { Action } from './actions.ts'
 import type { Take } from './counters.ts'
 import type { ERRORS } from './errors.ts'
 
-export type DecisionCode = 'ALLOWED' | 'POLICY_FAULT' | keyof typeof ERRORS
+export type DecisionCode = 'ALLOWED' | 'APPROVED' | 'POLICY_FAULT' | keyof typeof ERRORS
 
 export const CHANNELS = ['console', 'terminal', 'webhook', 'email', 'client'] as const
 export type Channel = (typeof CHANNELS)[number]
@@ -22,6 +22,8 @@ export interface ApprovalAsk {
   readonly channels: readonly Channel[]
   readonly separateDuties: boolean
   readonly editArgs: boolean
+  /** The rule as it is written: another text is another rule that asks. */
+  readonly says: string
 }
 
 export interface GuardrailMatch {
@@ -57,4 +59,14 @@ export interface Decision {
   readonly remaining?: string
   readonly approvals: readonly ApprovalAsk[]
   readonly shadow: readonly ShadowVerdict[]
+  /** The request that a person was asked with, where there is one. */
+  readonly approval?: ApprovalTold
+}
+
+export interface ApprovalTold {
+  readonly id: string
+  /** Where a person decides. */
+  readonly url?: string
+  /** The call that has used it. */
+  readonly usedBy?: string
 }

@@ -1,6 +1,7 @@
 // The spine: in which order things happen to a call, and what is left where one of them fails.
 
 import { describe, expect, test } from 'vitest'
+import { EngineBench } from '../approvals/engine.test-support.ts'
 import type { Facts } from '../core/call.ts'
 import { compile } from '../policy/compile.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
@@ -39,6 +40,7 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
     newId: () => 'id',
     keepsTexts: false,
     watch: new CallWatch(new Meter(), undefined),
+    approvals: { engine: new EngineBench().engine, pinOf: () => 'pin', urlOf: () => undefined },
   }
   const ask = (objection?: string) =>
     admit(spine, { call: CALL, facts: FACTS, argsText: '{}', objection })
@@ -105,10 +107,11 @@ describe('a call', () => {
     expect([intents.length, refusals.length]).toEqual([0, 1])
   })
 
-  test('that would need a person is denied, and says so', async () => {
+  test('that would need a person where nobody can be asked is denied, and says so', async () => {
     const { ask } = spineOf('default: require_approval')
+    const reason = expect.stringContaining('nobody can be asked here')
     expect(await ask()).toMatchObject({
-      decision: { action: 'deny', code: 'DENIED', reason: expect.stringContaining('nobody') },
+      decision: { action: 'deny', code: 'APPROVAL_REQUIRED', reason },
     })
   })
 })

@@ -11,6 +11,14 @@ import type { Judged as JudgedValues } from '../core/judged.ts'
 import { decide } from '../policy/decide.ts'
 import { judgedValues } from '../policy/judged-values.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
+import {
+  type Holding,
+  type HoldParts,
+  holdCall,
+  type Pending,
+  type TakenApproval,
+  type Waited,
+} from './hold-call.ts'
 import type { Trace } from './link.ts'
 import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
 import type { CallWatch, WatchedCall } from './operate/watch-calls.ts'
@@ -30,6 +38,10 @@ export interface Asked {
   readonly waits?: string | undefined
   /** It goes on with a call that was counted: judged anew, and not counted again. */
   readonly continues?: boolean
+  /** What had asked for a person when that call was approved: the same need not ask again. */
+  readonly approvedFor?: string | undefined
+  /** How it may wait for a person, if it has to; undefined where it cannot. */
+  readonly holding?: () => Holding
 }
 
 /** A call with what was decided on it, for the record. */
@@ -61,6 +73,7 @@ export interface Spine {
   /** Texts among what was judged are kept too. */
   readonly keepsTexts: boolean
   readonly watch: CallWatch
+  readonly approvals: HoldParts
 }
 
 /** To a call that was counted before, every limit has room. */
@@ -75,44 +88,101 @@ export interface Admission {
   /** Only where no byte of the call has left the gate. */
   readonly giveBack: () => Promise<void>
   readonly watched: WatchedCall
+  /** What a person's approval let it pass by; undefined where none was needed. */
+  readonly approval?: TakenApproval | undefined
 }
 
 export type Verdict =
   | { readonly admission: Admission }
-  | { readonly admission?: undefined; readonly decision: Decision; readonly callId: string }
+  | {
+      readonly admission?: undefined
+      readonly decision: Decision
+      readonly callId: string
+      /** It waits for a person still, and its caller may be kept. */
+      readonly pending?: Pending | undefined
+    }
 
-export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
-  const { counters, record } = spine
+/** One call on its way. */
+interface Going {
+  readonly callId: string
+  readonly watched: WatchedCall
+  readonly bound: BoundPolicy
+  readonly now: Instant
+}
+
+/** `waited`: it was held before, and everything is looked at anew. */
+export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promise<Verdict> {
+  const { counters } = spine
   const now = spine.now()
-  const callId = spine.newId()
-  const watched = spine.watch.begin(asked, asked.trace)
-  const { policy, id: policyId } = spine.policy()
-  const judged = (decision: Decision): Judged => {
-    const values = decision.code === 'FROZEN' ? {} : valuesOf(policy, asked, spine.keepsTexts)
-    return { ...asked, callId, decision, policy: policyId, values, now }
-  }
-  const refuse = (refused: Decision): Verdict => {
-    const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
-    record.refusal(judged(told))
-    watched.decided(told, callId)
-    return { decision: told, callId }
-  }
+  const callId = waited?.callId ?? spine.newId()
+  const watched = waited?.watched ?? spine.watch.begin(asked, asked.trace)
+  const bound = spine.policy()
+  const going: Going = { callId, watched, bound, now }
   // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
   // names are hidden.
   const frozen = spine.frozen(concernedBy(asked))
-  if (frozen !== undefined) return refuse(frozenDecision(frozen))
+  if (frozen !== undefined) return refuse(spine, asked, frozenDecision(frozen), going)
   const usage = asked.continues === true ? NOTHING_USED : counters
-  const weighed = decide(policy, asked.call, asked.facts, usage, now)
+  const weighed = decide(bound.policy, asked.call, asked.facts, usage, now)
   const decision = asked.continues === true ? uncounted(weighed) : weighed
   watched.step('decide')
-  if (asked.waits !== undefined && decision.action !== 'hide')
-    return refuse({ ...denied(decision, 'DEFINITION_CHANGED', asked.waits), rule: BUILT_IN })
-  if (asked.objection !== undefined && decision.action !== 'hide')
-    return refuse({ ...denied(decision, 'DENIED', asked.objection), rule: BUILT_IN })
-  if (decision.action !== 'allow') return refuse(withoutApprovals(decision))
+  const objection = builtInRefusal(asked, decision)
+  if (objection !== undefined) return refuse(spine, asked, objection, going)
+  if (decision.action === 'allow') return goOn(spine, asked, decision, going)
+  if (decision.action !== 'require_approval') return refuse(spine, asked, decision, going)
+  const held = await holdCall(spine, asked, decision, waited ?? { callId, watched })
+  switch (held.is) {
+    case 'refused':
+      return { ...refuse(spine, asked, held.decision, going), pending: held.pending }
+    case 'again':
+      return admit(spine, held.asked, held.waited)
+    case 'approved':
+      // The person may have changed the arguments, or another call may have been faster.
+      if (spine.frozen(concernedBy(asked)) !== undefined || !held.approval.take(callId))
+        return admit(spine, asked, held.waited)
+      return goOn(spine, held.asked, held.decision, going, held.approval)
+  }
+}
+
+/** What holds whatever a document says; a hidden name stays hidden all the same. */
+function builtInRefusal({ waits, objection }: Asked, decision: Decision): Decision | undefined {
+  if (decision.action === 'hide') return undefined
+  if (waits !== undefined)
+    return { ...denied(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
+  if (objection !== undefined) return { ...denied(decision, 'DENIED', objection), rule: BUILT_IN }
+  return undefined
+}
+
+function judgedOf(spine: Spine, asked: Asked, decision: Decision, going: Going): Judged {
+  const { callId, bound, now } = going
+  const values = decision.code === 'FROZEN' ? {} : valuesOf(bound.policy, asked, spine.keepsTexts)
+  return { ...asked, callId, decision, policy: bound.id, values, now }
+}
+
+function refuse(spine: Spine, asked: Asked, refused: Decision, going: Going) {
+  const { callId, watched } = going
+  const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
+  spine.record.refusal(judgedOf(spine, asked, told, going))
+  watched.decided(told, callId)
+  return { decision: told, callId }
+}
+
+/** Limits and intent, all or none. An approval was taken by now: it is given back with them. */
+async function goOn(
+  spine: Spine,
+  asked: Asked,
+  decision: Decision,
+  going: Going,
+  approval?: TakenApproval,
+): Promise<Verdict> {
+  const { counters, record } = spine
+  const { callId, watched, now } = going
   const consuming = counters.consume(decision.limits, now)
   const consumed = consuming instanceof Promise ? await consuming : consuming
-  if (!consumed.ok) return refuse(outrun(decision, consumed))
+  if (!consumed.ok) {
+    approval?.giveBack()
+    return refuse(spine, asked, outrun(decision, consumed), going)
+  }
   const { shadow, receipts } =
     decision.shadow.length === 0
       ? { shadow: decision.shadow, receipts: [] }
@@ -122,13 +192,17 @@ export async function admit(spine: Spine, asked: Asked): Promise<Verdict> {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
   }
   try {
-    const intent = await record.intent(judged({ ...decision, shadow }))
+    const recorded = record.intent(judgedOf(spine, asked, { ...decision, shadow }, going))
+    // In the same commit as the intent.
+    approval?.executing(asked.argsText)
+    const intent = await recorded
     watched.step('intent')
     watched.decided(decision, callId)
-    return { admission: { intent, giveBack, watched } }
+    return { admission: { intent, giveBack, watched, approval } }
   } catch (error) {
     // No record, no call; and what was not sent has not been used.
     await giveBack()
+    approval?.giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
     const fault = denied(decision, 'POLICY_FAULT', reason)
     watched.decided(fault, callId)
@@ -185,17 +259,8 @@ function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
   return { ...verdict, limits: [] }
 }
 
-/** Told where a rule asks for a person; `replay` knows it by this. */
-export const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
 /** The rule of what holds whatever a document says. */
 const BUILT_IN = 'built-in'
-
-/** Until there are approvals, what asks for one is denied and says so. */
-function withoutApprovals(decision: Decision): Decision {
-  if (decision.action !== 'require_approval') return decision
-  const reason = `${decision.reason}${NOBODY_TO_ASK}`
-  return denied(decision, 'DENIED', reason)
-}
 
 /** Another call was faster between looking and consuming. */
 function outrun(decision: Decision, { refused, room }: Consumed & { ok: false }): Decision {
@@ -210,6 +275,6 @@ function outrun(decision: Decision, { refused, room }: Consumed & { ok: false })
   }
 }
 
-function denied(decision: Decision, code: Decision['code'], reason: string): Decision {
+export function denied(decision: Decision, code: Decision['code'], reason: string): Decision {
   return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
 }

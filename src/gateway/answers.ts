@@ -2,7 +2,7 @@
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
-import type { Decision } from '../core/decision.ts'
+import type { ApprovalTold, Decision } from '../core/decision.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
@@ -33,13 +33,14 @@ export function refusalAnswer(
   tool: KnownTool | undefined,
   era: Era,
 ): Told {
-  const { action, code, reason, retryAfterMs, rule, remaining } = decision
+  const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
   if (action === 'hide') return unknownAnswer(id, method, name, era)
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
   const told = {
     ...{ decision: action, code, reason, ...wait, callId },
+    ...(approval === undefined ? {} : approvalTold(approval)),
     ...(explain ? { rule, ...left } : {}),
   }
   const text = refusalText(decision)
@@ -58,9 +59,26 @@ export function refusalAnswer(
   return { text: writeResult(id, JSON.stringify(result)) }
 }
 
+/** Says itself how it came about. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'FROZEN',
+  'APPROVAL_PENDING',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'APPROVAL_USED',
+])
+
 /** What a caller reads of a refusal. */
 export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>): string {
-  return code === 'FROZEN' ? reason : `denied by policy: ${reason}`
+  return OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
+}
+
+function approvalTold({ id, url, usedBy }: ApprovalTold) {
+  return {
+    approvalId: id,
+    ...(url === undefined ? {} : { approvalUrl: url }),
+    ...(usedBy === undefined ? {} : { usedBy }),
+  }
 }
 
 /** To what is no call, or was one on its way when the freeze came. */

@@ -6,23 +6,25 @@ import { CONTINUATIONS_MAX, INPUT_HELD_MS } from './limits.ts'
 
 export class Continuations {
   readonly #nowMs: () => number
-  /** Sealed state -> until when; the oldest first. */
-  readonly #given = new Map<string, number>()
+  /** By sealed state; the oldest first. */
+  readonly #given = new Map<string, { untilMs: number; approvedFor: string | undefined }>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  give(sealed: string): void {
+  /** `approvedFor`: what had asked for a person, where the call was approved. */
+  give(sealed: string, approvedFor?: string): void {
     this.#given.delete(sealed)
-    this.#given.set(sealed, this.#nowMs() + INPUT_HELD_MS)
+    this.#given.set(sealed, { untilMs: this.#nowMs() + INPUT_HELD_MS, approvedFor })
     const [oldest] = this.#given.keys()
     if (this.#given.size > CONTINUATIONS_MAX) this.#given.delete(oldest as string)
   }
 
-  take(sealed: string): boolean {
-    const untilMs = this.#given.get(sealed) ?? 0
+  take(sealed: string): { readonly continues: boolean; readonly approvedFor?: string | undefined } {
+    const given = this.#given.get(sealed)
     this.#given.delete(sealed)
-    return untilMs > this.#nowMs()
+    if (given === undefined || given.untilMs <= this.#nowMs()) return { continues: false }
+    return { continues: true, approvedFor: given.approvedFor }
   }
 }

@@ -88,6 +88,11 @@ export class Crossing {
     return [...this.#open.values()].filter(({ method }) => method === LISTEN)
   }
 
+  /** Its sender waits for it to be judged. */
+  isJudging(id: Id): boolean {
+    return this.#judging.has(id)
+  }
+
   /** A request is about to be judged; `carry` or `refuse` follows. */
   begin(id: Id): void {
     this.#judging.add(id)

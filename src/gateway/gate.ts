@@ -2,6 +2,7 @@
 // that a front opens. Fronts and commands know the gate by this class alone.
 
 import { randomUUID } from 'node:crypto'
+import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { AgentFacts } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'
 import type { KnownTool } from '../core/tools.ts'
@@ -9,6 +10,7 @@ import type { Caller } from '../identity/caller.ts'
 import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { allSaid } from '../policy/rule-text.ts'
 import type { Spine } from './admit.ts'
 import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
@@ -50,6 +52,9 @@ export interface GateParts extends ServerLinksParts {
   readonly tools: KeptTools
   readonly watch: CallWatch
   readonly pins: Pins
+  readonly approvals: ApprovalEngine
+  /** Where a person decides over a request; undefined while no page is served. */
+  readonly approvalUrl: (id: string) => string | undefined
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
@@ -80,7 +85,11 @@ export class Gate {
     this.#parts = parts
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#servers = new ServerLinks(parts, this.#room)
-    this.#known = new KnownTools((tool) => parts.tools.learn(tool))
+    this.#known = new KnownTools((tool) => {
+      parts.tools.learn(tool)
+      const { server, name } = tool.definition
+      parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
+    })
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
       counters: parts.counters,
@@ -88,6 +97,11 @@ export class Gate {
       newId: randomUUID,
       keepsTexts: parts.config.ledger.keepsTexts,
       watch: parts.watch,
+      approvals: {
+        engine: parts.approvals,
+        pinOf: (tool) => parts.pins.pinOf(tool),
+        urlOf: parts.approvalUrl,
+      },
     }
   }
 
@@ -213,9 +227,10 @@ export class Gate {
         if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
         return seen
       },
-      record: ({ intent, watched }, startedMs, outcome) => {
+      record: ({ intent, watched, approval }, startedMs, outcome) => {
         record.outcome(intent, startedMs, outcome)
         watched.settled(outcome)
+        approval?.settled(outcome)
       },
       onEnd: () => {
         place.leave()
@@ -243,6 +258,8 @@ export class Gate {
 
   /** Another policy is in force: what callers may see may be another. */
   policyChanged(): void {
+    const said = new Set(this.#parts.policies().all.flatMap(allSaid))
+    this.#parts.approvals.policyChanged((says) => said.has(says))
     for (const relay of this.#relays) relay.tellListsChanged()
   }
 

@@ -10,6 +10,7 @@ import { withMembers } from '../wire/members.ts'
 import type { Members, Request } from '../wire/message.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeMembers } from '../wire/write-message.ts'
+import type { Admission } from './admit.ts'
 import { callOf } from './call-of.ts'
 import type { Continuations } from './continuations.ts'
 import { INPUT_ROUNDS_MAX } from './limits.ts'
@@ -31,6 +32,8 @@ export type Opened =
       readonly request: Request
       /** It goes on with a call that was counted. */
       readonly continues: boolean
+      /** What had asked for a person when that call was approved. */
+      readonly approvedFor?: string | undefined
       /** How often the server has wanted to know more before. */
       readonly rounds: number
     }
@@ -42,6 +45,7 @@ export interface CallSoFar {
   readonly name: string
   readonly params: Members | undefined
   readonly rounds: number
+  readonly admission?: Admission | undefined
 }
 
 /** What is sealed of a call that wants input: the round, the keys that were asked for, and the
@@ -106,7 +110,7 @@ export class Handles {
       inputResponses: responses.size === 0 ? undefined : writeMembers(responses),
     }
     const back = { ...request, params: withMembers(params, members) }
-    return { request: back, continues: continuations.take(sealed), rounds }
+    return { request: back, ...continuations.take(sealed), rounds }
   }
 
   /** A list's result, with its cursor sealed. */
@@ -137,7 +141,7 @@ export class Handles {
     const kept: Kept = [round, keys, typeof state === 'string' ? state : null]
     const sealedFor = { ...this.#for, call: callDigest(call) }
     const sealed = seals.seal('requestState', sealedFor, JSON.stringify(kept))
-    continuations.give(sealed)
+    continuations.give(sealed, call.admission?.approval?.asked)
     return writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
   }
 
@@ -158,6 +162,6 @@ function first(request: Request): Opened {
   return { request, continues: false, rounds: 0 }
 }
 
-function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds'>): string {
+function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds' | 'admission'>): string {
   return digestOf(JSON.stringify([method, name, params?.text.get('arguments') ?? null]))
 }

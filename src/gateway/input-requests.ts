@@ -9,8 +9,9 @@ import type { Answer, Request } from '../wire/message.ts'
 import { RPC } from '../wire/rpc-codes.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeJson } from '../wire/write-json.ts'
-import { type Admission, admit, type Spine, type Verdict } from './admit.ts'
+import { type Admission, type Asked, admit, type Spine, type Verdict } from './admit.ts'
 import { callOf, passageFromServer } from './call-of.ts'
+import { holdingOf } from './holding.ts'
 import { SERVER_REQUESTS_MAX } from './limits.ts'
 import type { RelayContext } from './relay.ts'
 
@@ -83,14 +84,7 @@ export async function refusedQuestion(
     refused =
       typeof question === 'string'
         ? { fault: `the server asks for \`${question}\`, which does not pass the gate` }
-        : refusalOf(
-            await admit(spine, {
-              call: callOf(server, question),
-              facts: facts(),
-              argsText: undefined,
-            }),
-            admitted,
-          )
+        : refusalOf(await admit(spine, askedOf(question, server, facts)), admitted)
     if (refused !== undefined) break
   }
   for (const admission of admitted) {
@@ -101,6 +95,14 @@ export async function refusedQuestion(
     }
   }
   return refused
+}
+
+/** It may wait for a person as long as any call. */
+function askedOf(question: Request, server: string, facts: RelayContext['facts']): Asked {
+  const call = callOf(server, question)
+  const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+  const holding = () => holdingOf(question, { isWanted: () => true, look })
+  return look()
 }
 
 function refusalOf(verdict: Verdict, admitted: Admission[]): Refused | undefined {

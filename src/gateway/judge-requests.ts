@@ -12,11 +12,12 @@ import { disagreement, paramHeadersOf } from '../wire/mcp-headers.ts'
 import { withMembers } from '../wire/members.ts'
 import type { Request } from '../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
-import { type Admission, admit, type Spine } from './admit.ts'
+import { type Admission, type Asked, admit, type Spine } from './admit.ts'
 import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
 import type { Handles } from './handles.ts'
+import { holdingOf, withArgs } from './holding.ts'
 import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
 import type { Frozen } from './operate/freezes.ts'
@@ -47,6 +48,7 @@ export interface JudgeContext {
 /** What is known of a call of the client's beside its request. */
 interface Going extends Pick<Related, 'trace'> {
   readonly continues: boolean
+  readonly approvedFor?: string | undefined
   readonly rounds: number
   readonly headers: ReadonlyMap<string, string> | undefined
 }
@@ -82,13 +84,16 @@ export class RequestJudge {
       return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
     const opened = handles.open(asked)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
-    const { request, continues, rounds } = opened
+    const { request, continues, approvedFor, rounds } = opened
     const trace = traceOf(request, ofHeaders)
     try {
       if (method === LISTEN) await this.#listen(request, crossing)
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
-      else await this.#clientCall(request, crossing, { continues, rounds, headers, trace })
+      else {
+        const going = { continues, approvedFor, rounds, headers, trace }
+        await this.#clientCall(request, crossing, going)
+      }
     } catch (error) {
       refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
     }
@@ -129,7 +134,13 @@ export class RequestJudge {
     onAsked()
     const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
     const startedMs = performance.now()
-    const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
+    const request = { kind: 'request', id: 0, method: call.method, source: '' } as const
+    const params = { value: { uri }, text: new Map([['uri', JSON.stringify(uri)]]) }
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    // Nobody is kept waiting for what is one of many.
+    const holding = () =>
+      holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: 0 })
+    const verdict = await admit(spine, look())
     if (verdict.admission === undefined) return false
     onCall()
     record(verdict.admission, startedMs, { status: 'answered' })
@@ -157,48 +168,75 @@ export class RequestJudge {
     }
   }
 
-  async #clientCall(
-    request: Request,
-    crossing: Crossing,
-    { continues, rounds, headers, trace }: Going,
-  ): Promise<void> {
-    const { id, method, params } = request
-    const { era, explain, frozen, lists, onAsked, onCall, server, spine } = this.#context
-    const call = callOf(server, request)
-    const asksForTool = method === TOOL_CALL && frozen() === undefined
-    const found = asksForTool ? lists.find(call.name) : undefined
-    const tool = found instanceof Promise ? await found : found
-    const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
+  async #clientCall(request: Request, crossing: Crossing, going: Going): Promise<void> {
+    const { id } = request
+    const { era, explain, onAsked, onCall, spine } = this.#context
+    const { headers, rounds } = going
+    const looked = this.#look(request, crossing, going)
+    const asked = looked instanceof Promise ? await looked : looked
+    const { call, facts } = asked
     const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
     if (unlike !== undefined)
       return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
     onAsked()
-    const objection = objectionTo(call.args, tool)
-    const argsText = params?.text.get('arguments')
-    const held = tool === undefined ? undefined : lists.heldOf(tool)
-    const waits = held === undefined ? undefined : heldReason(held)
-    const verdict = await admit(spine, {
-      call,
-      facts,
-      argsText,
-      objection,
-      waits,
-      continues,
-      trace,
-    })
+    const verdict = await admit(spine, asked)
     if (verdict.admission === undefined)
       return crossing.refuse(
         id,
-        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, tool, era),
+        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, facts.tool, era),
       )
     onCall()
-    crossing.carry(request, call.name, verdict.admission, { tool, rounds })
+    const { admission } = verdict
+    const args = admission.approval?.args
+    const sent = args === undefined ? request : withArgs(request, args)
+    crossing.carry(sent, call.name, admission, { tool: facts.tool, rounds })
+  }
+
+  /** The call with what is known of it now; a promise only where the server has to be asked. */
+  #look(request: Request, crossing: Crossing, going: Going): Asked | Promise<Asked> {
+    const { frozen, lists, server } = this.#context
+    const call = callOf(server, request)
+    const asksForTool = request.method === TOOL_CALL && frozen() === undefined
+    const found = asksForTool ? lists.find(call.name) : undefined
+    if (!(found instanceof Promise)) return this.#asked(request, call, found, crossing, going)
+    return found.then((tool) => this.#asked(request, call, tool, crossing, going))
+  }
+
+  #asked(
+    request: Request,
+    call: Call,
+    tool: KnownTool | undefined,
+    crossing: Crossing,
+    going: Going,
+  ): Asked {
+    const { lists } = this.#context
+    const { continues, approvedFor, trace } = going
+    const held = tool === undefined ? undefined : lists.heldOf(tool)
+    return {
+      call,
+      facts: { ...this.#context.facts(), ...factsOf(tool, call.args) },
+      argsText: request.params?.text.get('arguments'),
+      objection: objectionTo(call.args, tool),
+      waits: held === undefined ? undefined : heldReason(held),
+      continues,
+      trace,
+      approvedFor,
+      holding: () =>
+        holdingOf(request, {
+          isWanted: () => crossing.isJudging(request.id),
+          look: () => this.#look(request, crossing, going),
+          judge: (sent) => this.#asked(sent, callOf(call.server, sent), tool, crossing, going),
+        }),
+    }
   }
 
   async #serverCall(request: Request, crossing: Crossing, related: Related): Promise<void> {
     const { facts, server, spine } = this.#context
     const call = callOf(server, request)
-    const verdict = await admit(spine, { call, facts: facts(), argsText: undefined })
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    const isWanted = () => crossing.isJudging(request.id)
+    const holding = () => holdingOf(request, { isWanted, look })
+    const verdict = await admit(spine, look())
     if (verdict.admission !== undefined)
       return crossing.carry(request, call.name, verdict.admission, related)
     const { decision } = verdict

@@ -1,6 +1,7 @@
 // The gate between a client and a server that the test plays both, without any wire: a relay with a
 // real policy, real limits and real seals.
 
+import { EngineBench } from '../approvals/engine.test-support.ts'
 import { InstallationKey } from '../identity/installation-key.ts'
 import { Seals } from '../identity/seal.ts'
 import { compile } from '../policy/compile.ts'
@@ -56,6 +57,7 @@ export class Play {
   #lastId = 0
   /** Requests whose client has gone away without a word. */
   readonly gone = new Set<Id>()
+  readonly approvals = new EngineBench()
 
   constructor(options: PlayOptions = {}) {
     const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
@@ -76,6 +78,11 @@ export class Play {
       newId: () => 'id',
       keepsTexts: false,
       watch: new CallWatch(new Meter(), undefined),
+      approvals: {
+        engine: this.approvals.engine,
+        pinOf: ({ definition }) => JSON.stringify(definition),
+        urlOf: (id) => `https://gate.example/approvals/${id}`,
+      },
     }
     this.client = {
       era,

@@ -4,6 +4,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
+import type { Approvals } from '../core/approval.ts'
 import type { JsonObject } from '../core/json.ts'
 import { InstallationKey } from '../identity/installation-key.ts'
 import { Logins } from '../identity/logins.ts'
@@ -37,6 +38,7 @@ import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
+import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
 import { lockPath, openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
@@ -61,6 +63,8 @@ export interface RunningGate {
   readonly url: string
   /** Resolves where it was started for pipes and the last has been gone for a while. */
   readonly idle: Promise<string>
+  /** Held calls, for whoever shows them to people. */
+  readonly approvals: Approvals
   /** Lets open calls finish, then ends everything. */
   stop(): Promise<void>
 }
@@ -121,11 +125,27 @@ export async function runGate(
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
     const pins = openPins(config, store, log)
+    const approvals = openApprovals({ data: config.data, store, ledger, log })
+    undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)
     const builtins = { agents: agents.connect }
     const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
+    let url = ''
+    const asking = {
+      approvals: approvals.engine,
+      approvalUrl: (id: string) => approvalUrl(config.publicUrl ?? url, id),
+    }
     const gate = new Gate({
-      ...{ config, policies: () => policies.now, ...kept, watcher, pools, ownPaths, log },
+      ...{
+        config,
+        policies: () => policies.now,
+        ...kept,
+        ...asking,
+        watcher,
+        pools,
+        ownPaths,
+        log,
+      },
     })
     undo.push(() => gate.close('the gate is stopping'))
     const isQuiet = () => !gate.isBusy
@@ -146,7 +166,7 @@ export async function runGate(
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
     const ready = () => readiness(record, policies, freezes)
-    let url = piped ? path : ''
+    if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
       gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
@@ -177,7 +197,8 @@ export async function runGate(
     await socket.listen()
     if (piped) {
       undo.push(() => gate.drain(DRAIN_MS))
-      return { url, idle: idle.end, stop }
+      undo.push(() => approvals.engine.close())
+      return { url, idle: idle.end, approvals: approvals.engine, stop }
     }
     const tls = readTls(config)
     const scheme = tls === undefined ? 'http' : 'https'
@@ -200,11 +221,12 @@ export async function runGate(
     undo.push(() => front.close())
     undo.push(() => gate.leave())
     undo.push(() => gate.drain(DRAIN_MS))
+    undo.push(() => approvals.engine.close())
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     url = `${scheme}://${host}:${port}`
-    return { url, idle: idle.end, stop }
+    return { url, idle: idle.end, approvals: approvals.engine, stop }
   } catch (error) {
     await stop()
     throw error

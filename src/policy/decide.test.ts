@@ -101,6 +101,7 @@ describe('approvals', () => {
         channels: ['email'],
         separateDuties: true,
         editArgs: true,
+        says: expect.stringContaining('"big"'),
       },
       {
         rule: '/guardrails/0',
@@ -112,6 +113,7 @@ describe('approvals', () => {
         channels: ['console', 'terminal', 'webhook', 'email'],
         separateDuties: false,
         editArgs: false,
+        says: expect.stringContaining('"g"'),
       },
     ])
     expect(ask(withRule('allow')).approvals).toEqual([])

@@ -6,8 +6,10 @@ import { type Action, isStronger, stronger } from '../core/actions.ts'
 import type { ApprovalAsk, GuardrailMatch } from '../core/decision.ts'
 import { evaluate, type Situation, type Truth } from './evaluate.ts'
 import { namesOwnFiles, OWN_FILES } from './own-files.ts'
+import { APPROVAL_DEFAULT } from './parse-approval.ts'
 import type { CompiledPolicy } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
+import { DEFAULT_SAYS, saysOf } from './rule-text.ts'
 import type { Ready, Scope } from './scope.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -27,6 +29,13 @@ export function layPlain(action: Action, pointer: string, reason = ''): Laid {
   return { action, pointer, reason, owners: [], asking: [], guardrails: [] }
 }
 
+const DEFAULT_ASK: ApprovalAsk = {
+  rule: '/default',
+  reason: '',
+  ...APPROVAL_DEFAULT,
+  says: DEFAULT_SAYS,
+}
+
 export function layRules(
   policy: CompiledPolicy,
   { rules }: Scope,
@@ -36,7 +45,9 @@ export function layRules(
   const [first] = rules
   if (first === undefined) {
     trace?.push({ step: 'default', action: policy.fallback })
-    return layPlain(policy.fallback, '/default', 'nothing in the policy names it')
+    const laid = layPlain(policy.fallback, '/default', 'nothing in the policy names it')
+    if (policy.fallback === 'require_approval') laid.asking.push(DEFAULT_ASK)
+    return laid
   }
   const laid = layPlain('allow', first.pointer)
   laid.owners = rules
@@ -147,7 +158,7 @@ function reasonOf(rule: Rule | Guardrail, truth: Truth): string {
 }
 
 function ask({ rule, pointer }: Ready<Rule | Guardrail>): ApprovalAsk {
-  return { rule: pointer, reason: rule.reason, ...rule.approval }
+  return { rule: pointer, reason: rule.reason, ...rule.approval, says: saysOf(rule) }
 }
 
 function traceWhen({ rule }: Ready<Rule | Guardrail>, truth: Truth) {

@@ -35,7 +35,7 @@ export interface Limit {
 }
 
 /** What a rule asks of the people who approve; which rule it is, is said when it asks. */
-export type Approval = Omit<ApprovalAsk, 'rule' | 'reason'>
+export type Approval = Omit<ApprovalAsk, 'rule' | 'reason' | 'says'>
 
 interface Common {
   /** JSON Pointer. */

@@ -2,6 +2,7 @@
 // Opened by whoever holds the directory's lock: the running gate, or a command where none runs.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { APPROVAL_TABLES } from '../../approvals/schema.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 
 /** `id` is empty where everything is frozen. */
@@ -49,7 +50,11 @@ const PINS = `
   ) STRICT;`
 
 function gateFile(directory: string) {
-  return { directory, name: 'gate.db', migrations: [FREEZES + DOCUMENTS, TOOLS, PINS] }
+  return {
+    directory,
+    name: 'gate.db',
+    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES],
+  }
 }
 
 export function openGateStore(directory: string): DatabaseSync {

@@ -76,6 +76,11 @@ export class Pins {
     return verdict === 'accepted' ? undefined : verdict
   }
 
+  /** The digest that a definition is known by. */
+  pinOf({ definition }: KnownTool): string {
+    return pinOf(definition, sha256, { ignore: this.#options.ignore })
+  }
+
   get held(): readonly HeldTool[] {
     return [...this.#held.values()]
   }
@@ -107,10 +112,10 @@ export class Pins {
   }
 
   #judge(tool: KnownTool): HeldTool | 'accepted' {
-    const { ignore, lock, firstSight, log } = this.#options
+    const { lock, firstSight, log } = this.#options
     const { definition } = tool
     const key = keyOf(definition.server, definition.name)
-    const digest = pinOf(definition, sha256, { ignore })
+    const digest = this.pinOf(tool)
     const known = this.#accepted.get(key)
     if (known?.digest === digest) {
       // A lock file holds digests; the definition behind one is kept for the next diff.

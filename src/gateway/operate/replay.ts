@@ -11,7 +11,6 @@ import { TOOL_CALL } from '../../policy/methods.ts'
 import { type CompiledPolicy, longestWindowMs } from '../../policy/policy.ts'
 import { type PastCall, replayCall } from '../../policy/replay-call.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
-import { NOBODY_TO_ASK } from '../admit.ts'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from '../limits.ts'
 
 /** A verdict that becomes another, for all calls of one tool that it holds for. */
@@ -187,8 +186,13 @@ const OF_SERVERS: ReadonlySet<string> = new Set([
   'roots/list',
 ])
 
+/** How records end that were made before people could be asked. */
+const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
+
 function wordThen({ decision }: JudgementRecord): Word {
-  if (decision.reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'
+  const { code, reason } = decision
+  if (code === 'APPROVED' || code.startsWith('APPROVAL_')) return 'require_approval'
+  if (reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'
   return wordNow(decision)
 }
 

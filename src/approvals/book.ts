@@ -1,0 +1,198 @@
+// Requests with all that hangs on a change of them: the ledger's word, whoever watches or waits, and the
+// end of what has run out. One change at a time. The engine says what may happen; this does it.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { ApprovalRequest, Before } from '../core/approval.ts'
+import type { JsonObject } from '../core/json.ts'
+import { Refused } from '../core/refused.ts'
+import type { Event } from '../ledger/record.ts'
+import { maskedText } from './json-text.ts'
+import { EXPIRY_LOOK_MS_MAX } from './limits.ts'
+import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
+import { Requests, type Row } from './requests.ts'
+import { Vault } from './vault.ts'
+import { standingOf } from './weigh-votes.ts'
+
+export interface BookParts {
+  /** gate.db, with the tables of schema.ts. */
+  readonly database: DatabaseSync
+  /** 32 bytes, for arguments. */
+  readonly key: Buffer
+  readonly ledger: {
+    event(event: Event): Promise<number>
+    readonly figures: { readonly seq: number }
+  }
+  /** What a session did before, the newest last. */
+  readonly before: (session: string) => readonly Before[]
+  /** What is wrong with arguments that an approver wrote; undefined where they can be sent. */
+  readonly readArgs: (text: string) => string | undefined
+  readonly nowMs: () => number
+  readonly newId: () => string
+  readonly warn: (message: string, why: string) => void
+}
+
+/** What is kept of a call until it is decided. */
+export interface Sent {
+  /** Canonical text of every member of `params` but `_meta` and `arguments`. */
+  readonly rest: string
+  readonly args: string
+}
+
+export class Book {
+  readonly parts: BookParts
+  readonly requests: Requests
+  readonly vault: Vault
+  readonly #watchers = new Set<(request: ApprovalRequest) => void>()
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #turn: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(parts: BookParts) {
+    this.parts = parts
+    this.vault = new Vault(parts.key)
+    this.requests = new Requests(parts.database)
+    this.arm()
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  known(id: string): Row {
+    const row = this.requests.find(id)
+    if (row !== undefined) return row
+    throw new Refused(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
+  }
+
+  seal(id: string, { rest, args }: Sent): Uint8Array {
+    return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args }))
+  }
+
+  /** Undefined once it is decided. */
+  sent({ id, args }: Row): Sent | undefined {
+    if (args === null) return undefined
+    return JSON.parse(this.vault.open(`request ${id}`, args)) as Sent
+  }
+
+  /** One change at a time: two verdicts at once must not both be the last one needed. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => {})
+    return mine
+  }
+
+  /** Throws where it cannot be written: then it does not happen. */
+  async record(step: Step, detail: JsonObject): Promise<void> {
+    const { ledger, nowMs } = this.parts
+    try {
+      await ledger.event(stepEvent(step, nowMs(), detail))
+    } catch (error) {
+      throw new Refused(
+        `it cannot be recorded, so it is not done: ${(error as Error).message}`,
+        'try again when the record can be written',
+      )
+    }
+  }
+
+  /** What has happened already. */
+  note(step: Step, detail: JsonObject): void {
+    const { ledger, nowMs, warn } = this.parts
+    ledger.event(stepEvent(step, nowMs(), detail)).catch((error: Error) => {
+      warn(`a step of an approval could not be recorded: ${step}`, error.message)
+    })
+  }
+
+  /** Everybody who watches or waits is told. */
+  changed(id: string): ApprovalRequest {
+    const request = this.shown(this.known(id))
+    for (const watcher of [...this.#watchers]) watcher(request)
+    this.#wake(id)
+    return request
+  }
+
+  watch(listener: (request: ApprovalRequest) => void): () => void {
+    this.#watchers.add(listener)
+    return () => void this.#watchers.delete(listener)
+  }
+
+  /** Resolves when the request changes, or after so long; at once where the gate stops. */
+  async change(id: string, waitMs: number): Promise<void> {
+    if (this.#closed || waitMs <= 0) return
+    await new Promise<void>((resolve) => {
+      const waiting = this.#waiting.get(id) ?? new Set()
+      const done = (): void => {
+        clearTimeout(timer)
+        waiting.delete(done)
+        if (waiting.size === 0) this.#waiting.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, waitMs)
+      this.#waiting.set(id, waiting.add(done))
+    })
+  }
+
+  /** Those that may still lead to a call and have not. */
+  unused(): Row[] {
+    return this.requests.open().filter(({ usedBy }) => usedBy === null)
+  }
+
+  /** In turn. Expiry is a denial: it holds even where it cannot be recorded. */
+  async expire(row: Row): Promise<void> {
+    const wasApproved = row.state === 'approved'
+    const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
+    await this.record('expired', { ...aboutRequest(row), wasApproved }).catch(() => {})
+    const { state, usedBy } = this.known(row.id)
+    if (state !== row.state || usedBy !== null) return
+    this.requests.end(row.id, 'expired', why)
+    this.changed(row.id)
+  }
+
+  /** Tightens, so it holds at once, whatever cannot be written. */
+  void(row: Row, why: string): void {
+    this.requests.end(row.id, 'void', why)
+    this.note('void', { ...aboutRequest(row), why })
+    this.changed(row.id)
+  }
+
+  /** Looks again when the next request runs out; in wall time, so at least every now and then. */
+  arm(): void {
+    if (this.#closed) return
+    clearTimeout(this.#timer)
+    const nextMs = this.requests.nextExpiryMs()
+    if (nextMs === undefined) return
+    const inMs = Math.max(0, Math.min(nextMs - this.parts.nowMs(), EXPIRY_LOOK_MS_MAX))
+    this.#timer = setTimeout(() => void this.inTurn(() => this.#expireDue()), inMs + 1).unref()
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    for (const id of [...this.#waiting.keys()]) this.#wake(id)
+  }
+
+  shown(row: Row): ApprovalRequest {
+    const args = this.sent(row)?.args ?? ''
+    return {
+      ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
+      ...{ principal: row.principal, agent: row.agent, session: row.session },
+      ...{ server: row.server, method: row.method, name: row.name },
+      ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
+      votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
+      args: args === '' ? '' : maskedText(args),
+      ...{ edited: row.edited > 0, before: row.before, callId: row.callId },
+      ...{ usedBy: row.usedBy, why: row.why },
+    }
+  }
+
+  async #expireDue(): Promise<void> {
+    const nowMs = this.parts.nowMs()
+    if (!this.#closed)
+      for (const row of this.unused()) if (row.expiresAtMs <= nowMs) await this.expire(row)
+    this.arm()
+  }
+
+  #wake(id: string): void {
+    for (const done of [...(this.#waiting.get(id) ?? [])]) done()
+  }
+}

@@ -1,0 +1,56 @@
+// How often people have denied a tool to a session. Whoever was told no three times is not to go on
+// asking until somebody tires: the tool is denied there until a person lifts that. Kept in gate.db.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Barred } from '../core/approval.ts'
+import { DENIALS_KEPT_MAX, DENIALS_MAX } from './limits.ts'
+
+type Where = Pick<Barred, 'session' | 'server' | 'name'>
+
+export class Denials {
+  readonly #database: DatabaseSync
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  isBarred({ session, server, name }: Where): boolean {
+    const row = this.#database
+      .prepare('SELECT denials FROM approvals_denied WHERE session = ? AND server = ? AND name = ?')
+      .get(session, server, name)
+    return Number(row?.denials ?? 0) >= DENIALS_MAX
+  }
+
+  count({ session, server, name }: Where, atMs: number): void {
+    this.#database
+      .prepare(
+        `INSERT INTO approvals_denied VALUES (?, ?, ?, 1, ?)
+         ON CONFLICT DO UPDATE SET denials = denials + 1, at = excluded.at`,
+      )
+      .run(session, server, name, atMs)
+    this.#database
+      .prepare(
+        `DELETE FROM approvals_denied WHERE rowid IN (
+          SELECT rowid FROM approvals_denied ORDER BY at DESC LIMIT -1 OFFSET ${DENIALS_KEPT_MAX})`,
+      )
+      .run()
+  }
+
+  get barred(): Barred[] {
+    return this.#database
+      .prepare('SELECT * FROM approvals_denied WHERE denials >= ? ORDER BY at DESC')
+      .all(DENIALS_MAX)
+      .map(({ session, server, name, denials }) => ({
+        ...{ session: String(session), server: String(server), name: String(name) },
+        denials: Number(denials),
+      }))
+  }
+
+  /** False where nothing was to lift. */
+  lift({ session, server, name }: Where): boolean {
+    const { changes } = this.#database
+      .prepare('DELETE FROM approvals_denied WHERE session = ? AND server = ? AND name = ?')
+      .run(session, server, name)
+    return changes > 0
+  }
+}

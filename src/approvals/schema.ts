@@ -1,0 +1,62 @@
+// The tables of the approvals in the gate's own store (gate.db): requests with their votes, approvals
+// that hold for a while, and denials. Arguments are sealed with the installation's key and leave with
+// the verdict; of what was asked the ledger keeps digests. Made by gate-store.ts.
+
+/** `key` is what the call is, `asked` the digest of what asked for a person, `pin` the definition.
+ * `used_by` is set before the call leaves, in the step that makes the approval single use; `used_from`
+ * is where in the ledger its intent has to be looked for after a crash. */
+export const APPROVAL_TABLES = `
+  CREATE TABLE approvals (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    state TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    principal_kind TEXT NOT NULL,
+    agent TEXT,
+    session TEXT NOT NULL,
+    server TEXT NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT NOT NULL,
+    category TEXT,
+    risk TEXT,
+    asks TEXT NOT NULL,
+    votes TEXT NOT NULL,
+    before TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    args BLOB,
+    edited INTEGER NOT NULL,
+    told INTEGER NOT NULL,
+    used_by TEXT,
+    used_at INTEGER,
+    used_from INTEGER,
+    why TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX approvals_key ON approvals (key, seq);
+  CREATE INDEX approvals_state ON approvals (state, seq);
+  CREATE TABLE approvals_standing (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    agent TEXT,
+    server TEXT NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    terms BLOB NOT NULL,
+    approved_by TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    used INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE approvals_denied (
+    session TEXT NOT NULL,
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    denials INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, server, name)
+  ) STRICT;`

@@ -1,0 +1,34 @@
+// Arguments as they are kept: sealed with a key of the installation, each for its own place, so that a
+// copy of the file shows nothing and no row can be put in place of another.
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+export class Vault {
+  readonly #key: Buffer
+
+  /** 32 bytes. */
+  constructor(key: Buffer) {
+    this.#key = key
+  }
+
+  seal(place: string, text: string): Uint8Array {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place))
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+  }
+
+  /** Throws where it was not sealed here for this place. */
+  open(place: string, sealed: Uint8Array): string {
+    const bytes = Buffer.from(sealed)
+    const nonce = bytes.subarray(0, NONCE_BYTES)
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce)
+    decipher.setAAD(Buffer.from(place))
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+    const text = [decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]
+    return Buffer.concat(text).toString('utf8')
+  }
+}
