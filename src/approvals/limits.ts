@@ -1,4 +1,5 @@
-// Every bound of the approvals, by name and unit. What meets one is refused and told why.
+// Every bound of the approvals, by name and unit. What meets one is refused and told why; nothing of it
+// is left out silently.
 
 /** Requests that wait for a person: of one session, of one tool in it, and over all. */
 export const OPEN_PER_SESSION_MAX = 20

@@ -9,18 +9,20 @@ test('each is good for one return, in time', () => {
   const continuations = new Continuations(() => nowMs)
   continuations.give('a')
   continuations.give('a')
-  expect([continuations.take('a'), continuations.take('a'), continuations.take('b')]).toEqual([
-    ...[true, false, false],
-  ])
+  expect([
+    continuations.take('a').continues,
+    continuations.take('a').continues,
+    continuations.take('b').continues,
+  ]).toEqual([...[true, false, false]])
   continuations.give('late')
   nowMs = INPUT_HELD_MS
-  expect(continuations.take('late')).toBe(false)
+  expect(continuations.take('late').continues).toBe(false)
 })
 
 test('the oldest makes room', () => {
   const continuations = new Continuations(() => 0)
   for (let at = 0; at <= CONTINUATIONS_MAX; at++) continuations.give(`${at}`)
-  expect(continuations.take('0')).toBe(false)
-  expect(continuations.take('1')).toBe(true)
-  expect(continuations.take(`${CONTINUATIONS_MAX}`)).toBe(true)
+  expect(continuations.take('0').continues).toBe(false)
+  expect(continuations.take('1').continues).toBe(true)
+  expect(continuations.take(`${CONTINUATIONS_MAX}`).continues).toBe(true)
 })

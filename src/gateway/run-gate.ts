@@ -178,7 +178,7 @@ export async function runGate(
     const site = startAdmin?.({
       ...{ ...parts, grants, door, key, meter, watch, tools },
       ...{ reload, url: () => url, control: run },
-      approvals: undefined,
+      approvals: approvals.engine,
     })
     undo.push(() => site?.close())
     const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)

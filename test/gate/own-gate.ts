@@ -1,0 +1,62 @@
+// A real gate in the process of the test: its HTTP front, its store and its servers as anywhere, and its
+// approvals at hand, so that a test can be the person who decides.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Person } from '../../src/core/person.ts'
+import { readConfig } from '../../src/gateway/config.ts'
+import { compileDocuments, readDocuments } from '../../src/gateway/operate/documents.ts'
+import {
+  type RunningGate as Running,
+  type RunOptions,
+  runGate,
+} from '../../src/gateway/run-gate.ts'
+import type { GateSpec, RunningGate } from './start-gate.ts'
+
+export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
+  readonly approvals: Running['approvals']
+  /** The policy file, as an editor would change it. */
+  write(policy: string): void
+  readonly log: string[]
+  stop(): Promise<void>
+}
+
+const gates: OwnGate[] = []
+
+export async function ownGate(
+  spec: GateSpec,
+  options: Pick<RunOptions, 'startAgents'> = {},
+): Promise<OwnGate> {
+  const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  const write = (policy: string): void => writeFileSync(join(folder, 'policy.yaml'), policy)
+  write(spec.policy ?? 'version: 1\ndefault: allow\n')
+  const own = { version: 1, servers: spec.servers, policy: './policy.yaml', data: './data' }
+  const text = JSON.stringify({ listen: '127.0.0.1:0', ...own, ...spec.config })
+  const { config, problems } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
+  if (config === undefined) throw new Error(JSON.stringify(problems))
+  const { compiled } = compileDocuments(readDocuments(config))
+  if (compiled === undefined) throw new Error('the policy does not compile')
+  const log: string[] = []
+  const gate = await runGate(config, compiled, {
+    piped: false,
+    log: (_level, message, fields) => void log.push(`${message} ${JSON.stringify(fields ?? {})}`),
+    ...options,
+  })
+  const own_ = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
+  const made = { ...own_, write, log, stop: () => gate.stop() }
+  gates.push(made)
+  return made
+}
+
+export async function endOwnGates(): Promise<void> {
+  for (const gate of gates.splice(0)) {
+    await gate.stop()
+    rmSync(gate.folder, { recursive: true, force: true })
+  }
+}
+
+export const ADA: Person = {
+  ...{ name: 'ada', kind: 'person', roles: ['approver'], groups: ['finance'], owns: ['local'] },
+  proof: 'pin',
+}
