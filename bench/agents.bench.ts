@@ -3,13 +3,18 @@
 // process and beside any server with the same tools; many agents on disk; runs at once; and whether
 // the cost of a call grows with turns and files.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
+import type { ModelSettings } from '../src/agents/models.ts'
 import { Service } from '../src/agents/service.ts'
+import type { AtRest } from './agents/at-rest.ts'
+import { fillStore } from './agents/fill-store.ts'
 import { overMcp } from './agents/over-mcp.ts'
 import { show, summed, type Timed, time } from './agents/timing.ts'
 
@@ -34,11 +39,12 @@ export async function run(options: RunOptions): Promise<number> {
     report(...(await inProcess(service, count)))
     report(...(await besideRvAgent(count)))
     report(...(await flat(service)))
-    report(...(await many(service, Number(options.agents ?? 1_000), remarks)))
     report(...(await runsAtOnce(service, Number(options.runs ?? 64), remarks)))
   } finally {
     await service.close()
   }
+  for (const agents of new Set([1_000, Number(options.agents ?? 1_000)]))
+    report(...(await many(base, models, agents, remarks)))
   const own = join(base, 'own')
   const serve = [process.execPath, join(ROOT, 'bin/sluice.js'), 'agents', 'serve', '--data', own]
   report(...(await overMcp('sluice over MCP', serve, count, 'script:none')))
@@ -154,40 +160,26 @@ async function oneTurn(service: Service, id: string, turn: number): Promise<void
   })
 }
 
-/** Agents that have worked 15 turns with 20 files, on disk. */
-async function many(service: Service, agents: number, remarks: string[]): Promise<Timed[]> {
-  const ids: string[] = []
-  let family = ''
-  for (let made = 0; made < agents; ) {
-    // A family has a bound, so every so often one works for itself.
-    if (made % 900 === 0) {
-      family = (await service.create(OWNER, { model: 'script:work' })).id
-      await service.prompt(OWNER, family, { input: 'go' })
-    }
-    const copies = Math.min(150, agents - made, 900 - (made % 900))
-    for (const { id } of await service.fork(OWNER, family, copies, null)) ids.push(id)
-    made += copies
-  }
-  const pick = (at: number): string => ids[(at * 7_919) % ids.length] ?? ''
-  const rows = [
-    await time(`a random one of ${agents} on disk: files`, 300, (at) =>
-      service.ask(OWNER, pick(at), { ask: 'files' }),
-    ),
-    await time(`a random one of ${agents} on disk: todos`, 300, (at) =>
-      service.ask(OWNER, pick(at + 1_000), { ask: 'todos' }),
-    ),
-    await time(`a random one of ${agents} on disk: is_stopped`, 300, (at) =>
-      service.steps.standing(OWNER, pick(at + 2_000), Date.now()),
-    ),
-    await time(`a random one of ${agents} on disk, woken: a file`, 300, (at) =>
-      service.ask(OWNER, pick(at + 3_000), { ask: 'read', path: 'src/f3.ts' }),
-    ),
-    await time(`a page of the list of ${agents}`, 100, () =>
-      service.steps.list(OWNER, null, 0, 100),
-    ),
-  ]
-  remarks.push(`RSS with ${agents} agents: ${Math.round(process.memoryUsage().rss / 1_048_576)} MB`)
-  return rows
+/** Agents that have worked 15 turns with 20 files, on disk, in a process of their own. */
+async function many(
+  base: string,
+  models: ModelSettings,
+  agents: number,
+  remarks: string[],
+): Promise<Timed[]> {
+  const directory = join(base, `many-${agents}`)
+  await fillStore(directory, models, OWNER, agents)
+  const child = join(import.meta.dirname, 'agents/at-rest.ts')
+  const args = [child, directory, OWNER, String(agents)]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  const { rows, rssMb, startMs } = JSON.parse(stdout) as AtRest
+  const megabytes = statSync(join(directory, 'agents.db')).size / 1_048_576
+  remarks.push(
+    `${agents} agents at rest: RSS ${rssMb} MB, start ${Math.round(startMs)} ms, ` +
+      `${Math.round(megabytes)} MB on disk`,
+  )
+  rmSync(directory, { recursive: true, force: true })
+  return [...rows]
 }
 
 async function runsAtOnce(service: Service, runs: number, remarks: string[]): Promise<Timed[]> {
@@ -218,10 +210,14 @@ function workingTurns(turns: number): object[] {
   const work = Array.from({ length: turns }, (_, at) => ({
     text: `thinking about step ${at}`,
     toolCalls: [
-      {
+      // Twenty files in fifteen turns.
+      ...(at < 5 ? [at, at + 15] : [at]).map((file) => ({
         name: 'write_file',
-        input: { path: `src/f${at % 20}.ts`, content: `export const v${at} = ${at}\n`.repeat(80) },
-      },
+        input: {
+          path: `src/f${file % 20}.ts`,
+          content: `export const v${at} = ${at}\n`.repeat(80),
+        },
+      })),
       {
         name: 'write_todos',
         input: { todos: [`step ${at}`, { content: 'done', status: 'completed' }] },

@@ -1,26 +1,21 @@
 // The same calls over MCP stdio, for Sluice and for any server with the same tools: create, todos,
 // is_stopped, export, and fork where there is one.
 
-import { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { LineClient } from './line-client.ts'
 import { type Timed, time } from './timing.ts'
 
 export async function overMcp(
   name: string,
-  [command = '', ...args]: readonly string[],
+  command: readonly string[],
   count: number,
   model: string,
 ): Promise<Timed[]> {
-  const client = new Client({ name: 'bench', version: '1' })
-  await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }))
+  const client = await LineClient.open(command)
   try {
-    const { tools } = await client.listTools()
+    const { tools } = (await client.ask('tools/list', {})) as { tools: { name: string }[] }
     const prefix = tools.some((tool) => tool.name === 'wasm_agent_create') ? '' : 'mcp__'
     const call = async (tool: string, given: object) => {
-      const result = await client.callTool({
-        name: prefix + tool,
-        arguments: given as Record<string, unknown>,
-      })
+      const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
       return JSON.parse((result.content as { text: string }[])[0]?.text ?? 'null')
     }
     const made = await call('wasm_agent_create', { model })

@@ -141,16 +141,23 @@ export class Journal {
     return agent
   }
 
-  agents(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
-    return this.all(
-      `SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
-       ORDER BY agent LIMIT ?`,
+  /** A page as JSON of rows: their texts are JSON already, so nothing is read to be written again. */
+  agents(owner: string, state: string | null, after: number, limit: number): string {
+    const row = this.get(
+      `SELECT json_group_array(json_object(
+         'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
+         'createdAt', created_at, 'seq', seq, 'asked', json(asked), 'model', model,
+         'template', template, 'grants', json(grants), 'state', state, 'summary', json(summary),
+         'hostStop', json(host_stop))) AS page
+       FROM (SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
+             ORDER BY agent LIMIT ?)`,
       owner,
       after,
       state,
       state,
       limit,
-    ).map(toAgent)
+    )
+    return String(row?.page)
   }
 
   /** Counted once and then kept: counting rows would make a create dearer with each agent. */

@@ -4,6 +4,9 @@
 /** Instances kept ready in the step thread, and the memory they may take together. */
 export const RESIDENTS_MAX = 64
 export const RESIDENT_BYTES_MAX = 192 * 1_048_576
+/** Of these, who was needed only once; and how many that had to leave are remembered. */
+export const RESIDENTS_ONCE_MAX = 4
+export const RESIDENTS_SEEN_MAX = 1_000
 /** A checkpoint after this many events or bytes of events. */
 export const CHECKPOINT_EVENTS = 64
 export const CHECKPOINT_EVENT_BYTES = 262_144

@@ -74,6 +74,11 @@ export class Operations {
   }
 
   list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
+    return JSON.parse(this.listText(owner, state, after, limit)) as AgentRow[]
+  }
+
+  /** The same as it crosses the thread. */
+  listText(owner: string, state: string | null, after: number, limit: number): string {
     return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
   }
 

@@ -16,9 +16,8 @@ import {
   CHECKPOINT_EVENTS,
   CHECKPOINT_RUN_EVENTS,
   REPLAY_EVENTS_MAX,
-  RESIDENT_BYTES_MAX,
-  RESIDENTS_MAX,
 } from './limits.ts'
+import { ResidentSet } from './resident-set.ts'
 
 /** What waking needs of an agent. */
 export interface Place {
@@ -65,9 +64,8 @@ export function hashAnswer(text: string): Buffer {
 export class Residents {
   readonly #journal: Journal
   readonly #images = new Map<string, { image: Image; pool: Pool }>()
-  /** In the order of their last use. */
-  readonly #residents = new Map<number, Resident>()
-  #bytes = 0
+  readonly #residents = new ResidentSet<Resident>()
+  #last: Instance | undefined
   /** What a memory was before it was asked something; one at a time. */
   #scratch: Buffer | undefined
 
@@ -98,6 +96,7 @@ export class Residents {
   /** Runs an event. `kept` or `forget` says afterwards whether it was committed. */
   step(place: Place, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
     const { instance } = this.#awake(place)
+    this.#last = instance
     try {
       return instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS)
     } catch (error) {
@@ -109,7 +108,7 @@ export class Residents {
   kept(place: Place, eventBytes: number, hasEnded: boolean): void {
     const resident = this.#residents.get(place.key)
     if (resident === undefined) return
-    this.#count(resident)
+    this.#residents.count(resident, resident.instance.memoryBytes)
     resident.seq += 1
     resident.bytesSince += eventBytes
     const events = resident.seq - resident.checkpointSeq
@@ -121,7 +120,7 @@ export class Residents {
   forget(key: number): void {
     const resident = this.#residents.get(key)
     if (resident === undefined) return
-    this.#remove(resident)
+    this.#residents.delete(resident)
     this.giveBack(resident.instance)
   }
 
@@ -182,16 +181,13 @@ export class Residents {
 
   /** Checkpoints all, as before the thread ends. */
   rest(): void {
-    for (const resident of this.#residents.values()) this.#leave(resident)
-    this.#residents.clear()
-    this.#bytes = 0
+    for (const resident of this.#residents.clear()) this.#leave(resident)
   }
 
   #find({ key, seq, image }: Place): Resident | undefined {
     const found = this.#residents.get(key)
     if (found === undefined || found.seq !== seq || found.place.image !== image) return undefined
-    this.#residents.delete(key)
-    this.#residents.set(key, found)
+    this.#residents.use(found)
     return found
   }
 
@@ -212,31 +208,17 @@ export class Residents {
     this.forget(place.key)
     const bytes = instance.memoryBytes
     const { seq } = place
-    const resident = { instance, place, seq, checkpointSeq, bytesSince: 0, isAsked, bytes }
-    this.#residents.set(place.key, resident)
-    this.#bytes += bytes
-    this.#makeRoom(resident)
-    return resident
-  }
-
-  #makeRoom(last: Resident): void {
-    for (const oldest of this.#residents.values()) {
-      const fits = this.#residents.size <= RESIDENTS_MAX && this.#bytes <= RESIDENT_BYTES_MAX
-      if (fits || oldest === last) return
-      this.#remove(oldest)
-      this.#leave(oldest)
+    const resident: Resident = {
+      instance,
+      place,
+      seq,
+      checkpointSeq,
+      bytesSince: 0,
+      isAsked,
+      bytes,
     }
-  }
-
-  #count(resident: Resident): void {
-    const { memoryBytes } = resident.instance
-    this.#bytes += memoryBytes - resident.bytes
-    resident.bytes = memoryBytes
-  }
-
-  #remove(resident: Resident): void {
-    this.#residents.delete(resident.place.key)
-    this.#bytes -= resident.bytes
+    for (const oldest of this.#residents.add(resident)) this.#leave(oldest)
+    return resident
   }
 
   #leave(resident: Resident): void {
@@ -256,7 +238,7 @@ export class Residents {
       instance.load(memory)
     } catch {
       // What asking did cannot be undone, or it cannot be asked: the next who needs it wakes it.
-      if (this.#residents.get(key) === resident) this.#remove(resident)
+      if (this.#residents.get(key) === resident) this.#residents.delete(resident)
     }
     this.#journal.transact(() => {
       const { memories } = this.#journal
@@ -267,8 +249,9 @@ export class Residents {
     resident.bytesSince = 0
   }
 
-  /** Gets a memory ready for the next who is made. */
+  /** Gets memories ready for the next who is made, and for whoever was here last. */
   tidy(): void {
+    this.#last?.tidy()
     for (const { pool } of this.#images.values()) pool.tidy()
   }
 

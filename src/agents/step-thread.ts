@@ -18,6 +18,9 @@ const { directory, image } = threadData<StepThreadData>()
 const stepper = new Stepper(directory, openImage(image))
 const operations = new Operations(stepper)
 
+/** Of these the next gains from a memory that is ready for it. */
+const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
+
 let isAsked = false
 let pause: NodeJS.Timeout | undefined
 
@@ -25,9 +28,11 @@ serveThread((request: StepRequest) => {
   isAsked = true
   pause ??= setInterval(tidy, TIDY_PAUSE_MS)
   const { name } = request
-  const operation = operations[name] as (...values: unknown[]) => unknown
+  const isText = name === 'list'
+  const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
   const value = operation.apply(operations, readRequest(request))
-  if (name === 'create') setImmediate(() => stepper.residents.tidy())
+  if (isText) return { value: { text: value } }
+  if (CALLS.has(name)) setImmediate(() => stepper.residents.tidy())
   return { value: packAnswer(name, value) }
 })
 

@@ -48,6 +48,7 @@ export class Instance {
   #dead = false
   /** As the image made it. */
   #clean = true
+  #stackUsed = false
 
   constructor(image: Image) {
     this.image = image
@@ -69,7 +70,8 @@ export class Instance {
     this.#world.nowMs = call.nowMs
     this.#world.pollsLeft = limits.polls
     this.#clean = false
-    this.#scrubStack()
+    this.tidy()
+    this.#stackUsed = true
     try {
       const within = limits.isOurs === true ? watchedMs : withinMs
       const answer = within(limits.timeoutMs, () => this.#run(call))
@@ -119,10 +121,13 @@ export class Instance {
     this.#guest.__stack_pointer.value = facts.stackTop
   }
 
-  /** So that a step starts from the same bytes whatever ran before it in this memory. */
-  #scrubStack(): void {
+  /** So that a step starts from the same bytes whatever ran before it in this memory. Done before
+   * the next one, or by whoever has time until then. */
+  tidy(): void {
+    if (!this.#stackUsed || this.#dead) return
     const { stackTop } = this.image.facts
     new Uint8Array(this.#guest.memory.buffer).fill(0, stackTop - STACK_SCRUB_BYTES, stackTop)
+    this.#stackUsed = false
   }
 
   #run({ operation, text, bytes }: GuestCall): { text: string; bytes: Uint8Array | undefined } {

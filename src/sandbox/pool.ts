@@ -32,7 +32,9 @@ export class Pool {
   /** Cleans the one that a new guest would get, so that it need not wait for that. */
   tidy(): void {
     const { length } = this.#image.base
-    this.#free.findLast(({ memoryBytes }) => memoryBytes === length)?.load()
+    const next = this.#free.findLast(({ memoryBytes }) => memoryBytes === length)
+    next?.load()
+    next?.tidy()
   }
 
   /** The last one given back of just this size, or else the largest that can grow to it. */

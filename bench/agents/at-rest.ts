@@ -1,0 +1,63 @@
+// Measures a store of many agents in a process that does nothing else: random ones asked and woken,
+// pages of the list, and the memory it all takes. Started by the bench with the store's directory.
+
+import { Service } from '../../src/agents/service.ts'
+import { type Timed, time } from './timing.ts'
+
+export interface AtRest {
+  readonly rows: readonly Timed[]
+  readonly rssMb: number
+  readonly startMs: number
+}
+
+const [directory = '', owner = '', count = '0'] = process.argv.slice(2)
+const agents = Number(count)
+const began = performance.now()
+const models = { environment: {}, providers: {}, scripts: directory, prices: {} }
+const service = await Service.start({ directory, models })
+const startMs = performance.now() - began
+
+const ids: string[] = []
+const pages: number[] = []
+for (let after = 0; ids.length < agents; ) {
+  const start = performance.now()
+  const page = await service.steps.list(owner, null, after, 100)
+  pages.push((performance.now() - start) * 1_000)
+  const last = page.at(-1)
+  if (last === undefined) throw new Error(`there are ${ids.length} agents, not ${agents}`)
+  for (const { id } of page) ids.push(id)
+  after = last.key
+}
+
+/** A walk that meets nobody twice. */
+const STRIDE = 7_919
+let walked = 0
+const next = (): string => ids[(walked++ * STRIDE) % ids.length] ?? ''
+const of = `of ${agents.toLocaleString('en')} on disk`
+const calls = Math.min(1_000, Math.floor(agents / 8))
+const rows = [
+  await time(`a random one ${of}: files`, calls, () =>
+    service.ask(owner, next(), { ask: 'files' }),
+  ),
+  await time(`a random one ${of}: todos`, calls, () =>
+    service.ask(owner, next(), { ask: 'todos' }),
+  ),
+  await time(`a random one ${of}: is_stopped`, calls, () =>
+    service.steps.standing(owner, next(), Date.now()),
+  ),
+  await time(`a random one ${of}, woken: a file`, calls, () =>
+    service.ask(owner, next(), { ask: 'read', path: 'src/f3.ts' }),
+  ),
+  await time(`a random one ${of}, woken: a todo is written`, calls, () =>
+    service.callTool(owner, next(), 'write_todos', { todos: ['another'] }),
+  ),
+  await time(`a page of the list ${of}`, 200, (at) =>
+    service.steps.list(owner, null, ((at * STRIDE) % Math.max(1, agents - 100)) + 1, 100),
+  ),
+]
+// The same for a small store as for a large one, whatever was asked before.
+for (let at = 0; at < 3_000; at += 1)
+  await service.ask(owner, next(), { ask: 'read', path: `src/f${at % 20}.ts` })
+const rssMb = Math.round(process.memoryUsage().rss / 1_048_576)
+await service.close()
+process.stdout.write(`${JSON.stringify({ rows, rssMb, startMs } satisfies AtRest)}\n`)

@@ -1,0 +1,64 @@
+// A client of MCP over stdio that does nothing but write a line and read a line, so that what is
+// measured is the server, ours as well as another's.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+interface Said {
+  readonly id?: number
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly message: string }
+}
+
+export class LineClient {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<number, (said: Said) => void>()
+  #next = 1
+
+  private constructor(command: string, args: readonly string[]) {
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+    if (this.#child.stdout === null) throw new Error('the server has no output')
+    createInterface({ input: this.#child.stdout }).on('line', (line) => {
+      if (!line.startsWith('{')) return
+      const said = JSON.parse(line) as Said
+      this.#waiting.get(said.id ?? 0)?.(said)
+      this.#waiting.delete(said.id ?? 0)
+    })
+    this.#child.once('exit', () => {
+      for (const settle of this.#waiting.values()) settle({ error: { message: 'it ended' } })
+    })
+  }
+
+  static async open([command = '', ...args]: readonly string[]): Promise<LineClient> {
+    const client = new LineClient(command, args)
+    await client.ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'bench', version: '1' },
+    })
+    client.#write({ method: 'notifications/initialized' })
+    return client
+  }
+
+  async ask(method: string, params: object): Promise<Record<string, unknown>> {
+    const id = this.#next++
+    const said = await new Promise<Said>((resolve) => {
+      this.#waiting.set(id, resolve)
+      this.#write({ id, method, params })
+    })
+    if (said.error !== undefined) throw new Error(`${method}: ${said.error.message}`)
+    return said.result ?? {}
+  }
+
+  async close(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.stdin?.end()
+    const patience = setTimeout(() => this.#child.kill('SIGKILL'), 5_000)
+    await gone
+    clearTimeout(patience)
+  }
+
+  #write(message: object): void {
+    this.#child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+}
