@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { bringUpToDate, type DataStep } from '../src/gateway/operate/data-version.ts'
+import { atTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { endGates, fixture, startGate, until } from './gate/start-gate.ts'
@@ -28,6 +29,7 @@ test('a backup of a working gate is whole, and comes back as it was', async () =
   const copy = join(gate.folder, 'copy')
   const client = await PlainClient.open(gate, 'office')
   await sluice(['freeze', '--server', 'office', '--why', 'kept', ...place])
+  await atTerminal(gate.data)
   await sluice(['thaw', '--server', 'office', ...place])
   await sluice(['freeze', '--principal', 'somebody', ...place])
   let busy = true

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { askGate } from '../src/cli/gate-socket.ts'
 import { socketPath } from '../src/gateway/front/socket-path.ts'
+import { atTerminal } from './gate/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -85,6 +86,7 @@ test('a freeze stops calls that are open, calls that come, lists and new session
   expect(await (await fetch(`${gate.url}/readyz`)).text()).toBe(
     'ready: frozen: the server `office`\n',
   )
+  await atTerminal(gate.data)
   const thawed = await sluice(['thaw', '--server', 'office', ...place])
   expect(thawed).toMatchObject({ code: 0, stdout: 'thawed: the server `office`\n' })
   expect((await office.call('read_file', { path: 'c' })).answer.result.isError).toBeUndefined()
@@ -122,6 +124,7 @@ test('frozen while no gate runs, it is frozen when one does, and stays so over k
   expect(answer.error.data['sluice/decision'].code).toBe('FROZEN')
   await gate.kill()
   expect(await sluiceJson(['status', ...place])).toMatchObject({ frozen: [{ scope: 'all' }] })
+  await atTerminal(first.data)
   expect((await sluice(['thaw', ...place])).stdout).toBe('thawed: the gate\n')
   const again = await sluice(['thaw', ...place])
   expect(again).toMatchObject({ code: 2 })

@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../src/identity/grants.ts'
+import { atTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { rawPost, sendRaw } from './gate/raw-http.ts'
+import { sluice as runHere } from './gate/run-sluice.ts'
 import { selfSigned } from './gate/self-signed.ts'
 import {
   ALLOW_ALL,
@@ -48,6 +50,7 @@ beforeAll(async () => {
     config: { policies: { reader: './reader.yaml', house: './house.yaml' } },
     files: { 'reader.yaml': READER, 'house.yaml': HOUSE },
   })
+  await atTerminal(gate.data)
 })
 afterAll(endGates)
 
@@ -72,8 +75,11 @@ async function sluice(
   return { code, out, err }
 }
 
-function grants(...args: string[]) {
-  return sluice(['grants', ...args, '--config', join(gate.folder, 'sluice.yaml')])
+/** With the PIN of a person, who is at the terminal. */
+async function grants(...args: string[]) {
+  const command = ['grants', ...args, '--config', join(gate.folder, 'sluice.yaml')]
+  const { code, stdout, stderr } = await runHere(command)
+  return { code, out: stdout, err: stderr }
 }
 
 /** As the command would, without the half second it takes to start. */
@@ -247,7 +253,8 @@ describe('grants add', () => {
       [2, '--slots is `0`', ['ann', '--policy', 'reader', '--slots', '0']],
       [2, 'is no name of a group', ['ann', '--policy', 'reader', '--groups', 'a,,b']],
     ]
-    const answers = await Promise.all(cases.map(([, , args]) => grants('add', ...args)))
+    const answers = []
+    for (const [, , args] of cases) answers.push(await grants('add', ...args))
     expect(answers.map(({ code, err }) => [code, err])).toEqual(
       cases.map(([code, said]) => [code, expect.stringContaining(said)]),
     )

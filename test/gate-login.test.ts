@@ -1,13 +1,12 @@
 // Upstream login from end to end: a real authorisation server, a real MCP server that checks the token,
 // the real command and the real gate. The browser is an HTTP client that keeps cookies.
 
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makePerson, PIN, runAtTerminal } from './gate/person.ts'
 import { PlainClient } from './gate/plain-client.ts'
-import { endGates, NODE, type RunningGate, startGate, until } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
+import { endGates, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { type AuthorisationServer, serveAuthorisation } from './servers/authorisation.ts'
 import { type GuardedServer, serveGuarded } from './servers/guarded.ts'
 
@@ -25,6 +24,7 @@ beforeAll(async () => {
       plain: { url: server.url },
     },
   })
+  await makePerson(gate.data)
 })
 afterAll(async () => {
   await endGates()
@@ -53,19 +53,14 @@ async function browse(address: string): Promise<{ url: string; status: number }>
 
 async function login(args: string[], visit: (address: string) => Promise<unknown>) {
   const command = ['login', ...args, '--json', '--config', join(gate.folder, 'sluice.yaml')]
-  const child = spawn(NODE, [join(ROOT, 'bin/sluice.js'), ...command])
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk) => {
-    out += chunk
+  let open: string | undefined
+  const closed = runAtTerminal(command, [PIN], (text) => {
+    open ??= /"open":"([^"]+)"/.exec(text)?.[1]
   })
-  child.stderr.on('data', (chunk) => {
-    err += chunk
-  })
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
-  await Promise.race([closed, until(() => out.includes('\n'), 25_000)])
-  const { open } = JSON.parse(out.split('\n')[0] ?? '{}') as { open?: string }
+  await Promise.race([closed, until(() => open !== undefined)])
   if (open !== undefined) await visit(open)
-  return { code: await closed, out, err }
+  const { code, text } = await closed
+  return { code, out: text }
 }
 
 const refreshes = (): number => authorisation.seen.filter((path) => path === 'POST /token').length
@@ -84,7 +79,7 @@ describe('a server that wants a login', () => {
   })
 
   test('is logged in at, in a browser, and called with a token of its own', async () => {
-    const { code, out, err } = await login(['desk'], async (open) => {
+    const { code, out } = await login(['desk'], async (open) => {
       const asked = new URL(open).searchParams
       expect(asked.get('code_challenge_method')).toBe('S256')
       expect(asked.get('resource')).toBe(server.url)
@@ -95,7 +90,7 @@ describe('a server that wants a login', () => {
       const { url, status } = await browse(open)
       expect([status, url]).toEqual([200, expect.stringContaining(redirect.href)])
     })
-    expect([code, err]).toEqual([0, ''])
+    expect(code).toBe(0)
     expect(out).not.toMatch(/eyJ/)
     client = await PlainClient.open(gate, 'desk')
     expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
@@ -165,6 +160,6 @@ describe('a server that wants a login', () => {
     ])
     expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('access_denied')])
     expect([mixedUp.code, mixedUp.out]).toEqual([1, expect.stringContaining('evil.example')])
-    expect([plain.code, plain.err]).toEqual([2, expect.stringContaining('say `auth: login`')])
+    expect([plain.code, plain.out]).toEqual([2, expect.stringContaining('say `auth: login`')])
   })
 })

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { atTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate } from './gate/start-gate.ts'
@@ -68,6 +69,7 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
     'drop_items',
     'put_item',
   ])
+  await atTerminal(gate.data)
   expect((await sluice(['pin', '--accept', 'shifty/drop_items', ...place(gate)])).code).toBe(0)
   expect(await names(client)).toEqual(['get_item', 'drop_items'])
   expect(await told(client, 'drop_items')).toBe('drop_items')
@@ -112,6 +114,7 @@ test('with a lock file nothing else is accepted', async () => {
     code: 'DEFINITION_CHANGED',
     reason: expect.stringContaining('the lock file does not pin it'),
   })
+  await atTerminal(again.data)
   const refused = await sluice(['pin', '--accept', 'shifty', ...place(again)])
   expect(refused.code).toBe(2)
   expect(refused.stderr).toContain('the lock file says what is accepted')
@@ -123,6 +126,7 @@ test('first sight can be held', async () => {
   const gate = await startGate({ servers, config: { pins: { first_sight: 'hold' } } })
   const client = await PlainClient.open(gate, 'shifty')
   expect(await names(client)).toEqual([])
+  await atTerminal(gate.data)
   expect((await sluice(['pin', '--accept', 'shifty', ...place(gate)])).code).toBe(0)
   expect(await names(client)).toEqual(['get_item'])
 })

@@ -4,6 +4,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { atTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -47,6 +48,7 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
     { policy: 'policy', tool: 'office/write_note', from: 'deny', to: 'allow', change: 'loosens' },
   ])
   expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  await atTerminal(gate.data)
   const done = await sluice(['policy', 'apply', ...place])
   expect(done).toMatchObject({ code: 0 })
   expect(done.stdout).toContain('loosens office/write_note: deny -> allow (policy)')
@@ -87,6 +89,7 @@ test('a policy loosened while no gate ran waits too, and can be applied then', a
   const place = ['--config', join(gate.folder, 'sluice.yaml')]
   const seen = await sluice(['policy', 'apply', '--dry-run', ...place])
   expect(seen.stdout).toContain('may loosen /tools/office~1write_note')
+  await atTerminal(gate.data)
   expect((await sluice(['policy', 'apply', ...place])).stdout).toContain('applied: it is in force')
   expect((await sluice(['policy', 'apply', ...place])).code).toBe(1)
 })

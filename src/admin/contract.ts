@@ -113,9 +113,9 @@ export interface GrantTold {
   readonly groups: readonly string[]
   readonly explain: boolean
   readonly fixed: boolean
-  readonly createdMs: number | null
-  readonly lastUsedMs: number | null
-  readonly revokedMs: number | null
+  readonly created: string | null
+  readonly lastUsed: string | null
+  readonly revoked: string | null
 }
 
 /** `GET /api/approvals/watch`: server-sent events `approval`, each an ApprovalRequest. */

@@ -23,6 +23,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Add>> = new Map([
   ['policy', async () => (await import('./policy-commands.ts')).addPolicy],
   ['ledger', async () => (await import('./ledger-commands.ts')).addLedger],
   ['login', async () => (await import('./login.ts')).addLogin],
+  ['approvers', async () => (await import('./approvers-commands.ts')).addApprovers],
+  ['console', async () => (await import('./console.ts')).addConsole],
   ['grants', async () => (await import('./grants-commands.ts')).addGrants],
   ['agents', async () => (await import('./agents-commands.ts')).addAgents],
 ])

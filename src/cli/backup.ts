@@ -1,7 +1,8 @@
 // `sluice backup` and `sluice restore`: a copy of the data directory, made while the gate runs, and put
 // back where none does. Both verify the record.
 
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { DataLock, DataTaken } from '../gateway/data-lock.ts'
 import { backUp } from '../gateway/operate/backup.ts'
@@ -11,8 +12,10 @@ import { asCliError } from './ask-owner.ts'
 import { CliError } from './errors.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
 import { Output, plural, printable } from './output.ts'
+import { peopleOffline, provePersonAlone } from './prove-person.ts'
 
 interface Options extends PlaceOptions {
+  readonly as?: string
   readonly json?: boolean
 }
 
@@ -30,7 +33,7 @@ Examples:
   sluice restore backups/2026-11-15 --data ./.sluice
 
 Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
-What is in the data directory is moved beside it, to a folder whose name ends in the time.`
+Asks for your PIN of the data that is there now (role admin). What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
 export function addBackup(parent: Command, answer: Answer): void {
   addPlaceOptions(
@@ -58,6 +61,7 @@ export function addRestore(parent: Command, answer: Answer): void {
       .description('put a backup in the place of the data directory')
       .argument('<folder>', 'a folder that `sluice backup` has made'),
   )
+    .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--json', 'answer as JSON')
     .addHelpText('after', RESTORE_EXAMPLES)
     .action(async (folder: string, options: Options) => {
@@ -65,6 +69,7 @@ export function addRestore(parent: Command, answer: Answer): void {
       const { data } = findData(options, { mayBeMissing: true })
       const lock = told(() => DataLock.take(data))
       try {
+        await proveRestore(data, folder, options)
         const done = await restoreBackup(resolve(folder), data, new Date()).catch((error) => {
           throw asCliError(error as Error)
         })
@@ -76,6 +81,18 @@ export function addRestore(parent: Command, answer: Answer): void {
         lock.release()
       }
     })
+}
+
+/** A backup brings back an older policy, older grants and older approvers. */
+async function proveRestore(data: string, folder: string, options: Options): Promise<void> {
+  if (!existsSync(join(data, 'identity.db'))) return
+  const { anybody } = await peopleOffline(data, { do: 'people' })
+  if (anybody !== true) return
+  const proof = await provePersonAlone(data, options)
+  const request = { do: 'prove', what: `restore ${resolve(folder)}`, may: 'restore', proof }
+  await peopleOffline(data, request).catch((error: Error) => {
+    throw asCliError(error)
+  })
 }
 
 function told<T>(work: () => T): T {

@@ -11,6 +11,7 @@ export const ERRORS = {
   CLI_SCAN: 'a server could not be asked for its tools',
   CLI_START: 'the gate could not start',
   CLI_AGENTS: 'the agents refused a command',
+  CLI_TERMINAL: 'there is no person at a terminal, or none who goes on',
   CLI_GATE: 'the running gate refused a command',
 } as const
 

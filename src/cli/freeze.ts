@@ -7,17 +7,20 @@ import { isObject, type JsonObject } from '../core/json.ts'
 import { type FreezeParts, freeze, thaw } from '../gateway/operate/freeze.ts'
 import { Freezes, type Frozen, nameOf } from '../gateway/operate/freezes.ts'
 import { openGateStore } from '../gateway/operate/gate-store.ts'
-import { Ledger } from '../ledger/ledger.ts'
+import { MAY } from '../gateway/operate/prove.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
 import { Output, plural, printable } from './output.ts'
+import { provePerson, withPeople } from './prove-person.ts'
 
 interface Options extends PlaceOptions {
   readonly server?: string
   readonly principal?: string
   readonly agent?: string
   readonly why?: string
+  readonly as?: string
   readonly json?: boolean
 }
 
@@ -34,7 +37,9 @@ before the gate runs. \`sluice thaw\` with the same option ends it.`
 const THAW_EXAMPLES = `
 Examples:
   sluice thaw                     ends \`sluice freeze\`
-  sluice thaw --server github     ends \`sluice freeze --server github\``
+  sluice thaw --server github     ends \`sluice freeze --server github\`
+
+Asks for your PIN at the terminal; the one who thaws has the role policy-manager or admin.`
 
 export function addFreeze(parent: Command, answer: Answer): void {
   command(parent, 'freeze', 'let nothing pass any more, until a person thaws it')
@@ -42,7 +47,7 @@ export function addFreeze(parent: Command, answer: Answer): void {
     .addHelpText('after', FREEZE_EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      const said = await ask('freeze', freeze, options)
+      const said = await askFreeze(options)
       const { frozen, cancelled, warnings } = said as unknown as FreezeAnswer
       output.value(said)
       output.line(
@@ -55,10 +60,11 @@ export function addFreeze(parent: Command, answer: Answer): void {
 
 export function addThaw(parent: Command, answer: Answer): void {
   command(parent, 'thaw', 'let pass again what was frozen')
+    .option('--as <name>', 'who you are, where several people have a PIN')
     .addHelpText('after', THAW_EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      const said = await ask('thaw', thaw, options)
+      const said = await askThaw(options)
       const { thawed, left } = said as unknown as { thawed: JsonObject; left: JsonObject[] }
       output.value(said)
       output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
@@ -84,30 +90,40 @@ function command(parent: Command, name: string, description: string): Command {
   ).option('--json', 'answer as JSON')
 }
 
-async function ask(
-  word: 'freeze' | 'thaw',
-  work: (parts: FreezeParts, request: JsonObject) => Promise<JsonObject>,
-  { server, principal, agent, why, ...place }: Options,
-): Promise<JsonObject> {
+function askFreeze(options: Options): Promise<JsonObject> {
+  const { data, request, parts } = asked('freeze', options)
+  return askOwner(data, request, () =>
+    withPeople(data, async ({ ledger }) => parts(ledger, (all) => freeze(all, request))),
+  )
+}
+
+async function askThaw(options: Options): Promise<JsonObject> {
+  const { data, request, parts } = asked('thaw', options)
+  const proven = { ...request, proof: await provePerson(data, options) }
+  return askOwner(data, proven, () =>
+    withPeople(data, async ({ ledger, prove }) => {
+      const by = await prove(proven, MAY.thaw, 'thaw')
+      return parts(ledger, (all) => thaw(all, request, by))
+    }),
+  )
+}
+
+function asked(word: 'freeze' | 'thaw', options: Options) {
+  const { server, principal, agent, why, ...place } = options
   const { data, servers } = findData(place)
   const given = Object.entries({ server, principal, agent, why })
   const named = given.filter((pair): pair is [string, string] => pair[1] !== undefined)
   const request = { do: word, ...Object.fromEntries(named) }
-  return askOwner(data, request, async () => {
-    const ledger = Ledger.open({ directory: data })
+  const parts = async <T>(ledger: Ledger, work: (all: FreezeParts) => Promise<T>): Promise<T> => {
+    const store = openGateStore(data)
     try {
-      const store = openGateStore(data)
-      try {
-        const freezes = new Freezes(store)
-        const parts = { freezes, ledger, servers, interrupt: () => 0, nowMs: Date.now }
-        return await work(parts, request)
-      } finally {
-        store.close()
-      }
+      const freezes = new Freezes(store)
+      return await work({ freezes, ledger, servers, interrupt: () => 0, nowMs: Date.now })
     } finally {
-      ledger.close()
+      store.close()
     }
-  })
+  }
+  return { data, request, parts }
 }
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */

@@ -2,14 +2,15 @@
 // takes it from the next request on.
 
 import type { Command } from 'commander'
+import type { GateConfig } from '../gateway/config.ts'
 import { nameOne, policyNames } from '../gateway/config-grants.ts'
-import { type Grant, hashOf, makeToken } from '../identity/grant.ts'
+import { hashOf, makeToken } from '../identity/grant.ts'
 import type { Grants, GrantWish } from '../identity/grants.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
-import { type GrantsOptions, grantJson, withGrants, withGrantsOptions } from './grants-source.ts'
+import { changeGrants, type GrantsOptions, withGrants, withGrantsOptions } from './grants-source.ts'
 import { readCount } from './ledger-source.ts'
 import { Output, plural } from './output.ts'
 
@@ -29,7 +30,7 @@ Examples:
   sluice grants add root-bot --policy admin --fixed     # prints lines for sluice.yaml, keeps nothing
 
 An HTTP client sends the token as \`Authorization: Bearer TOKEN\`; \`sluice stdio\` and \`sluice wrap\`
-take it from SLUICE_TOKEN. \`policy\` names the document of \`policy:\`, any other name one of
+take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`policy\` names the document of \`policy:\`, any other name one of
 \`policies:\`. With the first grant everybody needs one, the local user too.
 Exit code 0 where it was added, 1 where the name is taken or there is no such policy.`
 
@@ -43,37 +44,44 @@ export function addGrantsAdd(parent: Command, answer: Answer): void {
       .option('--slots <n>', 'how many sessions it has at once', String(GRANT_SLOTS))
       .option('--groups <a,b>', 'what rules see as `principal.groups`')
       .option('--explain', 'denials name the rule and what is left')
+      .option('--as <name>', 'who you are, where several people have a PIN')
       .option('--fixed', 'print lines for sluice.yaml instead of keeping the grant in the store'),
   )
     .addHelpText('after', EXAMPLES)
-    .action((name: string, options: Options) => {
+    .action(async (name: string, options: Options) => {
       const output = new Output(options)
-      answer(
-        withGrants(options, output, (grants, config) => {
-          const wish = wishOf(name, options)
-          const policies = policyNames(config)
-          const refused = (message: string, help: string): 1 => {
-            output.remark(`sluice: ${message}\n  help: ${help}`)
-            output.value({ error: { code: null, message, help } })
-            return 1
-          }
-          if (!policies.includes(wish.policy))
-            return refused(`no policy is called \`${wish.policy}\``, nameOne(policies))
-          if (isTaken(grants, name))
-            return refused(`\`${name}\` has a grant already`, `sluice grants revoke ${name}`)
-          if (options.fixed === true) return printFixed(wish, output)
-          const isFirst = !grants.exist
-          const { grant, token } = grants.add(wish, Date.now())
-          output.value({ grant: grantJson(grant), token })
-          print(grant, token, output)
-          if (isFirst)
-            output.remark(
-              'note: this is the first grant, so the local user needs one from now on too',
-            )
-          return 0
-        }),
-      )
+      const wish = wishOf(name, options)
+      const { why, config } = withGrants(options, output, (grants, found) => ({
+        ...{ why: refusal(grants, found, wish), config: found },
+      }))
+      if (why !== undefined) {
+        output.remark(`sluice: ${why.message}\n  help: ${why.help}`)
+        output.value({ error: { code: null, ...why } })
+        return answer(1)
+      }
+      if (options.fixed === true) return answer(printFixed(wish, output))
+      const said = await changeGrants(options, config, 'add', { ...wish, groups: [...wish.groups] })
+      const { grant, token, isFirst } = said
+      output.value({ grant, token })
+      print(grant as unknown as GrantWish, String(token), output)
+      if (isFirst === true)
+        output.remark('note: this is the first grant, so the local user needs one from now on too')
+      answer(0)
     })
+}
+
+/** Before anybody is asked for a PIN. */
+function refusal(
+  grants: Grants,
+  config: GateConfig,
+  { name, policy }: GrantWish,
+): { readonly message: string; readonly help: string } | undefined {
+  const policies = policyNames(config)
+  if (!policies.includes(policy))
+    return { message: `no policy is called \`${policy}\``, help: nameOne(policies) }
+  if (isTaken(grants, name))
+    return { message: `\`${name}\` has a grant already`, help: `sluice grants revoke ${name}` }
+  return undefined
 }
 
 function wishOf(name: string, { policy, slots, groups, explain }: Options): GrantWish {
@@ -98,7 +106,7 @@ function isTaken(grants: Grants, wanted: string): boolean {
   return grants.list().some(({ name, revokedMs }) => name === wanted && revokedMs === null)
 }
 
-function print({ name, policy, slots }: Grant, token: string, output: Output): void {
+function print({ name, policy, slots }: GrantWish, token: string, output: Output): void {
   output.line(
     `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'slot')}`,
   )

@@ -2,9 +2,10 @@
 // none is kept.
 
 import type { Command } from 'commander'
+import { grantTold } from '../gateway/operate/grant-commands.ts'
 import type { Grant } from '../identity/grant.ts'
 import type { Answer } from './answer.ts'
-import { type GrantsOptions, grantJson, withGrants, withGrantsOptions } from './grants-source.ts'
+import { type GrantsOptions, withGrants, withGrantsOptions } from './grants-source.ts'
 import { Output, plural, printable } from './output.ts'
 
 interface Options extends GrantsOptions {
@@ -30,7 +31,7 @@ export function addGrantsList(parent: Command, answer: Answer): void {
           const shown = grants
             .list()
             .filter(({ revokedMs }) => options.all === true || revokedMs === null)
-          output.value({ grants: shown.map(grantJson), localUser: !grants.exist })
+          output.value({ grants: shown.map(grantTold), localUser: !grants.exist })
           for (const grant of shown) output.line(lineOf(grant, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
           return grants.exist ? 0 : 1

@@ -16,3 +16,6 @@ export const SCAN_BYTES_MAX = 64 * 1_048_576
 export const SCAN_PAGES_MAX = 200
 /** `sluice scan --brief`, for an agent's context. */
 export const BRIEF_CHARS_MAX = 2_000
+
+/** How long a start waits for somebody to type the first PIN, until it goes on without. */
+export const FIRST_PIN_MS_MAX = 60_000

@@ -1,6 +1,7 @@
 // `sluice login SERVER`: a person logs in at the authorisation server of an MCP server, in a browser;
 // the gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
+import { mkdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { GateConfig } from '../gateway/config.ts'
 import { IdentityError } from '../identity/errors.ts'
@@ -8,15 +9,18 @@ import type { LoginOf } from '../identity/login.ts'
 import { Logins } from '../identity/logins.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Answer } from './answer.ts'
+import { askOwner } from './ask-owner.ts'
 import { CliError } from './errors.ts'
 import { type ConfigOptions, loadConfig } from './load-config.ts'
 import { listenForRedirect } from './login-redirect.ts'
 import { Output, printable } from './output.ts'
+import { peopleOffline, provePerson } from './prove-person.ts'
 
 interface Options extends ConfigOptions {
   readonly principal?: string
   readonly redirectPort: string
   readonly forget?: boolean
+  readonly as?: string
   readonly json?: boolean
 }
 
@@ -31,7 +35,7 @@ In sluice.yaml:
     linear: { url: "https://mcp.example.org/mcp", auth: login }
     issues: { url: "https://mcp.example.com/mcp", auth: { login: principal, client_id: "…" } }
 
-With --json the address comes on a line of its own, the result on the next.
+Asks for your PIN at the terminal (role admin). With --json the address comes on a line of its own, the result on the next.
 Exit code 0 where the login is there, 1 where it was refused or there is none to forget.`
 
 export function addLogin(parent: Command, answer: Answer): void {
@@ -42,6 +46,7 @@ export function addLogin(parent: Command, answer: Answer): void {
     .option('--principal <name>', 'whose login, where each principal has one')
     .option('--redirect-port <n>', 'the port a registered client is redirected to', '0')
     .option('--forget', 'take the login away instead')
+    .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'another data directory than the configuration says')
     .option('--json', 'answer as JSON, a line at a time')
@@ -50,6 +55,7 @@ export function addLogin(parent: Command, answer: Answer): void {
       const output = new Output(options)
       const config = loadConfig(options, output)
       const target = targetOf(config, server, options)
+      await proveLogin(config.data, server, options)
       const logins = openLogins(config.data)
       try {
         const say = (value: object): void => {
@@ -73,6 +79,15 @@ export function addLogin(parent: Command, answer: Answer): void {
         logins.close()
       }
     })
+}
+
+/** On record: from now on everybody who may call this server calls with this login. */
+async function proveLogin(data: string, server: string, options: Options): Promise<void> {
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const what = `login ${server}${options.forget === true ? ' --forget' : ''}`
+  const proof = await provePerson(data, options)
+  const request = { do: 'prove', what, may: 'login', proof }
+  await askOwner(data, request, () => peopleOffline(data, request))
 }
 
 interface Target {

@@ -12,17 +12,20 @@ import type { JsonObject } from '../core/json.ts'
 import type { Category, Risk } from '../core/tools.ts'
 import { acceptOffline } from '../gateway/operate/accept-pins.ts'
 import { openGateStore, openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
+import { MAY } from '../gateway/operate/prove.ts'
 import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
 import { CliError } from './errors.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
 import { Output, plural, printable } from './output.ts'
+import { provePerson, withPeople } from './prove-person.ts'
 import { readDefinitions } from './read-tools.ts'
 
 interface Options extends PlaceOptions {
   readonly tools?: string
   readonly held?: boolean
   readonly accept?: string
+  readonly as?: string
   readonly json?: boolean
 }
 
@@ -34,6 +37,7 @@ Examples:
   sluice pin --accept github             accept all that is held of a server
   sluice pin --accept github/get_issue
 
+--accept asks for your PIN at the terminal (role policy-manager or admin).
 With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
 
 export function addPin(parent: Command, answer: Answer): void {
@@ -45,6 +49,7 @@ export function addPin(parent: Command, answer: Answer): void {
     .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
     .option('--held', 'list what is held')
     .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
+    .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -80,15 +85,19 @@ async function accept(target: string, options: Options, output: Output): Promise
   const cut = target.indexOf('/')
   const named =
     cut < 0 ? { server: target } : { server: target.slice(0, cut), name: target.slice(cut + 1) }
-  const request = { do: 'pin-accept', ...named }
-  const said = await askOwner(data, request, async () => {
-    const store = openGateStore(data)
-    try {
-      return acceptOffline(store, request as unknown as JsonObject, Date.now())
-    } finally {
-      store.close()
-    }
-  })
+  const proof = await provePerson(data, options)
+  const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, proof }
+  const said = await askOwner(data, request, () =>
+    withPeople(data, async ({ ledger, prove }) => {
+      const by = await prove(request, MAY.pins, 'pin --accept')
+      const store = openGateStore(data)
+      try {
+        return await acceptOffline({ store, ledger, nowMs: Date.now }, request, by)
+      } finally {
+        store.close()
+      }
+    }),
+  )
   const accepted = said.accepted as unknown as readonly Told[]
   output.value(said)
   for (const one of accepted) tell(one, output)

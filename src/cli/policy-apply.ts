@@ -6,16 +6,17 @@ import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { applyPolicy } from '../gateway/operate/commands.ts'
 import { openGateStore } from '../gateway/operate/gate-store.ts'
 import { Policies } from '../gateway/operate/policies.ts'
-import { Ledger } from '../ledger/ledger.ts'
 import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
 import { CliError } from './errors.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
 import { loadConfig, loadDocuments } from './load-config.ts'
 import { Output, printable } from './output.ts'
+import { addProofOption, provePerson, withPeople } from './prove-person.ts'
 
 interface Options extends PlaceOptions {
   readonly dryRun?: boolean
+  readonly as?: string
   readonly json?: boolean
 }
 
@@ -25,13 +26,16 @@ Examples:
   sluice policy apply               puts it in force
 
 The gate looks at its policy files by itself. What only tightens holds at once; what may loosen a
-verdict or a limit waits for this command, since an agent with a file tool could have written it. A
+verdict or a limit waits for this command, since an agent with a file tool could have written it: it
+asks for your PIN at the terminal (role policy-manager or admin). A
 file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
 Exit code 0 where something was applied or would be, 1 where nothing waits.`
 
 export function addPolicyApply(parent: Command, answer: Answer): void {
-  addPlaceOptions(
-    parent.command('apply').description('put a policy in force that may loosen something'),
+  addProofOption(
+    addPlaceOptions(
+      parent.command('apply').description('put a policy in force that may loosen something'),
+    ),
   )
     .option('--dry-run', 'only show what would change')
     .option('--json', 'answer as JSON')
@@ -58,7 +62,7 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
     output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
     return 0
   }
-  const done = await ask({ digest })
+  const done = await ask({ digest, proof: await provePerson(data, options) })
   output.value({ ...done, applied: true })
   output.line(`${output.paint('green', 'applied')}: it is in force`)
   return 0
@@ -73,19 +77,16 @@ async function alone(
 ): Promise<JsonObject> {
   const config = loadConfig({ ...options, data }, output)
   const documents = loadDocuments(config, output, () => {})
-  const ledger = Ledger.open({ directory: data })
-  try {
+  return withPeople(data, async ({ ledger, prove }) => {
     const store = openGateStore(data)
     try {
       const log = () => {}
       const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-      return await applyPolicy(policies, request)
+      return await applyPolicy(policies, request, prove)
     } finally {
       store.close()
     }
-  } finally {
-    ledger.close()
-  }
+  })
 }
 
 function show(seen: JsonObject, output: Output): void {

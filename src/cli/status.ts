@@ -1,13 +1,18 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
 // in order. Where none runs, what it would find.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { told } from '../gateway/operate/freeze.ts'
 import { readFreezes } from '../gateway/operate/freezes.ts'
 import { openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
+import { listPeople } from '../gateway/operate/people-commands.ts'
+import { People } from '../identity/people.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Answer } from './answer.ts'
+import { showPeople } from './approvers-commands.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
 import { whatOf } from './freeze.ts'
 import { askGate } from './gate-socket.ts'
@@ -51,7 +56,18 @@ async function metrics(data: string): Promise<0 | 1> {
 }
 
 function resting(data: string): JsonObject {
-  return { running: false, data, frozen: frozenIn(data).map(told) }
+  return { running: false, data, frozen: frozenIn(data).map(told), ...peopleIn(data) }
+}
+
+/** Looks only: a status makes no files. */
+function peopleIn(data: string): JsonObject {
+  if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
+  const people = People.open(data)
+  try {
+    return listPeople({ people })
+  } finally {
+    people.close()
+  }
 }
 
 function frozenIn(data: string) {
@@ -87,6 +103,7 @@ function show(said: JsonObject, output: Output): void {
     const ledger = isObject(said.ledger) ? said.ledger : {}
     output.line(`record ${ledger.state}, ${ledger.records} records`)
   }
+  showPeople(said, output)
   for (const frozen of objects(said.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
     output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)

@@ -5,9 +5,11 @@ import { type Command, Option } from 'commander'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
+import { FIRST_PIN_MS_MAX } from './limits.ts'
 import { type ConfigOptions, loadConfig, loadDocuments } from './load-config.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from './log-lines.ts'
 import { Output } from './output.ts'
+import { hasTerminal } from './terminal.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean
@@ -52,6 +54,7 @@ async function up(options: Options): Promise<void> {
   const log = makeLog(options.log ?? config.log, write)
   const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
+  if (!piped) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
   const { agentsFor } = await import('./agents-builtin.ts')
@@ -69,6 +72,30 @@ async function up(options: Options): Promise<void> {
   const why = await Promise.race([stopped, gate.idle])
   log('info', `stopping (${why})`)
   await gate.stop()
+}
+
+/** Before an agent can reach the gate, and its shell the command line. Whoever starts it without a
+ * terminal, or would rather not, is told how to do it later. */
+async function offerFirstPin(data: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY || !hasTerminal()) return
+  const { askFirstPin, peopleOffline } = await import('./prove-person.ts')
+  const { DataLock } = await import('../gateway/data-lock.ts')
+  let lock: ReturnType<typeof DataLock.take>
+  try {
+    lock = DataLock.take(data)
+  } catch {
+    return // Another gate has it, or it cannot be written: the start says so.
+  }
+  try {
+    const { anybody } = await peopleOffline(data, { do: 'people' })
+    if (anybody === true) return
+    const why = 'Calls that a rule holds wait for a person. Nobody can approve any yet.'
+    await askFirstPin((request) => peopleOffline(data, request), {
+      ...{ why, withinMs: FIRST_PIN_MS_MAX },
+    }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
+  } finally {
+    lock.release()
+  }
 }
 
 function stopSignal(): Promise<string> {

@@ -172,11 +172,11 @@ export async function runGate(
       gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
     )
     const reached = { ready, reload, metrics, url: () => url }
-    const parts = { config, gate, ledger, freezes, policies, pins, people, log }
+    const parts = { config, gate, ledger, freezes, policies, pins, people, grants, door, log }
     const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
-      ...{ ...parts, grants, door, key, meter, watch, tools },
+      ...{ ...parts, key, meter, watch, tools },
       ...{ reload, url: () => url, control: run },
       approvals: approvals.engine,
     })

@@ -24,11 +24,11 @@ export interface AcceptParts {
 export async function acceptPins(
   parts: AcceptParts,
   request: JsonObject,
-  by?: Person,
+  by: Person,
 ): Promise<JsonObject> {
   const { server, name } = readTarget(request)
   const mine = parts.pins.waiting(server, name)
-  const detail = { server, tools: mine.map(told), ...(by && { by: byWhom(by) }) }
+  const detail = { server, tools: mine.map(told), by: byWhom(by) }
   await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
   parts.pins.accept(mine)
   parts.changed()
@@ -40,7 +40,11 @@ export function heldPins({ pins }: Pick<AcceptParts, 'pins'>): JsonObject {
 }
 
 /** Where no gate runs. */
-export function acceptOffline(store: DatabaseSync, request: JsonObject, nowMs: number): JsonObject {
+export async function acceptOffline(
+  { store, ledger, nowMs }: Pick<AcceptParts, 'ledger' | 'nowMs'> & { store: DatabaseSync },
+  request: JsonObject,
+  by: Person,
+): Promise<JsonObject> {
   const { server, name } = readTarget(request)
   const tools = readKeptTools(store).filter(
     ({ definition }) =>
@@ -48,12 +52,15 @@ export function acceptOffline(store: DatabaseSync, request: JsonObject, nowMs: n
   )
   if (tools.length === 0)
     throw new Refused(`no tool of \`${server}\` was seen`, 'start the gate and list them')
+  const names = tools.map(({ definition }) => definition.name)
+  const detail = { server, tools: names, by: byWhom(by) }
+  await ledger.event({ atMs: nowMs(), name: 'pin', detail })
   const digest = (text: string) => createHash('sha256').update(text).digest('hex')
   const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
   for (const { definition, category, risk } of tools)
     insert.run(
       ...[definition.server, definition.name, pinOf(definition, digest)],
-      ...[JSON.stringify(definition), category, risk, nowMs],
+      ...[JSON.stringify(definition), category, risk, nowMs()],
     )
   return {
     accepted: tools.map(({ definition, category }) => ({

@@ -3,19 +3,23 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import { Refused } from '../../core/refused.ts'
+import type { Door } from '../../identity/door.ts'
+import type { Grants } from '../../identity/grants.ts'
 import type { People } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
+import { policyNames } from '../config-grants.ts'
 import type { Gate } from '../gate.ts'
 import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins } from './accept-pins.ts'
 import { type Command, Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
-import { addPerson, changePin, listPeople, removePerson, setFirstPin } from './people-commands.ts'
+import { addGrant, revokeGrant } from './grant-commands.ts'
+import { listPeople, peopleWords } from './people-commands.ts'
 import type { Pins } from './pins.ts'
 import type { Policies } from './policies.ts'
-import { proverOf } from './prove.ts'
+import { MAY, type Prove, proverOf } from './prove.ts'
 import type { MetricsWriter } from './write-metrics.ts'
 
 export interface CommandParts {
@@ -27,6 +31,8 @@ export interface CommandParts {
   readonly metrics: MetricsWriter
   readonly pins: Pins
   readonly people: People
+  readonly grants: Grants
+  readonly door: Pick<Door, 'onChange'>
   readonly log: Log
   /** Of the admin API, once it is there. */
   readonly words: () => Readonly<Record<string, Command>>
@@ -48,34 +54,44 @@ export function controlOf(parts: CommandParts): Control {
   }
   const proving = { people, ledger, nowMs: Date.now }
   const prove = proverOf(proving)
+  const granting = {
+    ...{ grants: parts.grants, ledger, policies: policyNames(config), nowMs: Date.now },
+    changed: () => parts.door.onChange(),
+  }
   const deciding = { ...proving, prove, tell: (what: string) => log('warn', what) }
   return new Control(
     {
       freeze: (request) => freeze(freezing, request),
-      thaw: (request) => thaw(freezing, request),
+      thaw: async (request) => thaw(freezing, request, await prove(request, MAY.thaw, 'thaw')),
       status: () => status(parts),
       metrics: async () => ({ text: (await parts.metrics.write()).text }),
-      'pin-accept': (request) => acceptPins(accepting, request),
+      'pin-accept': async (request) =>
+        acceptPins(accepting, request, await prove(request, MAY.pins, 'pin --accept')),
       'pin-held': () => heldPins(parts),
       apply: async (request) => {
         reload()
-        return applyPolicy(policies, request)
+        return applyPolicy(policies, request, prove)
       },
-      people: () => listPeople(deciding),
-      'first-pin': (request) => setFirstPin(deciding, request),
-      'change-pin': (request) => changePin(deciding, request),
-      'approver-add': (request) => addPerson(deciding, request),
-      'approver-remove': (request) => removePerson(deciding, request),
+      ...peopleWords(deciding),
+      'grant-add': async (request) =>
+        addGrant(granting, request, await prove(request, MAY.grants, 'grants add')),
+      'grant-revoke': async (request) =>
+        revokeGrant(granting, request, await prove(request, MAY.grants, 'grants revoke')),
     },
     parts.words,
   )
 }
 
 /** Without a digest it only shows what would change. */
-export async function applyPolicy(policies: Policies, request: JsonObject): Promise<JsonObject> {
+export async function applyPolicy(
+  policies: Policies,
+  request: JsonObject,
+  prove: Prove,
+): Promise<JsonObject> {
   const { digest } = request
   if (digest === undefined) return policies.preview()
-  if (typeof digest === 'string') return policies.apply(digest)
+  if (typeof digest === 'string')
+    return policies.apply(digest, await prove(request, MAY.apply, 'policy apply'))
   throw new Refused('`digest` is no text', 'ask without it first')
 }
 

@@ -54,7 +54,7 @@ export async function freeze(parts: FreezeParts, request: JsonObject): Promise<J
 export async function thaw(
   parts: FreezeParts,
   request: JsonObject,
-  by?: Person,
+  by: Person,
 ): Promise<JsonObject> {
   const { freezes, ledger, nowMs } = parts
   const { scope, id } = readTarget(request)
@@ -65,7 +65,7 @@ export async function thaw(
     throw new Refused(`${nameOf({ scope, id })} is not frozen`, help)
   }
   const atMs = nowMs()
-  const detail = { scope, id, frozenAtMs: frozen.atMs, ...(by && { by: byWhom(by) }) }
+  const detail = { scope, id, frozenAtMs: frozen.atMs, by: byWhom(by) }
   await ledger.event({ atMs, name: 'thaw', detail })
   freezes.thaw(frozen)
   return { thawed: told(frozen), left: freezes.list.map(told) }

@@ -9,7 +9,8 @@ import { Refused } from '../../core/refused.ts'
 import { GRANT_GROUPS_MAX } from '../../identity/limits.ts'
 import { GROUP_NAME, GROUP_NAME_HELP, PERSON_NAME, PERSON_NAME_HELP } from '../../identity/names.ts'
 import { canProve, type Decider, type KeptPerson } from '../../identity/people.ts'
-import { byWhom, type Prove, type ProveParts } from './prove.ts'
+import type { Command } from './control.ts'
+import { byWhom, MAY, type Prove, type ProveParts } from './prove.ts'
 
 export interface PeopleParts extends ProveParts {
   readonly prove: Prove
@@ -23,7 +24,7 @@ export function listPeople({ people }: Pick<PeopleParts, 'people'>): JsonObject 
 }
 
 /** The first of all: whoever the system says runs this, with all roles. Refused from then on. */
-export async function setFirstPin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
+async function setFirstPin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const { people, nowMs } = parts
   if (people.anybody)
     throw new Refused(
@@ -45,7 +46,7 @@ export async function setFirstPin(parts: PeopleParts, request: JsonObject): Prom
 }
 
 /** With the old one; an admin sets anybody's. */
-export async function changePin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
+async function changePin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const { people, prove, nowMs } = parts
   const by = await prove(request, 'viewer', 'approvers pin')
   const name = request.name === undefined ? by.name : readName(request.name)
@@ -60,7 +61,7 @@ export async function changePin(parts: PeopleParts, request: JsonObject): Promis
   return listPeople(parts)
 }
 
-export async function addPerson(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
+async function addPerson(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const by = await parts.prove(request, 'admin', 'approvers add')
   return addBy(parts, by, request)
 }
@@ -91,7 +92,7 @@ export async function addBy(
   return { person: toldPerson(people.find(person.name) as KeptPerson), token }
 }
 
-export async function removePerson(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
+async function removePerson(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const by = await parts.prove(request, 'admin', 'approvers remove')
   return removeBy(parts, by, request)
 }
@@ -172,4 +173,34 @@ function textsOf(value: JsonValue, name: string): string[] {
   if (value.length > GRANT_GROUPS_MAX)
     throw new Refused(`\`${name}\` names too many`, `at most ${GRANT_GROUPS_MAX}`)
   return [...new Set(value as string[])]
+}
+
+/** The words of the control channel about people. */
+export function peopleWords(parts: PeopleParts): Readonly<Record<string, Command>> {
+  return {
+    people: () => listPeople(parts),
+    'first-pin': (request) => setFirstPin(parts, request),
+    'change-pin': (request) => changePin(parts, request),
+    'approver-add': (request) => addPerson(parts, request),
+    'approver-remove': (request) => removePerson(parts, request),
+    // For a command that then works by itself, such as `login`.
+    prove: async (request) => {
+      const { what, role } = readAsked(request)
+      const by = await parts.prove(request, role, what)
+      await parts.ledger.event({
+        ...{ atMs: parts.nowMs(), name: 'proof' },
+        detail: { what, by: byWhom(by) },
+      })
+      return { by: byWhom(by) }
+    },
+  }
+}
+
+function readAsked({ what, may }: JsonObject): { what: string; role: Role } {
+  if (typeof what !== 'string' || what === '' || what.length > 200)
+    throw new Refused('it is not said what the proof is for', 'say `what`')
+  const known: readonly string[] = Object.keys(MAY)
+  if (typeof may !== 'string' || !known.includes(may))
+    throw new Refused(`\`${String(may).slice(0, 40)}\` is nothing to prove for`, known.join(', '))
+  return { what, role: MAY[may as keyof typeof MAY] }
 }

@@ -5,10 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Person } from '../../core/person.ts'
 import { type CompiledDocuments, compileDocuments, makeDocument } from './documents.ts'
 import { openGateStore } from './gate-store.ts'
 import { Policies } from './policies.ts'
 
+const ANN: Person = {
+  ...{ name: 'ann', kind: 'person', roles: ['admin'], groups: [], owns: [] },
+  proof: 'pin',
+}
 const rules = (word: string) => `version: 1\ndefault: ${word}\n`
 const given = (texts: Record<string, string>) =>
   new Map(
@@ -49,7 +54,7 @@ test('a document that tightens does not wait for one that loosens', async () => 
   expect(policies.why).toContain('policy /default: `deny` becomes `allow`')
   expect(events).toMatchObject([{ how: 'tightened' }, { how: 'waiting' }])
   const { digest } = policies.preview()
-  await policies.apply(String(digest))
+  await policies.apply(String(digest), ANN)
   expect(defaultOf(policies, 'policy')).toBe('allow')
   expect(policies.why).toBe('')
 })
@@ -70,15 +75,17 @@ test('only what was seen is applied, and only with a record', async () => {
   policies.reload(() => given({ policy: rules('deny') }))
   const { digest } = policies.preview()
   policies.reload(() => given({ policy: rules('allow') }))
-  await expect(policies.apply(String(digest))).rejects.toThrow('changed again')
+  await expect(policies.apply(String(digest), ANN)).rejects.toThrow('changed again')
   failing(true)
-  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow('disk')
+  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow('disk')
   expect(defaultOf(policies, 'policy')).toBe('hide')
   failing(false)
   policies.reload(() => {
     throw new Error('`policy.yaml` cannot be read')
   })
-  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow('cannot be read')
+  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow(
+    'cannot be read',
+  )
 })
 
 test('a restart holds the files against what was in force; another file is another matter', () => {
@@ -92,6 +99,6 @@ test('what could not be kept does not hold', async () => {
   const { policies, store } = open({ policy: rules('deny') })
   policies.reload(() => given({ policy: rules('allow') }))
   store.close()
-  await expect(policies.apply(String(policies.preview().digest))).rejects.toThrow()
+  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow()
   expect(defaultOf(policies, 'policy')).toBe('deny')
 })

@@ -119,7 +119,7 @@ export class Policies {
   }
 
   /** `digest` of what the person has seen: what was written since then is not what they meant. */
-  async apply(digest: string, by?: Person): Promise<JsonObject> {
+  async apply(digest: string, by: Person): Promise<JsonObject> {
     const waiting = this.#waiting
     if (this.#broken !== undefined)
       throw new Refused(this.#broken, 'mend it; what was in force still is')

@@ -1,0 +1,101 @@
+// The terminal of a person: asks for a PIN at the device itself (`/dev/tty`), with echo off, and takes
+// it from nowhere else. Standard input, a flag, a file or the environment are what an agent's shell has
+// too, and some of them end in logs and process lists.
+
+import { closeSync, openSync, readlinkSync } from 'node:fs'
+import { isatty, ReadStream } from 'node:tty'
+import { CliError } from './errors.ts'
+
+const DEVICE = process.platform === 'win32' ? '\\\\.\\CON' : '/dev/tty'
+/** Longer than any PIN: somebody leans on the keyboard. */
+const TYPED_LENGTH_MAX = 256
+const ENTER = /[\r\n]/
+const [INTERRUPT, END, KILL_LINE, ERASE, DELETE] = ['\u0003', '\u0004', '\u0015', '\b', '\u007f']
+
+export interface Ask {
+  /** Undefined where nobody typed anything in time. */
+  readonly withinMs?: number
+}
+
+/** How commands reach the person who runs them. */
+export const terminal = { ask: askAtDevice, name: terminalName }
+
+/** What was typed, without the end of the line. Throws where there is no terminal. */
+async function askAtDevice(prompt: string, { withinMs }: Ask = {}): Promise<string | undefined> {
+  const device = openDevice()
+  const stream = new ReadStream(device)
+  try {
+    stream.setRawMode(true)
+    process.stderr.write(prompt)
+    return await readLine(stream, withinMs)
+  } finally {
+    stream.setRawMode(false)
+    stream.destroy()
+    process.stderr.write('\n')
+  }
+}
+
+/** `/dev/pts/3`, for the record. */
+function terminalName(): string {
+  for (const descriptor of [0, 2, 1])
+    if (isatty(descriptor))
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`)
+      } catch {
+        break
+      }
+  return DEVICE
+}
+
+export function hasTerminal(): boolean {
+  try {
+    closeSync(openDevice())
+    return true
+  } catch {
+    return false
+  }
+}
+
+function openDevice(): number {
+  const none = new CliError(
+    'CLI_TERMINAL',
+    'this needs a person at a terminal, and there is none',
+    'run it in a terminal of yours, or decide in the console: `sluice console` there',
+  )
+  let descriptor: number
+  try {
+    descriptor = openSync(DEVICE, 'r+')
+  } catch {
+    throw none
+  }
+  if (isatty(descriptor)) return descriptor
+  closeSync(descriptor)
+  throw none
+}
+
+function readLine(stream: ReadStream, withinMs: number | undefined): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    const patience =
+      withinMs === undefined ? undefined : setTimeout(() => settle(undefined), withinMs)
+    const settle = (line: string | undefined): void => {
+      clearTimeout(patience)
+      stream.off('data', take)
+      resolve(line)
+    }
+    const take = (chunk: Buffer): void => {
+      clearTimeout(patience)
+      for (const character of chunk.toString('utf8')) {
+        if (ENTER.test(character)) return settle(typed)
+        if (character === INTERRUPT || (character === END && typed === ''))
+          return reject(new CliError('CLI_TERMINAL', 'given up', 'nothing was done'))
+        if (character === ERASE || character === DELETE) typed = [...typed].slice(0, -1).join('')
+        else if (character === KILL_LINE) typed = ''
+        else if (typed.length < TYPED_LENGTH_MAX) typed += character
+      }
+    }
+    stream.on('data', take)
+    stream.once('end', () => reject(new CliError('CLI_TERMINAL', 'the terminal is gone', 'again')))
+    stream.once('error', reject)
+  })
+}
