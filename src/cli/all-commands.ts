@@ -11,6 +11,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Add>> = new Map([
   ['stdio', async () => (await import('./stdio.ts')).addStdio],
   ['wrap', async () => (await import('./wrap.ts')).addWrap],
   ['demo', async () => (await import('./demo.ts')).addDemo],
+  ['init', async () => (await import('./init.ts')).addInit],
   ['status', async () => (await import('./status.ts')).addStatus],
   ['freeze', async () => (await import('./freeze.ts')).addFreeze],
   ['thaw', async () => (await import('./freeze.ts')).addThaw],

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readPlace } from '../gateway/config.ts'
 import { CliError } from './errors.ts'
+import { environmentOf } from './keys-beside.ts'
 import { readText } from './read-input.ts'
 
 export interface PlaceOptions {
@@ -31,7 +32,7 @@ export function findData(
 } {
   const there = mayBeMissing ? (directory: string) => directory : existing
   if (data !== undefined) return { data: there(resolve(data)) }
-  const place = readPlace({ file, text: readText(file) }, process.env)
+  const place = readPlace({ file, text: readText(file) }, environmentOf(file, undefined))
   if (place !== undefined) return { ...place, data: there(place.data) }
   throw new CliError(
     'CLI_POLICY',

@@ -11,6 +11,7 @@ import {
 } from '../gateway/operate/documents.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
 import { CliError } from './errors.ts'
+import { environmentOf } from './keys-beside.ts'
 import { type Output, plural } from './output.ts'
 import { readText } from './read-input.ts'
 
@@ -25,7 +26,7 @@ export function loadConfig(
   output: Output,
 ): GateConfig {
   const text = readText(file)
-  const { config, problems } = readConfig({ file, text }, process.env)
+  const { config, problems } = readConfig({ file, text }, environmentOf(file, output))
   for (const problem of problems) output.problem(problem, text)
   if (config === undefined)
     throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above')

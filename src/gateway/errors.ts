@@ -11,6 +11,7 @@ export const ERRORS = {
   CONFIG_METRICS: 'a token for metrics that is none',
   CONFIG_LEDGER: 'how the record is to be kept cannot be done so',
   CONFIG_VARIABLE: 'an environment variable that the configuration names is not set',
+  CONFIG_KEYS: 'a line of the file of keys is none',
   UPSTREAM_NOT_STARTED: 'the command of a server could not be started',
   UPSTREAM_EXITED: 'the process of a server ended, or closed its input or output',
   UPSTREAM_STUCK: 'a server does not read what it is sent, and the bound of what may wait is met',

@@ -15,6 +15,7 @@ import { restoreLimits } from '../ledger/restore-limits.ts'
 import { longestWindowMs } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
+import { filesBeside } from './config-keys.ts'
 import { DataLock } from './data-lock.ts'
 import { HttpFront } from './front/http.ts'
 import { OwnPeers } from './front/own-peers.ts'
@@ -40,7 +41,7 @@ import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
 import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
-import { lockPath, openPins } from './operate/open-pins.ts'
+import { openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
@@ -113,7 +114,7 @@ export async function runGate(
     const pools = new HttpPools()
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
-    const ownPaths = [config.file, config.data, lockPath(config), ...files]
+    const ownPaths = [config.file, config.data, ...filesBeside(config), ...files]
     const key = InstallationKey.at(config.data)
     const seals = new Seals(key)
     const people = openPeople(config.data, log, undo)

@@ -8,3 +8,5 @@ export const TEXT_CHARS_MAX = 65_536
 export const DEPTH_MAX = 64
 /** Findings told of one text. */
 export const FINDINGS_MAX = 50
+/** Runs of base64 or hex that are looked into, of one text. */
+export const ENCODED_RUNS_MAX = 64

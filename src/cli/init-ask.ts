@@ -1,0 +1,21 @@
+// Questions of `sluice init` to the person at the terminal. Without a terminal nothing is asked and
+// nothing is agreed to but what the command line names.
+
+import { createInterface } from 'node:readline/promises'
+
+export interface Asker {
+  /** Yes only where somebody says so. */
+  yes(question: string): Promise<boolean>
+  close(): void
+}
+
+/** Undefined where nobody can be asked. */
+export function askerFor(json: boolean): Asker | undefined {
+  if (json || !process.stdin.isTTY || !process.stderr.isTTY) return undefined
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  return {
+    yes: async (question) =>
+      /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim()),
+    close: () => lines.close(),
+  }
+}

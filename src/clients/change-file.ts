@@ -1,0 +1,201 @@
+// Changes a file that another program owns and may be writing this very moment: read, change, write
+// beside it, look whether it is still what was read, rename. Whoever writes in between makes it begin
+// anew, with their text. Links are followed and kept, the mode stays.
+
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ClientError } from './errors.ts'
+import { CLIENT_FILE_BYTES_MAX, LOCK_STALE_MS, WRITE_PAUSE_MS, WRITE_TRIES_MAX } from './limits.ts'
+
+/** What is in a file, once its owner has written it whole. Undefined where there is none. */
+export async function readClientFile(
+  file: string,
+  check: (text: string) => void,
+): Promise<string | undefined> {
+  for (let left = WRITE_TRIES_MAX; ; left--) {
+    try {
+      const text = decode(file, readFileSync(file))
+      check(text)
+      return text
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+      // A file cut short is one that is just being written.
+      const mayMend = error instanceof ClientError && error.code === 'CLIENT_FILE'
+      if (!mayMend) throw unreadable(file, error as Error)
+      if (left === 0 || !(await grows(file))) throw error
+    }
+  }
+}
+
+/** `change` gives the new text, or undefined where nothing is to be done; it may be asked again, with
+ * what somebody else has written meanwhile. True where the file was changed. */
+export async function changeFile(
+  file: string,
+  change: (text: string) => string | undefined,
+): Promise<boolean> {
+  const target = realpathSync(file)
+  for (let left = WRITE_TRIES_MAX; left > 0; left--) {
+    const unlock = takeLock(target)
+    const done = unlock === undefined ? undefined : tryOnce(target, change, unlock)
+    if (done !== undefined) return done
+    await pause()
+  }
+  throw new ClientError(
+    'CLIENT_BUSY',
+    `\`${file}\` is written by somebody else all the time`,
+    'end the program that owns it, and do it again',
+  )
+}
+
+/** Undefined: somebody else was faster. */
+function tryOnce(
+  target: string,
+  change: (text: string) => string | undefined,
+  unlock: () => void,
+): boolean | undefined {
+  // Held open: what is written in place while we rename goes to this file and is seen.
+  const old = openSync(target, 'r')
+  const fresh = join(dirname(target), `.${basename(target)}.sluice-${process.pid}`)
+  try {
+    const before = readAll(old)
+    let text: string | undefined
+    try {
+      text = change(decode(target, before))
+    } catch (error) {
+      if (error instanceof ClientError && error.code === 'CLIENT_FILE') return undefined
+      throw error
+    }
+    if (text === undefined) return false
+    writeLike(old, fresh, text)
+    if (!readFileSync(target).equals(before)) return undefined
+    renameSync(fresh, target)
+    const late = readAll(old)
+    if (late.equals(before)) return true
+    // Their text is in the file we renamed over: it goes on from there.
+    const theirs = decodeOr(late)
+    const mended = theirs === undefined ? undefined : change(theirs)
+    if (theirs === undefined) return undefined
+    writeLike(old, fresh, mended ?? theirs)
+    renameSync(fresh, target)
+    return true
+  } finally {
+    rmSync(fresh, { force: true })
+    closeSync(old)
+    unlock()
+  }
+}
+
+/** With the mode, and where we may the owner, of the file it takes the place of. */
+function writeLike(old: number, fresh: string, text: string): void {
+  const { mode, uid, gid } = fstatSync(old)
+  // Nobody else's until it has the mode it is to have: it may hold keys.
+  const descriptor = openSync(fresh, 'w', 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    try {
+      fchownSync(descriptor, uid, gid)
+    } catch {
+      // Only root may give files away; the file stays ours then.
+    }
+    fchmodSync(descriptor, mode & 0o7777)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function readAll(descriptor: number): Buffer {
+  const { size } = fstatSync(descriptor)
+  const whole = Buffer.allocUnsafe(Math.min(size, CLIENT_FILE_BYTES_MAX + 1))
+  let at = 0
+  while (at < whole.length) {
+    const count = readSync(descriptor, whole, at, whole.length - at, at)
+    if (count === 0) break
+    at += count
+  }
+  return whole.subarray(0, at)
+}
+
+function decode(file: string, bytes: Buffer): string {
+  if (bytes.length > CLIENT_FILE_BYTES_MAX)
+    throw new ClientError(
+      'CLIENT_FILE',
+      `\`${file}\` has more than ${CLIENT_FILE_BYTES_MAX} bytes`,
+      'no client needs so much: look what is in it',
+    )
+  const text = decodeOr(bytes)
+  if (text !== undefined) return text
+  throw new ClientError('CLIENT_FILE', `\`${file}\` is not UTF-8`, 'save it as UTF-8')
+}
+
+function decodeOr(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Claude Code takes a folder beside its file as a lock; so do we, and wait for it. */
+function takeLock(target: string): (() => void) | undefined {
+  if (basename(target) !== '.claude.json') return () => {}
+  const lock = `${target}.lock`
+  try {
+    mkdirSync(lock)
+    return () => {
+      try {
+        rmdirSync(lock)
+      } catch {
+        // Somebody took it for stale; it is gone either way.
+      }
+    }
+  } catch {
+    const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Number.NaN }
+    const isStale = Date.now() - mtimeMs > LOCK_STALE_MS
+    return isStale ? () => {} : undefined
+  }
+}
+
+async function grows(file: string): Promise<boolean> {
+  const stamp = () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    return now === undefined ? '' : `${now.mtimeMs} ${now.size} ${now.ino}`
+  }
+  const before = stamp()
+  for (let round = 0; round < 4; round++) {
+    await pause()
+    if (stamp() !== before) return true
+  }
+  return false
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, WRITE_PAUSE_MS))
+}
+
+function unreadable(file: string, error: Error): Error {
+  if (error instanceof ClientError || (error as NodeJS.ErrnoException).code === undefined)
+    return error
+  return new ClientError(
+    'CLIENT_FILE',
+    `\`${file}\` cannot be read: ${error.message}`,
+    'look at it',
+  )
+}

@@ -1,0 +1,75 @@
+// What was moved, so that it can be taken back: for each entry its own bytes before and after. Kept
+// beside sluice.yaml, for its owner only: the bytes before may hold keys. Written before the client's
+// file is, so that a crash between leaves nothing that cannot be undone.
+
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { isObject, type JsonObject } from '../core/json.ts'
+import type { Client, ClientFile } from './client.ts'
+import { CLIENTS } from './client.ts'
+import { ClientError } from './errors.ts'
+
+export interface Moved {
+  readonly client: Client
+  readonly file: string
+  readonly format: ClientFile['format']
+  readonly path: readonly string[]
+  /** What it is called behind the gate. */
+  readonly server: string
+  readonly before: string
+  readonly after: string
+  /** The entry as it was, and the keys it has now instead. */
+  readonly was: JsonObject
+  readonly now: JsonObject
+}
+
+export function readMoved(file: string): Moved[] {
+  if (!existsSync(file)) return []
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw damaged(file)
+  }
+  const list = isObject(value) && value.version === 1 ? value.moved : undefined
+  if (!Array.isArray(list) || !list.every(isMoved)) throw damaged(file)
+  return list
+}
+
+export function writeMoved(file: string, moved: readonly Moved[]): void {
+  if (moved.length === 0) return rmSync(file, { force: true })
+  const fresh = `${file}.new`
+  rmSync(fresh, { force: true })
+  writeFileSync(fresh, `${JSON.stringify({ version: 1, moved }, null, 2)}\n`, { mode: 0o600 })
+  renameSync(fresh, file)
+}
+
+export function sameEntry(
+  a: Pick<Moved, 'file' | 'path'>,
+  b: Pick<Moved, 'file' | 'path'>,
+): boolean {
+  return a.file === b.file && JSON.stringify(a.path) === JSON.stringify(b.path)
+}
+
+function isMoved(value: unknown): value is Moved {
+  if (!isObject(value)) return false
+  const { client, file, format, path, server, before, after, was, now } = value
+  return (
+    typeof client === 'string' &&
+    client in CLIENTS &&
+    [file, server, before, after].every((one) => typeof one === 'string') &&
+    (format === 'json' || format === 'toml') &&
+    Array.isArray(path) &&
+    path.length > 0 &&
+    path.every((one: unknown) => typeof one === 'string') &&
+    isObject(was) &&
+    isObject(now)
+  )
+}
+
+function damaged(file: string): ClientError {
+  return new ClientError(
+    'CLIENT_RECORD',
+    `\`${file}\` is damaged`,
+    'the entries that run `sluice stdio` have to be put back by hand',
+  )
+}
