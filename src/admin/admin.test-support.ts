@@ -63,13 +63,15 @@ export class Page {
 
   async addPasskey(pin?: string): Promise<Reply> {
     const { body } = await this.ask('POST', '/api/passkeys/challenge')
-    const attestation = this.key.attest(body)
+    const attestation = this.key.attest(body.challenge)
     return this.ask('POST', '/api/passkeys', { label: 'test', attestation, pin })
   }
 
   async signInWithPasskey(): Promise<Reply> {
     const { body } = await this.ask('POST', '/api/sign-in/challenge')
-    const reply = await this.ask('POST', '/api/sign-in', { assertion: this.key.assert(body) })
+    const reply = await this.ask('POST', '/api/sign-in', {
+      assertion: this.key.assert(body.challenge),
+    })
     if (reply.status === 200) this.token = reply.body.token
     return reply
   }

@@ -8,6 +8,7 @@
 export type { ApprovalRequest, Barred, Standing, Verdict, Vote } from '../core/approval.ts'
 export type { Role } from '../core/person.ts'
 
+import type { ApprovalRequest, Barred, Standing } from '../core/approval.ts'
 import type { Proof, Role } from '../core/person.ts'
 
 /** Every answer that is not 2xx. */
@@ -25,7 +26,7 @@ export interface SignInWays {
 }
 
 /** `POST /api/sign-in`: one of these. `code` is of `#code=` in the address; `assertion` answers
- * `POST /api/sign-in/challenge`; `jwt` is an access token of an issuer, made for `<base>/api`. */
+ * `POST /api/sign-in/challenge`, which gives `{ challenge }`; `jwt` is an access token of an issuer, made for `<base>/api`. */
 export interface SignIn {
   readonly code?: string
   readonly assertion?: unknown
@@ -60,7 +61,7 @@ export interface PasskeyTold {
   readonly usedMs: number | null
 }
 
-/** `POST /api/passkeys/challenge` gives the options of `startRegistration`; its answer comes back here:
+/** `POST /api/passkeys/challenge` gives `{ challenge }`, the options of `startRegistration`; its answer comes back here:
  * `POST /api/passkeys`. The PIN is asked for once more, where the person has one: a stolen page must
  * not be able to add a key of its own. Without a PIN the request needs the proof of another passkey;
  * only who was invited has neither. */
@@ -70,7 +71,7 @@ export interface NewPasskey {
   readonly pin?: string
 }
 
-/** `POST /api/proofs`: what is going to be asked for. `body` is the very text that will be sent, empty
+/** `POST /api/proofs`: what is going to be asked for. `path` has its query with it; `body` is the very text that will be sent, empty
  * where there is none: one proof, one request.
  *
  *   const { challenge } = await post('/api/proofs', { method, path, body: text })
@@ -118,4 +119,15 @@ export interface GrantTold {
   readonly revoked: string | null
 }
 
-/** `GET /api/approvals/watch`: server-sent events `approval`, each an ApprovalRequest. */
+/** `GET /api/approvals` gives `{ requests }`, `/api/approvals/:id` one; `POST /api/approvals/:id/verdict`
+ * takes a Verdict, with the proof; `GET /api/approvals/watch` are server-sent events `approval`, each an
+ * ApprovalRequest. */
+export interface ApprovalsTold {
+  readonly requests: readonly ApprovalRequest[]
+}
+
+/** `GET /api/standing`. */
+export interface StandingTold {
+  readonly standing: readonly Standing[]
+  readonly barred: readonly Barred[]
+}

@@ -10,6 +10,8 @@ import type { Events } from './events.ts'
 export interface Call<Body, Query> {
   /** Who asks; `proof` is `passkey` where the row needs one, and was given. */
   readonly person: Person
+  /** A passkey assertion for just this request came along and holds. */
+  readonly isProven: boolean
   /** Of the address: `:id` is `params.id`. */
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
@@ -25,8 +27,9 @@ export interface Endpoint {
   readonly path: string
   /** `anyone`: before sign-in. */
   readonly role: Role | 'anyone'
-  /** Needs a fresh passkey assertion for just this request; a system's credential is one. */
-  readonly proof: boolean
+  /** Needs a fresh passkey assertion for just this request; a system's credential is one. `offered`:
+   * checked where one comes along, and the handler is told. */
+  readonly proof: boolean | 'offered'
   readonly summary: string
   readonly body?: z.ZodType | undefined
   readonly query?: z.ZodType | undefined
@@ -39,7 +42,7 @@ interface Row<Body extends z.ZodType, Query extends z.ZodType> {
   readonly method: Endpoint['method']
   readonly path: string
   readonly role: Endpoint['role']
-  readonly proof?: boolean
+  readonly proof?: Endpoint['proof']
   readonly summary: string
   readonly body?: Body
   readonly query?: Query

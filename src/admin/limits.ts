@@ -15,6 +15,9 @@ export const CHALLENGE_MS = 2 * 60_000
 export const CHALLENGES_MAX = 1_000
 export const ASSERTION_LENGTH_MAX = 16_384
 
+/** Held calls in one answer. */
+export const APPROVALS_PAGE_MAX = 1_000
+
 /** Streams of events: how many, how often they show that they live, and how far one may be behind. */
 export const STREAMS_MAX = 200
 export const STREAM_PULSE_MS = 15_000

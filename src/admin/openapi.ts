@@ -50,7 +50,8 @@ function operationOf({ role, proof, summary, path, query, body, answer }: Endpoi
     description: 'why not',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   }
-  const needs = role === 'anyone' ? [] : [{ signedIn: [], ...(proof ? { proof: [] } : {}) }]
+  const needs =
+    role === 'anyone' ? [] : [{ signedIn: [], ...(proof === true ? { proof: [] } : {}) }]
   const parameters = [...named, ...(query === undefined ? [] : queryOf(query))]
   return {
     summary,

@@ -89,9 +89,14 @@ export class Router {
     const query = row.query && parse(row.query, Object.fromEntries(url.searchParams), 'query')
     const text = row.method === 'GET' ? '' : await bodyOf(request, row)
     const body = row.body && parse(row.body, jsonOf(text), 'body')
-    const by = row.proof ? await this.#prove(person, request, url.pathname, text) : person
+    const isProven =
+      row.proof === true ||
+      (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
+    // With the query: it says what is done, too.
+    const path = url.pathname + url.search
+    const by = isProven ? await this.#prove(person, request, path, text) : person
     const lastEventId = headerOf(request, 'last-event-id')
-    return row.handle({ person: by, params, body, query, lastEventId, request })
+    return row.handle({ person: by, isProven, params, body, query, lastEventId, request })
   }
 
   #find(method: string, path: string): { row: Endpoint; params: Record<string, string> } {

@@ -60,7 +60,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     endpoint({
       ...{ method: 'POST', path: '/api/sign-in/challenge', role: 'anyone' },
       summary: 'what a passkey has to sign to sign in',
-      handle: ({ request }) => challenges.forSignIn(rpOf(request)),
+      handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },
@@ -94,19 +94,20 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     endpoint({
       ...{ method: 'POST', path: '/api/passkeys/challenge', role: 'viewer' },
       summary: 'what a browser has to make a passkey for',
-      handle: ({ person, request }) => {
+      handle: async ({ person, request }) => {
         if (person.kind === 'system')
           throw new ApiError('API_ROLE', 'a system has no passkeys', 'its credential is enough')
-        return challenges.forRegistration(person.name, rpOf(request))
+        return { challenge: await challenges.forRegistration(person.name, rpOf(request)) }
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/passkeys', role: 'viewer', body: NEW_PASSKEY },
+      ...{ method: 'POST', path: '/api/passkeys', role: 'viewer', proof: 'offered' },
+      body: NEW_PASSKEY,
       summary: 'add a passkey of one’s own: with the PIN, or with the proof of another passkey',
-      handle: async ({ body, person, request }) => {
+      handle: async ({ body, person, isProven, request }) => {
         const rp = rpOf(request)
         const { label, attestation, pin } = body
-        await mayAdd(parts, person, signIns.who(bearerOf(request)), pin)
+        if (!isProven) await mayAdd(parts, person, pin)
         const challenge = challenges.registering(person.name, attestation)
         const given = { attestation, challenge, label }
         const key = await passkeys.register(person.name, rp, given, nowMs())
@@ -145,7 +146,6 @@ async function begin(
 async function mayAdd(
   { people, passkeys, nowMs }: SignInParts,
   person: Person,
-  as: SignedInAs,
   pin: string | undefined,
 ): Promise<void> {
   const kept = people.find(person.name)
@@ -161,13 +161,10 @@ async function mayAdd(
     await people.prove({ name: person.name, pin }, nowMs())
     return
   }
-  // Signed in with a key just now, or invited and without any.
-  const isFresh = as.person.proof === 'passkey' && nowMs() - as.sinceMs < FRESH_MS
-  if (isFresh || passkeys.listOf(person.name).length === 0) return
-  throw new ApiError('API_PROOF', 'sign in with a passkey you have, right before', 'then add one')
+  // Invited, and without anything yet.
+  if (passkeys.listOf(person.name).length === 0) return
+  throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
-
-const FRESH_MS = 2 * 60_000
 
 function tellMe(as: SignedInAs, people: People, passkeys: Passkeys, rp: RelyingParty): Me {
   const { person, untilMs } = as

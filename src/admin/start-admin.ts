@@ -3,15 +3,20 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonObject } from '../core/json.ts'
+import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
+import { policyNames } from '../gateway/config-grants.ts'
 import { byWhom, proverOf } from '../gateway/operate/prove.ts'
 import type { AdminParts, Site } from '../gateway/run-admin.ts'
 import { Passkeys, type RelyingParty } from '../identity/passkeys.ts'
+import { canProve } from '../identity/people.ts'
+import { approvalEndpoints } from './approval-endpoints.ts'
 import { Challenges } from './challenges.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
-import { CODE_MS } from './limits.ts'
+import { CODE_MS, INVITATION_MS } from './limits.ts'
 import { openApiOf } from './openapi.ts'
+import { peopleEndpoints } from './people-endpoints.ts'
 import { Router } from './router.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
 import { SignIns } from './sign-ins.ts'
@@ -26,6 +31,15 @@ export function startAdmin(parts: AdminParts): Site {
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, nowMs)
   const prove = proverOf({ people, ledger, nowMs })
+  const record = async (how: string, name: string, by: Person): Promise<void> => {
+    const detail = { how, name, by: byWhom(by) }
+    await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+  }
+  const invite = async (name: string, by: Person): Promise<string> => {
+    const base = consoleUrl(parts)
+    await record('invited', name, by)
+    return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
+  }
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
       ...{ people, passkeys, challenges, signIns, rpOf, nowMs },
@@ -33,11 +47,22 @@ export function startAdmin(parts: AdminParts): Site {
       guestOf: async () => {
         throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
       },
-      record: async (how, name, by) => {
-        const detail = { how, name, by: byWhom(by) }
-        await ledger.event({ atMs: nowMs(), name: 'approver', detail })
-      },
+      record,
     }),
+    ...peopleEndpoints({
+      people: { people, ledger, nowMs, tell: (what) => parts.log('warn', what) },
+      grants: {
+        ...{ grants: parts.grants, ledger, nowMs, policies: policyNames(config) },
+        changed: () => parts.door.onChange(),
+      },
+      freezing: {
+        ...{ freezes: parts.freezes, ledger, nowMs, servers: Object.keys(config.servers) },
+        interrupt: () => parts.gate.interrupt(),
+      },
+      invite,
+      signOut: (name) => signIns.endAllOf(name),
+    }),
+    ...(parts.approvals === undefined ? [] : approvalEndpoints(parts.approvals)),
     ...page.endpoints,
   ]
   endpoints.push(
@@ -52,12 +77,19 @@ export function startAdmin(parts: AdminParts): Site {
     serve: (request: IncomingMessage, response: ServerResponse) =>
       page.serve(request, response) ? undefined : router.serve(request, response),
     words: {
+      /** For somebody who was added and has nothing yet to prove it by. */
+      invite: async (request: JsonObject) => {
+        const by = await prove(request, 'admin', 'approvers add')
+        const person = people.find(String(request.name))
+        if (person === undefined || person.kind !== 'person' || canProve(person))
+          throw new Refused('an invitation is for somebody who has nothing yet', 'add them first')
+        return { invitation: await invite(person.name, by) }
+      },
       /** A person at the terminal, who wants to look at the page. */
       console: async (request: JsonObject) => {
         const person = await prove(request, 'viewer', 'console')
         const base = consoleUrl(parts)
-        const detail = { how: 'console opened', name: person.name, by: byWhom(person) }
-        await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+        await record('console opened', person.name, person)
         const code = signIns.makeCode(person.name, person.proof, CODE_MS)
         return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
       },

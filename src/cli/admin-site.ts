@@ -17,6 +17,7 @@ export function adminSite(parts: AdminParts): Site {
     serve: async (request, response) => (await site()).serve(request, response),
     words: {
       console: async (request) => (await site()).words.console?.(request) ?? {},
+      invite: async (request) => (await site()).words.invite?.(request) ?? {},
     },
     close: () => loaded?.close(),
   }

@@ -8,6 +8,7 @@ import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
 import { CliError } from './errors.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from './find-data.ts'
+import { askGate } from './gate-socket.ts'
 import { Output, plural, printable } from './output.ts'
 import {
   addProofOption,
@@ -126,8 +127,11 @@ async function add(name: string, options: Options, answer: Answer): Promise<void
     groups: names(options.groups),
     owns: names(options.owns),
   })
-  const { token, invitation } = said
-  output.value(said)
+  const isInvited = options.token !== true && options.pin !== true
+  const invited = isInvited ? await invite(data, name, proof) : undefined
+  const { token } = said
+  const { invitation } = invited ?? {}
+  output.value({ ...said, ...invited })
   output.line(`${output.paint('bold', printable(name))} is an approver`)
   const once = output.paint('dim', 'it is shown this once and kept nowhere')
   if (typeof token === 'string') output.line(`token  ${token}\n${once}`)
@@ -138,6 +142,19 @@ async function add(name: string, options: Options, answer: Answer): Promise<void
       `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
     )
   answer(0)
+}
+
+/** A link for the page of the running gate; undefined where none serves one. */
+async function invite(
+  data: string,
+  name: string,
+  proof: JsonObject,
+): Promise<JsonObject | undefined> {
+  try {
+    return await askGate(data, { do: 'invite', name, proof })
+  } catch {
+    return undefined // It serves pipes only.
+  }
 }
 
 async function remove(name: string, options: Options, answer: Answer): Promise<void> {
