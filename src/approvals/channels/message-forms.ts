@@ -1,0 +1,98 @@
+// The bodies of webhooks: plain JSON for programs, and ready messages for chats in the style of Slack
+// (Block Kit) and Teams (an Adaptive Card). Whatever comes from agents and servers stands in elements
+// that show text as it is, so that no name can spell a link or call a group. Pure.
+
+import type { ApprovalRequest } from '../../core/approval.ts'
+import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
+import type { Told } from './told.ts'
+
+export const WEBHOOK_FORMS = ['plain', 'slack', 'teams'] as const
+export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
+
+export function bodyOf(form: WebhookForm, told: Told, request: ApprovalRequest): string {
+  const body = { plain, slack, teams }[form](told, request)
+  return JSON.stringify(body)
+}
+
+/** Values as they are: a program reads them, and JSON says where they end. */
+function plain(told: Told, request: ApprovalRequest): unknown {
+  const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
+  const { category, risk, asks, before, callId } = request
+  const cut = request.args.length > TOLD_ARGS_LENGTH_MAX
+  return {
+    type: 'approval.pending',
+    ...{ id, at: isoOf(atMs), expiresAt: isoOf(expiresAtMs), principal, agent, session },
+    ...{ server, method, name, category, risk, callId },
+    asks: asks.map(({ rule, reason, approvers, quorum }) => ({ rule, reason, approvers, quorum })),
+    before,
+    ...(told.args === undefined
+      ? {}
+      : { args: cut ? request.args.slice(0, TOLD_ARGS_LENGTH_MAX) : request.args, argsCut: cut }),
+    links: told.links,
+  }
+}
+
+function slack(told: Told): unknown {
+  const text = (value: string, max: number) => ({
+    type: 'plain_text',
+    text: value.length > max ? `${value.slice(0, max - 1)}…` : value,
+    emoji: false,
+  })
+  const section = (value: string) => ({ type: 'section', text: text(value, 3_000) })
+  return {
+    // Shown in notifications; escaped as the service asks, since this one is not plain.
+    text: told.title.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'),
+    blocks: [
+      { type: 'header', text: text(told.title, 150) },
+      ...told.facts.map(({ name, value }) => section(`${name}: ${value}`)),
+      ...(told.args === undefined ? [] : [section(told.args)]),
+      ...slackLinks(told, (value) => text(value, 75)),
+      { type: 'context', elements: [text(told.otherwise, 2_000)] },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  }
+}
+
+const SLACK_BUTTONS_MAX = 25
+
+function slackLinks({ links }: Told, text: (value: string) => unknown): unknown[] {
+  if (links.length === 0) return []
+  const elements = links.slice(0, SLACK_BUTTONS_MAX).map(({ approver, url }) => ({
+    type: 'button',
+    text: text(`Look (${approver})`),
+    url,
+  }))
+  return [{ type: 'actions', elements }]
+}
+
+function teams(told: Told): unknown {
+  const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more })
+  const block = (...inlines: unknown[]) => ({ type: 'RichTextBlock', inlines })
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      block(run(told.title, { weight: 'Bolder', size: 'Medium' })),
+      ...told.facts.map(({ name, value }) =>
+        block(run(`${name}: `, { weight: 'Bolder' }), run(value)),
+      ),
+      ...(told.args === undefined ? [] : [block(run(told.args, { fontType: 'Monospace' }))]),
+      block(run(told.otherwise, { isSubtle: true })),
+    ],
+    actions: told.links.map(({ approver, url }) => ({
+      type: 'Action.OpenUrl',
+      title: `Look (${approver})`,
+      url,
+    })),
+  }
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }],
+  }
+}
+
+function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
