@@ -26,10 +26,14 @@ export function told<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof StoreError || error instanceof LedgerError)
-      throw new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
-    throw error
+    throw asTold(error)
   }
+}
+
+export function asTold(error: unknown): unknown {
+  if (error instanceof StoreError || error instanceof LedgerError)
+    return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
+  return error
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

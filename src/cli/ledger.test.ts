@@ -1,12 +1,14 @@
 // The ledger commands, as a person runs them on a data directory.
 
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Command } from 'commander'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { InstallationKey } from '../identity/installation-key.ts'
 import { signingKeyOf } from '../identity/signing-key.ts'
 import { denied, judgement } from '../ledger/judgements.test-support.ts'
@@ -159,6 +161,113 @@ describe('export', () => {
     await sluice('export', '--out', out)
     expect(rows(readFileSync(out, 'utf8'))).toHaveLength(5)
     await expect(sluice('export', '--out', out)).rejects.toMatchObject({ code: 'CLI_FILE' })
+  })
+})
+
+describe('export in other forms', () => {
+  async function recorded(): Promise<string> {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-cli-forms-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const ledger = Ledger.open({ directory })
+    const decision = { ...denied, reason: 'a=b|c\\d\nCEF:0|x' }
+    await ledger.refuse(judgement(1, { name: '=cmd|calc,"x"\n', decision }))
+    await ledger.event({ atMs: 1_800_000_000_000, name: 'freeze', detail: { why: 'x=y' } })
+    ledger.close()
+    return directory
+  }
+
+  test('CSV has a row a record, and no cell is a formula', async () => {
+    const { text } = await sluice('export', '--format', 'csv', '--data', await recorded())
+    expect(text).toContain(`"'=cmd|calc,""x""\n"`)
+    expect(text.split('\r\n')).toHaveLength(4)
+    expect(text.split('\r\n')[0]).toContain('seq,kind,time,call,principal')
+  })
+
+  test('CEF has a line a record, whatever agents named', async () => {
+    const { text } = await sluice('export', '--format', 'cef', '--data', await recorded())
+    const lines = rows(text)
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/^CEF:0\|Sluice\|sluice\|[^|]+\|DENIED\|refusal: deny\|6\|rt=/)
+    expect(lines[0]).toContain('reason=a\\=b|c\\\\d\\nCEF:0|x')
+    expect(lines[1]).toContain('msg={"why":"x\\=y"}')
+  })
+
+  test('OpenTelemetry logs go into a file, and to a collector', async () => {
+    const directory = await recorded()
+    const { text } = await sluice('export', '--format', 'otlp', '--data', directory)
+    const [line = ''] = rows(text)
+    const { logRecords } = JSON.parse(line).resourceLogs[0].scopeLogs[0]
+    expect(logRecords).toMatchObject([
+      { severityText: 'WARN', timeUnixNano: '1800000000001000000' },
+      { body: { stringValue: 'gate: freeze' } },
+    ])
+    const got: { url: string; body: string }[] = []
+    const collector = createServer(async (asked, answer) => {
+      let body = ''
+      for await (const part of asked) body += part
+      got.push({ url: asked.url ?? '', body })
+      answer.end('{}')
+    })
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void collector.close())
+    const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+    expect((await sluice('export', '--otlp', url, '--data', directory)).code).toBe(0)
+    expect(got.map((each) => each.url)).toEqual(['/v1/logs'])
+    expect(got[0]?.body.trim()).toBe(line)
+    await expect(sluice('export', '--otlp', 'nowhere')).rejects.toMatchObject({
+      code: 'CLI_ARGUMENT',
+    })
+  })
+})
+
+describe('SQL', () => {
+  const sql = (select: string, ...more: string[]) => sluice('query', '--sql', select, ...more)
+
+  test('asks what the flags do not', async () => {
+    const { code, text } = await sql(
+      'select principal, count(*) n, max(status) s from calls group by principal order by 1',
+      '--json',
+    )
+    expect(code).toBe(0)
+    expect(JSON.parse(text)).toMatchObject({
+      columns: ['principal', 'n', 's'],
+      rows: [
+        ['ann', 2, 'answered'],
+        ['ben', 1, null],
+      ],
+    })
+    const table = await sql("select reason from calls where action = 'deny'")
+    expect(rows(table.text).at(-1)).toBe('no \\u{1b}[31m way')
+    expect((await sql('select 1 where 0')).code).toBe(1)
+  })
+
+  test.each([
+    'delete from words',
+    "attach '/tmp/x.db' as x",
+    'pragma journal_mode = delete',
+    "select load_extension('x')",
+    'select 1; select 2',
+    'create temp table x (a)',
+    "vacuum into '/tmp/x.db'",
+    'select nothing from calls',
+  ])('%s is refused', async (select) => {
+    await expect(sql(select)).rejects.toMatchObject({
+      message: expect.stringContaining('LEDGER_QUERY'),
+    })
+  })
+
+  test('that never ends is ended', async () => {
+    const endless =
+      'with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t'
+    await expect(sql(endless, '--timeout', '1')).rejects.toMatchObject({
+      message: expect.stringContaining('longer than 1000 ms'),
+    })
+  })
+
+  test('flags: who, agent, denied', async () => {
+    expect(rows((await sluice('query', '--who', 'ben')).text)).toHaveLength(1)
+    expect(rows((await sluice('query', '--denied')).text)[0]).toContain('DENIED')
+    expect((await sluice('query', '--agent', 'nobody')).code).toBe(1)
   })
 })
 

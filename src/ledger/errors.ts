@@ -8,6 +8,7 @@ export const ERRORS = {
   LEDGER_RECORD: 'a record that cannot be kept as it is: too large, or with a number that is none',
   LEDGER_BROKEN: 'the record of calls does not fit together: edited, removed or damaged',
   LEDGER_CHECKPOINT: 'a checkpoint or a proof that cannot be read, or is not there',
+  LEDGER_QUERY: 'a query that is not one SELECT, or takes too long',
 } as const
 
 export class LedgerError extends Error {

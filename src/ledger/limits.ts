@@ -49,6 +49,20 @@ export const SUBTREE_LEAVES = 1_024
 /** A proof as text: a record and its way to the root. */
 export const PROOF_TEXT_LENGTH_MAX = 2 * RECORD_BYTES_MAX
 
+// SQL on the index.
+
+export const SQL_LENGTH_MAX = 20_000
+/** How long a query may take, unless said, and at most. */
+export const SQL_MS_MAX = 10_000
+export const SQL_MS_ALLOWED_MAX = 600_000
+export const SQL_ROWS_MAX = 1_000
+export const SQL_ROWS_ALLOWED_MAX = 100_000
+export const SQL_ANSWER_BYTES_MAX = 32 * 1_048_576
+/** A text or blob that a query makes. */
+export const SQL_VALUE_BYTES_MAX = 4 * 1_048_576
+/** Memory of the process that runs it. */
+export const SQL_HEAP_BYTES_MAX = 512 * 1_048_576
+
 // Elsewhere: second places of checkpoints, and webhooks.
 
 export const POST_BODY_BYTES_MAX = 262_144

@@ -1,0 +1,25 @@
+// Rows as a table for a terminal: columns as wide as what they hold, up to a bound, and what files and
+// agents named made printable. Used by the ledger commands.
+
+import { printable } from './output.ts'
+
+const CELL_WIDTH_MAX = 60
+
+export function tableLines(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string[] {
+  const shown = [columns, ...rows].map((row) => row.map((value) => cut(printable(value))))
+  const widths = columns.map((_, at) => Math.max(...shown.map((row) => row[at]?.length ?? 0)))
+  const lines = shown.map((row) =>
+    row
+      .map((value, at) => value.padEnd(widths[at] as number))
+      .join('  ')
+      .trimEnd(),
+  )
+  return lines.toSpliced(1, 0, widths.map((width) => '-'.repeat(width)).join('  '))
+}
+
+function cut(text: string): string {
+  return text.length <= CELL_WIDTH_MAX ? text : `${text.slice(0, CELL_WIDTH_MAX - 1)}…`
+}

@@ -1,0 +1,59 @@
+// The index as people ask it in SQL: calls with words for numbers, events, and the steps of approvals.
+// Made anew in memory for every query, over the index itself, so they cost nothing to keep. Left joins
+// throughout: those that a query does not need are left out, the others go by the index.
+
+const WORDS = [
+  'principal',
+  'agent',
+  'session',
+  'server',
+  'method',
+  'name',
+  'tool',
+  'category',
+  'action',
+  'code',
+  'rule',
+  'reason',
+] as const
+
+const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
+
+export const VIEWS = `
+  CREATE TEMP VIEW calls AS SELECT c.seq, ${TIME('c.at')} AS time, c.at,
+    ${WORDS.map((word) => `w_${word}.text AS ${word}`).join(', ')},
+    w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error
+  FROM main.calls c
+    ${WORDS.map((word) => `LEFT JOIN main.words w_${word} ON w_${word}.id = c.${word}`).join('\n')}
+    LEFT JOIN main.outcomes o ON o.intent = c.seq
+    LEFT JOIN main.words w_status ON w_status.id = o.status;
+  CREATE TEMP VIEW events AS SELECT e.seq, ${TIME('e.at')} AS time, e.at, w.text AS name, e.detail
+  FROM main.events e LEFT JOIN main.words w ON w.id = e.name;
+  CREATE TEMP VIEW approvals AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
+    substr(w.text, ${'approval-'.length + 1}) AS step,
+    ${[
+      'request',
+      'principal',
+      'agent',
+      'session',
+      'server',
+      'name',
+      'by',
+      'kind',
+      'proof',
+      'channel',
+      'comment',
+    ]
+      .map((field) => `e.detail ->> '$.${field}' AS "${field}"`)
+      .join(', ')}
+  FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';`
+
+/** For help and errors. */
+export const VIEW_COLUMNS = {
+  calls: ['seq', 'time', 'at', ...WORDS, 'status', 'duration_ms', 'bytes', 'error'],
+  events: ['seq', 'time', 'at', 'name', 'detail'],
+  approvals: [
+    ...['seq', 'time', 'at', 'step', 'request', 'principal', 'agent', 'session', 'server', 'name'],
+    ...['by', 'kind', 'proof', 'channel', 'comment'],
+  ],
+} as const
