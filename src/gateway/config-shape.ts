@@ -4,6 +4,7 @@
 import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
 import { AUTH, TLS } from './config-auth.ts'
+import { CHANNELS } from './config-channels.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
 import { LEDGER } from './config-ledger.ts'
 import { LOGIN } from './config-login.ts'
@@ -158,6 +159,7 @@ export const CONFIG: ObjectShape = {
       },
       doc: 'the WASM agents',
     },
+    approvals: { shape: CHANNELS, doc: 'how people are told of held calls' },
     ledger: { shape: LEDGER, doc: 'how the record is kept' },
   },
 }

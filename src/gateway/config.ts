@@ -17,6 +17,7 @@ import { parseDuration } from '../document/shape.ts'
 import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
+import { type ChannelsConfig, readChannels } from './config-channels.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
 import { type LedgerConfig, readLedger } from './config-ledger.ts'
 import { type LoginConfig, readLogin } from './config-login.ts'
@@ -76,6 +77,8 @@ export interface GateConfig extends Reach {
   readonly resume: 'auto' | 'ask'
   readonly issuers: readonly Issuer[]
   readonly ledger: LedgerConfig
+  /** How people are told of held calls beyond this machine. */
+  readonly channels: ChannelsConfig
   readonly pins: PinsConfig
   readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
@@ -142,6 +145,7 @@ class ConfigReader {
       ...this.#agents(map),
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, this.data(map), this.#values),
+      channels: readChannels(map, this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),

@@ -39,7 +39,8 @@ import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
-import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
+import { approvalUrl, linkFor, openApprovals } from './operate/open-approvals.ts'
+import { openChannels } from './operate/open-channels.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
 import { openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
@@ -136,6 +137,15 @@ export async function runGate(
       approvals: approvals.engine,
       approvalUrl: (id: string) => approvalUrl(config.publicUrl ?? url, id),
     }
+    const isApprover = (name: string) => people.list().some((person) => person.name === name)
+    undo.push(
+      await openChannels(config.channels, {
+        add: (notifier) => approvals.engine.add(notifier),
+        linkFor: ({ id }, name) =>
+          isApprover(name) ? linkFor(asking.approvalUrl(id), name) : undefined,
+        log,
+      }),
+    )
     const gate = new Gate({
       ...{
         config,

@@ -57,6 +57,11 @@ export function approvalUrl(base: string, id: string): string | undefined {
   return base.startsWith('http') ? `${base.replace(/\/$/, '')}/approvals/${id}` : undefined
 }
 
+/** The same page for one named approver: it asks for their proof, whoever opens it. */
+export function linkFor(page: string | undefined, approver: string): string | undefined {
+  return page && `${page}?approver=${encodeURIComponent(approver)}`
+}
+
 /** What the session did, as far as the last records tell. */
 function beforeIn(record: DatabaseSync, session: string): Before[] {
   const found: Before[] = []
