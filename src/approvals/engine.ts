@@ -80,11 +80,13 @@ export class ApprovalEngine implements Approvals {
     const { principal, agent, server, method, name, pin, args } = call
     const rest = canonicalText(call.rest)
     const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
-    const standing = this.#standing.find(alike, nowMs)
-    if (standing !== undefined)
-      return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
     const key = keyOf(call)
     const newest = this.#book.requests.newest(key)
+    // An approval of the very call goes before one of its like.
+    const isApproved = newest?.state === 'approved' && newest.usedBy === null
+    const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
+    if (standing !== undefined)
+      return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
     const stands =
       newest === undefined ? undefined : await this.#stands(newest, { asked, pin }, nowMs)
     return stands ?? this.#propose(call, key, asked, rest)

@@ -2,6 +2,7 @@
 // principal may hold them: sealed on the way out, opened on the way in. A server knows the gate by
 // one credential, so that unsealed A's would work for B.
 
+import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { SealedFor, Seals } from '../identity/seal.ts'
 import { digestOf } from '../ledger/record.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
@@ -36,8 +37,23 @@ export type Opened =
       readonly approvedFor?: string | undefined
       /** How often the server has wanted to know more before. */
       readonly rounds: number
+      /** It comes back for a verdict, with what its client said to the gate. */
+      readonly leg?: Leg & { readonly said: JsonValue | undefined }
     }
   | { readonly request?: undefined; readonly refused: string }
+
+/** A held call of the stateless era, whose client is kept by asking it to come again. */
+export interface Leg {
+  /** How often it has come back. */
+  readonly number: number
+  /** The request for approval that it waits for. */
+  readonly approval: string
+  /** What the client was shown. */
+  readonly shown: 'form' | 'url' | null
+}
+
+/** The key of what the gate asks beside it. */
+const APPROVAL = 'sluice-approval'
 
 /** What a retry must be equal in, and how many there were. */
 export interface CallSoFar {
@@ -51,6 +67,8 @@ export interface CallSoFar {
 /** What is sealed of a call that wants input: the round, the keys that were asked for, and the
  * server's own state, where it has one. */
 type Kept = readonly [round: number, keys: readonly string[], state: string | null]
+
+type KeptLeg = readonly [number: number, approval: string, shown: Leg['shown']]
 
 const OF_ROUNDS = ['inputResponses', 'requestState'] as const
 /** A task's questions are answered by a method of their own. */
@@ -99,6 +117,8 @@ export class Handles {
     const sealed = String(params?.value.requestState)
     const { name } = callOf(this.#context.server, request)
     const call = callDigest({ method, name, params })
+    const held = seals.open('held', { ...this.#for, call }, sealed)
+    if (held !== undefined) return this.#comeBack(request, held)
     const opened = seals.open('requestState', { ...this.#for, call }, sealed)
     if (opened === undefined)
       return { refused: 'this requestState is not one that was given for this call' }
@@ -111,6 +131,30 @@ export class Handles {
     }
     const back = { ...request, params: withMembers(params, members) }
     return { request: back, ...continuations.take(sealed), rounds }
+  }
+
+  /** To its verdict; the server knows of none of this. */
+  #comeBack(request: Request, held: string): Opened {
+    const { params } = request
+    const [number, approval, shown] = JSON.parse(held) as KeptLeg
+    const responses = params?.value.inputResponses
+    const said = isObject(responses) ? responses[APPROVAL] : undefined
+    const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
+    const leg = { number, approval, shown, said }
+    return { request: { ...request, params: plain }, continues: false, rounds: 0, leg }
+  }
+
+  /** A result that asks the client of a held call to come again. */
+  sealLeg(call: Omit<CallSoFar, 'rounds'>, leg: Leg, params: JsonObject | undefined): string {
+    const kept: KeptLeg = [leg.number, leg.approval, leg.shown]
+    const sealedFor = { ...this.#for, call: callDigest(call) }
+    const requestState = this.#context.seals.seal('held', sealedFor, JSON.stringify(kept))
+    const asks = params && { [APPROVAL]: { method: 'elicitation/create', params } }
+    return JSON.stringify({
+      resultType: 'input_required',
+      ...(asks === undefined ? {} : { inputRequests: asks }),
+      requestState,
+    })
   }
 
   /** A list's result, with its cursor sealed. */

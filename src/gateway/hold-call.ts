@@ -5,7 +5,9 @@
 import type { Hold } from '../approvals/engine.ts'
 import { askedOf, type HeldCall } from '../approvals/held-call.ts'
 import { becameOf } from '../approvals/recover.ts'
-import type { ApprovalTold, Decision } from '../core/decision.ts'
+import type { Verdict } from '../core/approval.ts'
+import type { ApprovalTold, Channel, Decision } from '../core/decision.ts'
+import type { Person } from '../core/person.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../policy/decide.ts'
 import { writeMembers } from '../wire/write-message.ts'
@@ -19,6 +21,7 @@ export interface HoldEngine {
   use(id: string, callId: string): boolean
   executing(id: string, callId: string, argsText: string | undefined): void
   settled(id: string, callId: string, became: ReturnType<typeof becameOf>): void
+  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<unknown>
   change(id: string, waitMs: number): Promise<void>
   refuseEdited(id: string, why: string): void
   readonly isClosed: boolean
@@ -36,24 +39,25 @@ export interface HoldParts {
 export interface Holding {
   /** The members of `params`, as text. */
   readonly params: ReadonlyMap<string, string> | undefined
-  /** Longest it may be kept here, whatever the rules say. */
-  readonly waitMsMax: number
+  /** How long it may be kept here, whatever the rules say. */
+  readonly waitMsMax: (pending: Pending) => number
   /** Somebody still waits for an answer. */
   readonly isWanted: () => boolean
   /** The call as it is now: definitions and facts may have changed. */
   readonly again: () => Promise<Asked>
   /** The call with arguments that an approver wrote. */
   readonly withArgs: ((args: string) => Asked) | undefined
-  /** Puts it to the client itself: a page to open, or where the rule allows it a form. Decides by
-   * itself; not waited for. */
-  readonly askClient?: ((pending: Pending) => void) | undefined
+  /** Puts it to the client itself: a page to open, or where the rule allows it a form. Not waited for;
+   * returns what takes it back. */
+  readonly askClient?: ((pending: Pending) => () => void) | undefined
 }
 
 export interface Waited {
   readonly callId: string
   readonly watched: WatchedCall
   readonly untilMs?: number
-  readonly isClientAsked?: boolean
+  /** Takes back what was put to the client. */
+  readonly withdraw?: (() => void) | undefined
 }
 
 export interface Pending extends ApprovalTold {
@@ -108,6 +112,7 @@ export async function holdCall(
       denied(decision, 'APPROVAL_REQUIRED', `${decision.reason}; nobody can be asked here`),
     )
   const hold = await engine.ask(heldCallOf(spine, asked, holding, decision, waited.callId))
+  if (hold.is !== 'pending') waited.withdraw?.()
   const told = (id: string) => ({ id, ...defined(urlOf(id)) })
   switch (hold.is) {
     case 'approved':
@@ -145,16 +150,18 @@ async function wait(
   const waitMs = Math.min(...decision.approvals.map((ask) => ask.waitMs))
   const { reason } = decision
   const pending: Pending = { id, ...defined(url), reason, client, waitMs }
-  if (waited.isClientAsked !== true) holding.askClient?.(pending)
   const nowMs = performance.now()
-  const untilMs = waited.untilMs ?? nowMs + Math.min(waitMs, holding.waitMsMax)
+  const untilMs = waited.untilMs ?? nowMs + Math.min(waitMs, holding.waitMsMax(pending))
   if (nowMs < untilMs && !engine.isClosed) {
+    const withdraw = waited.withdraw ?? holding.askClient?.(pending)
     await engine.change(id, untilMs - nowMs)
     if (holding.isWanted()) {
       const again = await holding.again()
-      return { is: 'again', asked: again, waited: { ...waited, untilMs, isClientAsked: true } }
+      return { is: 'again', asked: again, waited: { ...waited, untilMs, withdraw } }
     }
+    withdraw?.()
   }
+  waited.withdraw?.()
   const held: Decision = {
     ...decision,
     ...{ code: 'APPROVAL_PENDING', reason: pendingText(pending), limits: [], approvals: [] },

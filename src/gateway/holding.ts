@@ -13,12 +13,13 @@ interface Looks {
   readonly look: () => Asked | Promise<Asked>
   /** The same with other arguments, by the definition that is known. */
   readonly judge?: (request: Request) => Asked
-  readonly waitMsMax?: number
+  readonly waitMsMax?: Holding['waitMsMax']
+  readonly askClient?: Holding['askClient']
 }
 
 export function holdingOf(
   request: Request,
-  { isWanted, look, judge, waitMsMax = Number.POSITIVE_INFINITY }: Looks,
+  { isWanted, look, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: Looks,
 ): Holding {
   return {
     params: request.params?.text,
@@ -26,6 +27,7 @@ export function holdingOf(
     isWanted,
     again: async () => look(),
     withArgs: judge && ((args) => judge(withArgs(request, args))),
+    askClient,
   }
 }
 

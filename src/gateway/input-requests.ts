@@ -16,7 +16,11 @@ import { SERVER_REQUESTS_MAX } from './limits.ts'
 import type { RelayContext } from './relay.ts'
 
 /** Of these the protocol lets a server want more. */
-const MAY_WANT_INPUT: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+])
 /** Cannot be missed by a result that asks something, however its names are spelt. */
 const MAY_ASK = /input_required|inputRequests|\\u/
 

@@ -15,8 +15,10 @@ import { type LocalCode, RPC, rpcCodeOf } from '../wire/rpc-codes.ts'
 import { type Admission, type Asked, admit, type Spine } from './admit.ts'
 import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
+import type { ClientQuestions } from './client-questions.ts'
 import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
 import type { Handles } from './handles.ts'
+import { HeldClients, type LegBack } from './held-clients.ts'
 import { holdingOf, withArgs } from './holding.ts'
 import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from './limits.ts'
 import type { Related } from './link.ts'
@@ -39,6 +41,8 @@ export interface JudgeContext {
   readonly lists: SeenLists
   readonly tasks: OwnTasks
   readonly handles: Handles
+  /** What the gate itself asks a client with a session. */
+  readonly questions: ClientQuestions
   /** A call of the client's was judged; and one was admitted. */
   readonly onAsked: () => void
   readonly onCall: () => void
@@ -51,13 +55,16 @@ interface Going extends Pick<Related, 'trace'> {
   readonly approvedFor?: string | undefined
   readonly rounds: number
   readonly headers: ReadonlyMap<string, string> | undefined
+  readonly leg?: LegBack | undefined
 }
 
 export class RequestJudge {
   readonly #context: JudgeContext
+  readonly #clients: HeldClients
 
   constructor(context: JudgeContext) {
     this.#context = context
+    this.#clients = new HeldClients(context)
   }
 
   /** With what came beside it, where it came with headers. */
@@ -84,14 +91,14 @@ export class RequestJudge {
       return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
     const opened = handles.open(asked)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
-    const { request, continues, approvedFor, rounds } = opened
+    const { request, continues, approvedFor, rounds, leg } = opened
     const trace = traceOf(request, ofHeaders)
     try {
       if (method === LISTEN) await this.#listen(request, crossing)
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
       else {
-        const going = { continues, approvedFor, rounds, headers, trace }
+        const going = { continues, approvedFor, rounds, headers, trace, leg }
         await this.#clientCall(request, crossing, going)
       }
     } catch (error) {
@@ -139,7 +146,7 @@ export class RequestJudge {
     const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
     // Nobody is kept waiting for what is one of many.
     const holding = () =>
-      holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: 0 })
+      holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
     const verdict = await admit(spine, look())
     if (verdict.admission === undefined) return false
     onCall()
@@ -171,7 +178,7 @@ export class RequestJudge {
   async #clientCall(request: Request, crossing: Crossing, going: Going): Promise<void> {
     const { id } = request
     const { era, explain, onAsked, onCall, spine } = this.#context
-    const { headers, rounds } = going
+    const { headers, leg, rounds } = going
     const looked = this.#look(request, crossing, going)
     const asked = looked instanceof Promise ? await looked : looked
     const { call, facts } = asked
@@ -179,12 +186,14 @@ export class RequestJudge {
     if (unlike !== undefined)
       return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
     onAsked()
+    if (leg !== undefined) await this.#clients.heard(leg, facts)
     const verdict = await admit(spine, asked)
-    if (verdict.admission === undefined)
-      return crossing.refuse(
-        id,
-        refusalAnswer(request, call.name, { ...verdict, explain: explain() }, facts.tool, era),
-      )
+    if (verdict.admission === undefined) {
+      const refusal = { ...verdict, explain: explain() }
+      const kept = verdict.pending && this.#clients.comeAgain(request, call, verdict.pending, leg)
+      const told = kept ?? refusalAnswer(request, call.name, refusal, facts.tool, era)
+      return crossing.refuse(id, told)
+    }
     onCall()
     const { admission } = verdict
     const args = admission.approval?.args
@@ -212,9 +221,10 @@ export class RequestJudge {
     const { lists } = this.#context
     const { continues, approvedFor, trace } = going
     const held = tool === undefined ? undefined : lists.heldOf(tool)
+    const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
     return {
       call,
-      facts: { ...this.#context.facts(), ...factsOf(tool, call.args) },
+      facts,
       argsText: request.params?.text.get('arguments'),
       objection: objectionTo(call.args, tool),
       waits: held === undefined ? undefined : heldReason(held),
@@ -226,6 +236,8 @@ export class RequestJudge {
           isWanted: () => crossing.isJudging(request.id),
           look: () => this.#look(request, crossing, going),
           judge: (sent) => this.#asked(sent, callOf(call.server, sent), tool, crossing, going),
+          waitMsMax: (pending) => this.#clients.patienceMs(request, facts, pending, going.leg),
+          askClient: (pending) => this.#clients.ask(request, facts, pending),
         }),
     }
   }

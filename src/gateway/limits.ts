@@ -227,6 +227,8 @@ export const LISTEN_AGAIN_MS_MAX = 60_000
 /** How long a server may take to show its era: a process, and one over HTTP. */
 export const ERA_PROBE_PROCESS_MS_MAX = 5_000
 export const ERA_PROBE_HTTP_MS_MAX = 30_000
+/** Questions of the gate's own that a client has not answered; more are not put. */
+export const CLIENT_QUESTIONS_MAX = 20
 /** Calls that may go on without being counted again, over all sessions. */
 export const CONTINUATIONS_MAX = 10_000
 

@@ -9,6 +9,7 @@ import { RPC } from '../wire/rpc-codes.ts'
 import { oneLine, writeError, writeNotification, writeResult } from '../wire/write-message.ts'
 import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
 import { notificationPassage } from './call-of.ts'
+import { ClientQuestions } from './client-questions.ts'
 import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
 import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
@@ -26,7 +27,7 @@ import type { UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era'> {
+export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era' | 'questions'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string) => readonly string[]
@@ -45,6 +46,7 @@ export class Relay {
   readonly #lists: SeenLists
   readonly #tasks = new OwnTasks()
   readonly #judge: RequestJudge
+  readonly #questions: ClientQuestions
   #lastId = 0
   #closed = false
 
@@ -83,7 +85,11 @@ export class Relay {
       if (frozen !== undefined) throw new Error(frozenReason(frozen))
       return this.#own.ask(method, params)
     })
-    this.#judge = new RequestJudge({ ...context, era, lists: this.#lists, tasks: this.#tasks })
+    this.#questions = new ClientQuestions(client)
+    this.#judge = new RequestJudge({
+      ...{ ...context, era, lists: this.#lists, tasks: this.#tasks },
+      questions: this.#questions,
+    })
     client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
     server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
@@ -174,6 +180,7 @@ export class Relay {
   #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
+      if (message.method === 'initialize') this.#questions.learn(message.params)
       return this.#judge.fromClient(message, this.#down, related)
     }
     if (message.kind === 'notification') return this.#clientNotification(message)
@@ -200,7 +207,10 @@ export class Relay {
 
   #clientAnswer(answer: Answer): void {
     const crossed = this.#up.take(answer.id)
-    if (crossed === undefined) return this.#unasked(answer)
+    if (crossed === undefined) {
+      if (!this.#questions.answered(answer)) this.#unasked(answer)
+      return
+    }
     const text = writeAnswer(crossed.id, answer)
     this.#server.send(text)
     this.#settle(this.#up, crossed, answer, text)

@@ -8,7 +8,7 @@ import { IdentityError } from './errors.ts'
 import type { InstallationKey } from './installation-key.ts'
 import { HANDLE_BYTES_MAX } from './limits.ts'
 
-export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'subscription'
+export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' | 'subscription'
 
 /** Whom a handle is for: everything here must be the same when it comes back. */
 export interface SealedFor {
