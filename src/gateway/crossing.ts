@@ -49,7 +49,7 @@ export interface Crossed {
 /** A subscription stays open: nobody waits for its answer. */
 export const LISTEN = 'subscriptions/listen'
 
-interface Along extends Related {
+interface Along extends Pick<Related, 'request' | 'trace'> {
   readonly tool?: KnownTool | undefined
   readonly rounds?: number
 }
@@ -98,19 +98,21 @@ export class Crossing {
     this.#judging.add(id)
   }
 
-  carry(
-    request: Request,
-    name: string,
-    admission?: Admission,
-    { tool, rounds = 0, ...related }: Along = {},
-  ): void {
+  carry(request: Request, name: string, admission?: Admission, along: Along = {}): void {
     const { id, method } = request
     const { newId, to, renamesTokens } = this.#options
     const startedMs = performance.now()
     const progressToken = progressTokenOf(request.params)
     const crossed: Crossed = {
-      ...{ id, method, name, admission, startedMs, lastMs: startedMs, progressToken },
-      ...{ params: request.params, rounds },
+      id,
+      method,
+      name,
+      admission,
+      startedMs,
+      lastMs: startedMs,
+      progressToken,
+      params: request.params,
+      rounds: along.rounds ?? 0,
     }
     if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
     const ours = newId()
@@ -120,9 +122,12 @@ export class Crossing {
         ? withToken(request.params as Members, ours)
         : request.params
     const params = withTrace(renamed, admission?.watched.ownTrace)
-    const trace = admission?.watched.trace ?? related.trace
+    const trace = admission?.watched.trace ?? along.trace
     const text = oneLine(writeRequest(ours, method, params?.text))
-    if (to.send(text, { ...related, trace, passing: { id: ours, method, params, tool } })) return
+    const passing = { id: ours, method, params, tool: along.tool }
+    const carried =
+      along.request === undefined ? { trace, passing } : { request: along.request, trace, passing }
+    if (to.send(text, carried)) return
     if (!this.#open.delete(ours)) return
     this.giveBack(crossed, 'error')
     this.reply(id, writeError(id, RPC.internal, 'the other side is gone: nothing was sent'))
@@ -135,8 +140,9 @@ export class Crossing {
 
   /** False where nobody is there any more. */
   reply(id: Id, text: string, errorCode?: number): boolean {
-    const error = errorCode === undefined ? {} : { errorCode }
-    return this.#options.from.send(text, { request: id, answers: true, ...error })
+    const { from } = this.#options
+    if (errorCode === undefined) return from.send(text, { request: id, answers: true })
+    return from.send(text, { request: id, answers: true, errorCode })
   }
 
   /** What the other side answers, or failed to; undefined where it was not asked. */

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 import { NotLetIn } from './caller.ts'
 import type { Grant } from './grant.ts'
 import type { Grants } from './grants.ts'
-import { CALLERS_SEEN_MAX, LOCAL_SLOTS } from './limits.ts'
+import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from './limits.ts'
 import { LOCAL_USER } from './names.ts'
 
 /** What the tokens of authorisation servers are checked by. */
@@ -46,7 +46,7 @@ export class Door {
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
   readonly #checked = new WeakMap<object, { readonly token: string; readonly grant: Grant }>()
-  #hasLooked = false
+  #lookedMs = Number.NEGATIVE_INFINITY
   /** Principals with tokens, the longest unseen first. */
   readonly #seen = new Map<string, Caller>()
 
@@ -81,14 +81,12 @@ export class Door {
     })
   }
 
-  /** Once a turn of the event loop: requests that came together are checked together. */
+  /** Requests that come together are checked together: by what was so a moment ago. */
   #lookOnce(): void {
-    if (this.#hasLooked) return
+    const nowMs = this.#options.nowMs()
+    if (nowMs - this.#lookedMs < GRANTS_FRESH_MS && nowMs >= this.#lookedMs) return
     this.look()
-    this.#hasLooked = true
-    setImmediate(() => {
-      this.#hasLooked = false
-    })
+    this.#lookedMs = nowMs
   }
 
   /** A principal who is not here now, as what it has set going is judged; undefined where it may no

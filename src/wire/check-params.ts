@@ -7,23 +7,38 @@ import { belongsTo, META } from './eras.ts'
 import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
 import { Refusal, show } from './refusal.ts'
 
-type Kind = 'a string' | 'a string or absent' | 'an object' | 'an object or absent'
-
-const EVERY_METHOD: Readonly<Record<string, Kind>> = {
-  _meta: 'an object or absent',
-  inputResponses: 'an object or absent',
-  requestState: 'a string or absent',
-  cursor: 'a string or absent',
+interface Kind {
+  readonly name: string
+  readonly isText: boolean
+  readonly isOptional: boolean
 }
 
-const BY_METHOD: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map([
-  ['tools/call', { name: 'a string', arguments: 'an object or absent' }],
-  ['prompts/get', { name: 'a string', arguments: 'an object or absent' }],
-  ['resources/read', { uri: 'a string' }],
-  ['resources/subscribe', { uri: 'a string' }],
-  ['resources/unsubscribe', { uri: 'a string' }],
-  ['completion/complete', { ref: 'an object' }],
-  ['subscriptions/listen', { notifications: 'an object' }],
+const TEXT: Kind = { name: 'a string', isText: true, isOptional: false }
+const TEXT_OR_NONE: Kind = { name: 'a string or absent', isText: true, isOptional: true }
+const OBJECT: Kind = { name: 'an object', isText: false, isOptional: false }
+const OBJECT_OR_NONE: Kind = { name: 'an object or absent', isText: false, isOptional: true }
+type Kinds = readonly (readonly [key: string, kind: Kind])[]
+
+const EVERY_METHOD: Kinds = [
+  ['_meta', OBJECT_OR_NONE],
+  ['inputResponses', OBJECT_OR_NONE],
+  ['requestState', TEXT_OR_NONE],
+  ['cursor', TEXT_OR_NONE],
+]
+
+const NAMED: Kinds = [
+  ['name', TEXT],
+  ['arguments', OBJECT_OR_NONE],
+]
+const OF_RESOURCE: Kinds = [['uri', TEXT]]
+const BY_METHOD: ReadonlyMap<string, Kinds> = new Map([
+  ['tools/call', NAMED],
+  ['prompts/get', NAMED],
+  ['resources/read', OF_RESOURCE],
+  ['resources/subscribe', OF_RESOURCE],
+  ['resources/unsubscribe', OF_RESOURCE],
+  ['completion/complete', [['ref', OBJECT]]],
+  ['subscriptions/listen', [['notifications', OBJECT]]],
 ])
 
 const NO_PARAMS: JsonObject = {}
@@ -41,23 +56,20 @@ export function checkParams(method: string, params: JsonObject | undefined, at: 
   refuseTwins('ref', given, REF_KEYS, at)
 }
 
-function checkKinds(
-  kinds: Readonly<Record<string, Kind>>,
-  params: JsonObject,
-  method: string,
-  at: number,
-): void {
-  for (const key in kinds) {
-    const kind = kinds[key] as Kind
+function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number): void {
+  for (const [key, kind] of kinds) {
     if (isOfKind(own(params, key), kind)) continue
-    throw new Refusal('WIRE_PARAMS', `\`params.${key}\` of ${show(method)} must be ${kind}`, at)
+    throw new Refusal(
+      'WIRE_PARAMS',
+      `\`params.${key}\` of ${show(method)} must be ${kind.name}`,
+      at,
+    )
   }
 }
 
-function isOfKind(value: JsonValue | undefined, kind: Kind): boolean {
-  if (value === undefined && kind.endsWith('or absent')) return true
-  if (kind.startsWith('a string')) return typeof value === 'string'
-  return isObject(value)
+function isOfKind(value: JsonValue | undefined, { isText, isOptional }: Kind): boolean {
+  if (value === undefined) return isOptional
+  return isText ? typeof value === 'string' : isObject(value)
 }
 
 function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: number): void {

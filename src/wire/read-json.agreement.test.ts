@@ -4,7 +4,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ExactNumber, type JsonValue } from '../core/json.ts'
-import { readJson } from './read-json.ts'
+import { JSON_LIMITS } from './limits.ts'
+import { type JsonReading, Reader, readJson } from './read-json.ts'
 
 describe('agrees with JSON.parse', () => {
   const pieces = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '1', '-', '.', 'e', 'E', '+', '\\u']
@@ -82,8 +83,22 @@ describe('agrees with JSON.parse', () => {
   })
 })
 
+/** Where nobody wants the value: refused at the same place for the same reason, or not at all. */
+function expectSkippedAlike(text: string, reading: JsonReading): void {
+  const reader = new Reader(text, JSON_LIMITS)
+  let refused: unknown
+  try {
+    reader.readText(() => reader.skipValue())
+  } catch (error) {
+    refused = error
+  }
+  if (reading.ok) expect(refused).toBeUndefined()
+  else expect(refused).toMatchObject({ code: reading.code, offset: reading.offset })
+}
+
 function expectAgreement(text: string, mustAccept: boolean): void {
   const reading = readJson(text)
+  expectSkippedAlike(text, reading)
   let parsed: { value: unknown } | undefined
   try {
     parsed = { value: JSON.parse(text) }

@@ -49,11 +49,16 @@ const CLOSE_OBJECT = 0x7d
 const BYTE_ORDER_MARK = 0xfeff
 /** Every decimal of so many digits comes back from its double as it was written. */
 const SAFE_DIGITS = 15
+/** Digits, with a sign, of what is read without `Number`. */
+const PLAIN_DIGITS = 9
 /** With the flag u a surrogate that is in a pair is no match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\\\x00-\x1f]/g
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
+const INHERITED_LENGTH_MIN = Math.min(...[...INHERITED].map((name) => name.length))
+/** Of one object: so many are held against each other, more are looked up. */
+const KEYS_COMPARED_MAX = 16
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
@@ -96,8 +101,7 @@ export class Reader {
   /** `readMember` and `readItem` are for the members or items of this very value, not below. */
   readValue(readMember?: MemberReader, readItem?: () => JsonValue): JsonValue {
     const code = this.skipSpace()
-    if (!(++this.values <= this.limits.valuesMax))
-      this.refuse('WIRE_SIZE', `the text has more than ${this.limits.valuesMax} values`)
+    this.countValue()
     if (code === QUOTE) return this.readString()
     if (code === OPEN_OBJECT) return this.readObject(readMember)
     if (code === OPEN_ARRAY) return this.readArray(readItem)
@@ -110,18 +114,19 @@ export class Reader {
 
   readObject(readMember: MemberReader | undefined): JsonValue {
     const object: Record<string, JsonValue> = {}
+    let isFirst = true
     this.enter()
     if (this.skipSpace() === CLOSE_OBJECT) return this.leave(object)
     for (;;) {
       if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
       const start = this.at
       const key = this.readString()
-      if (Object.hasOwn(object, key))
-        this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, start)
+      if (!isFirst && Object.hasOwn(object, key)) this.refuseDoubled(key, start)
+      isFirst = false
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
       this.at++
       const value = readMember === undefined ? this.readValue() : readMember(key, start)
-      if (INHERITED.has(key)) setOwn(object, key, value)
+      if (key.length >= INHERITED_LENGTH_MIN && INHERITED.has(key)) setOwn(object, key, value)
       else object[key] = value
       const code = this.skipSpace()
       if (code === CLOSE_OBJECT) return this.leave(object)
@@ -141,6 +146,81 @@ export class Reader {
       if (code !== COMMA) this.refuseSyntax('`,` or `]`')
       this.at++
     }
+  }
+
+  /** As `readValue` reads it, where nobody wants the value: refuses the same, and makes nothing. */
+  skipValue(): void {
+    const code = this.skipSpace()
+    if (code !== OPEN_OBJECT && code !== OPEN_ARRAY) return void this.readValue()
+    this.countValue()
+    this.enter()
+    const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
+    if (this.skipSpace() !== close) {
+      if (code === OPEN_OBJECT) this.skipMembers()
+      else this.skipItems()
+    }
+    this.depth--
+    this.at++
+  }
+
+  skipMembers(): void {
+    const keys: string[] = []
+    let many: Set<string> | undefined
+    for (;;) {
+      if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
+      const start = this.at
+      const key = this.readString()
+      if (many === undefined ? keys.includes(key) : many.has(key)) this.refuseDoubled(key, start)
+      if (many !== undefined) many.add(key)
+      else if (keys.push(key) > KEYS_COMPARED_MAX) many = new Set(keys)
+      if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
+      this.at++
+      this.skipValue()
+      const code = this.skipSpace()
+      if (code === CLOSE_OBJECT) return
+      if (code !== COMMA) this.refuseSyntax('`,` or `}`')
+      this.at++
+    }
+  }
+
+  skipItems(): void {
+    for (;;) {
+      this.skipValue()
+      const code = this.skipSpace()
+      if (code === CLOSE_ARRAY) return
+      if (code !== COMMA) this.refuseSyntax('`,` or `]`')
+      this.at++
+    }
+  }
+
+  /** The members of an object, each read by whoever wants them: none is kept, and doubled keys are
+   * for `readMember` to see. */
+  eachMember(readMember: (keyAt: number) => void): void {
+    this.countValue()
+    this.enter()
+    if (this.skipSpace() !== CLOSE_OBJECT)
+      for (;;) {
+        if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
+        readMember(this.at)
+        const code = this.skipSpace()
+        if (code === CLOSE_OBJECT) break
+        if (code !== COMMA) this.refuseSyntax('`,` or `}`')
+        this.at++
+      }
+    this.depth--
+    this.at++
+  }
+
+  /** To where a member's value begins, behind its key. */
+  skipColon(): void {
+    if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
+    this.at++
+    this.skipSpace()
+  }
+
+  countValue(): void {
+    if (!(++this.values <= this.limits.valuesMax))
+      this.refuse('WIRE_SIZE', `the text has more than ${this.limits.valuesMax} values`)
   }
 
   enter(): void {
@@ -213,6 +293,7 @@ export class Reader {
     let at = this.skipDigits(first)
     if (at > first + 1 && text.charCodeAt(first) === ZERO)
       this.refuse('WIRE_SYNTAX', 'a number begins with a needless zero, leave it out', first)
+    const isWhole = text.charCodeAt(at) !== POINT && (text.charCodeAt(at) | 0x20) !== LETTER_E
     if (text.charCodeAt(at) === POINT) at = this.skipDigits(at + 1)
     const hasExponent = (text.charCodeAt(at) | 0x20) === LETTER_E
     if (hasExponent) {
@@ -222,6 +303,7 @@ export class Reader {
     if (!(at - start <= numberLengthMax))
       this.refuse('WIRE_NUMBER', `a number has more than ${numberLengthMax} characters`)
     this.at = at
+    if (at - start <= PLAIN_DIGITS && isWhole) return wholeNumber(text, start, at)
     const written = text.slice(start, at)
     const value = Number(written)
     if (!hasExponent && at - first <= SAFE_DIGITS) return value
@@ -264,6 +346,10 @@ export class Reader {
     this.refuse('WIRE_SYNTAX', `expected ${expected}, ${what}`, at)
   }
 
+  refuseDoubled(key: string, at: number): never {
+    this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, at)
+  }
+
   refuseSurrogate(at: number): never {
     this.refuse('WIRE_LONE_SURROGATE', 'half of a surrogate pair stands alone', at)
   }
@@ -271,6 +357,14 @@ export class Reader {
   refuse(code: WireErrorCode, message: string, at = this.at): never {
     throw new Refusal(code, message, at)
   }
+}
+
+/** Of digits alone, and so few that every step is exact. */
+function wholeNumber(text: string, start: number, end: number): number {
+  if (text.charCodeAt(start) === MINUS) return -wholeNumber(text, start + 1, end)
+  let value = 0
+  for (let at = start; at < end; at++) value = value * 10 + (text.charCodeAt(at) - ZERO)
+  return value
 }
 
 function isDigit(code: number): boolean {

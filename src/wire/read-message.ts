@@ -2,7 +2,7 @@
 // same way, or a refusal that says why. Keeps the text of each member of `params` and of `result`,
 // so that what was judged is what is sent. Pure; every link reads with it, in both directions.
 
-import { isObject, type JsonValue } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import { checkParams, refuseTwin } from './check-params.ts'
 import type { WireErrorCode } from './errors.ts'
 import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
@@ -85,6 +85,10 @@ interface Envelope {
 function readOne(reader: Reader): Message {
   const isObjectAhead = reader.skipSpace() === OPEN_OBJECT
   const start = reader.at
+  if (!isObjectAhead) {
+    reader.skipValue()
+    reader.refuse('WIRE_ENVELOPE', 'a message must be an object', start)
+  }
   const envelope: Envelope = {
     jsonrpc: undefined,
     id: undefined,
@@ -94,8 +98,7 @@ function readOne(reader: Reader): Message {
     result: undefined,
     error: undefined,
   }
-  reader.readValue((key, keyAt) => readMember(reader, envelope, key, keyAt))
-  if (!isObjectAhead) reader.refuse('WIRE_ENVELOPE', 'a message must be an object', start)
+  reader.eachMember((keyAt) => readMember(reader, envelope, keyAt))
   if (envelope.jsonrpc === undefined)
     reader.refuse('WIRE_VERSION', '`jsonrpc` is missing, it must be the string "2.0"', start)
   const source = reader.text.slice(start, reader.at)
@@ -104,28 +107,64 @@ function readOne(reader: Reader): Message {
     : toRequest(reader, envelope, envelope.method, start, source)
 }
 
-/** What it gives back only marks the key as seen: the envelope has the value. */
-function readMember(reader: Reader, envelope: Envelope, key: string, keyAt: number): JsonValue {
-  reader.skipSpace()
+/** As they are mostly written; any other spelling is read like every string. */
+const WRITTEN = {
+  jsonrpc: '"jsonrpc":',
+  id: '"id":',
+  method: '"method":',
+  params: '"params":',
+  result: '"result":',
+  error: '"error":',
+} as const
+type EnvelopeKey = keyof typeof WRITTEN
+const BY_FIRST_LETTER: readonly (EnvelopeKey | undefined)[] = Array.from(
+  { length: 128 },
+  (_, code) => (Object.keys(WRITTEN) as EnvelopeKey[]).find((key) => key.charCodeAt(0) === code),
+)
+
+/** The key at `reader.at`, which is left at its value. */
+function readKey(reader: Reader, keyAt: number): string {
+  const { text } = reader
+  const likely = BY_FIRST_LETTER[text.charCodeAt(keyAt + 1)]
+  if (likely !== undefined && text.startsWith(WRITTEN[likely], keyAt)) {
+    reader.at = keyAt + WRITTEN[likely].length
+    reader.skipSpace()
+    return likely
+  }
+  const key = reader.readString()
+  reader.skipColon()
+  return key
+}
+
+function readMember(reader: Reader, envelope: Envelope, keyAt: number): void {
+  const key = readKey(reader, keyAt)
   const start = reader.at
   if (key === 'jsonrpc') {
+    if (envelope.jsonrpc !== undefined) reader.refuseDoubled(key, keyAt)
     if (reader.readValue() !== '2.0')
       reader.refuse('WIRE_VERSION', '`jsonrpc` must be the string "2.0"', start)
     envelope.jsonrpc = '2.0'
-  } else if (key === 'id') envelope.id = readId(reader, start)
-  else if (key === 'method') envelope.method = readMethod(reader, start)
-  else if (key === 'params') {
+  } else if (key === 'id') {
+    if (envelope.id !== undefined) reader.refuseDoubled(key, keyAt)
+    envelope.id = readId(reader, start)
+  } else if (key === 'method') {
+    if (envelope.method !== undefined) reader.refuseDoubled(key, keyAt)
+    envelope.method = readMethod(reader, start)
+  } else if (key === 'params') {
+    if (envelope.params !== undefined) reader.refuseDoubled(key, keyAt)
     envelope.params = readParams(reader, start)
     envelope.paramsAt = start
   } else if (key === 'result') {
-    reader.readValue()
+    if (envelope.result !== undefined) reader.refuseDoubled(key, keyAt)
+    reader.skipValue()
     envelope.result = reader.text.slice(start, reader.at)
-  } else if (key === 'error') envelope.error = readError(reader, start)
-  else {
+  } else if (key === 'error') {
+    if (envelope.error !== undefined) reader.refuseDoubled(key, keyAt)
+    envelope.error = readError(reader, start)
+  } else {
     refuseTwin(key, ENVELOPE_KEYS, keyAt)
     reader.refuse('WIRE_ENVELOPE', `a message has no member ${show(key)}, leave it out`, keyAt)
   }
-  return null
 }
 
 function readId(reader: Reader, start: number): Id | null {

@@ -40,7 +40,8 @@ export class Authenticate {
     }
     try {
       const { socket } = request
-      const token = bearerOf(request)
+      request.bearer ??= { token: bearerOf(request) }
+      const { token } = request.bearer
       const isLocal = isLoopback(socket.remoteAddress)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
       const caller = this.#options.door.admit({ token, isLocal, audiences, connection: socket })

@@ -18,9 +18,11 @@ export const NO_SESSION: Answering = { answerHeaders: JSON_TYPE, streamHeaders: 
 export class Exchange {
   readonly #reply: Reply
   readonly #of: Answering
-  readonly #open: Set<Id>
-  readonly #batch: boolean
-  readonly #answers: string[] = []
+  /** The one request of most POSTs, until it is answered; those of a batch. */
+  #only: Id | undefined
+  readonly #open: Set<Id> | undefined
+  /** Of a batch, as long as there is no stream. */
+  #answers: string[] | undefined
   #status = 200
   readonly #onGone: (open: readonly Id[]) => void
   #stream: EventStream | undefined
@@ -35,24 +37,27 @@ export class Exchange {
   ) {
     this.#reply = reply
     this.#of = of
-    this.#open = new Set(ids)
-    this.#batch = batch
+    if (batch) {
+      this.#open = new Set(ids)
+      this.#answers = []
+    } else this.#only = ids[0]
     this.#onGone = onGone
-    reply.onGone = this.#gone
+    reply.onGone = () => this.#gone()
   }
 
   /** The status holds where the answer is all there is to say. */
   answer(id: Id, text: string, status = 200): void {
-    if (!this.#open.delete(id)) return
+    if (!this.#take(id)) return
     this.#status = status
     if (this.#stream !== undefined) this.#stream.write(text)
+    else if (this.#answers === undefined) return this.#send(text)
     else this.#answers.push(text)
-    if (this.#open.size === 0) this.#end()
+    if (this.#isDone) this.#end()
   }
 
   /** This request will get no answer. */
   drop(id: Id): void {
-    if (this.#open.delete(id) && this.#open.size === 0) this.#end()
+    if (this.#take(id) && this.#isDone) this.#end()
   }
 
   /** Something on the way to the answer. */
@@ -64,23 +69,40 @@ export class Exchange {
     this.#events().pulse()
   }
 
+  /** Whether it was open. */
+  #take(id: Id): boolean {
+    if (this.#open !== undefined) return this.#open.delete(id)
+    if (this.#only !== id) return false
+    this.#only = undefined
+    return true
+  }
+
+  get #isDone(): boolean {
+    return this.#only === undefined && (this.#open?.size ?? 0) === 0
+  }
+
   #events(): EventStream {
     if (this.#stream !== undefined) return this.#stream
-    this.#stream = new EventStream(this.#reply, this.#of.streamHeaders, this.#gone)
-    for (const text of this.#answers) this.#stream.write(text)
+    this.#stream = new EventStream(this.#reply, this.#of.streamHeaders, () => this.#gone())
+    for (const text of this.#answers ?? []) this.#stream.write(text)
     return this.#stream
   }
 
   #end(): void {
+    const answers = this.#answers ?? []
     // Nothing to say is an empty stream: JSON has no word for no answer.
-    if (this.#stream !== undefined || this.#answers.length === 0) return this.#events().end()
-    const body = this.#batch ? `[${this.#answers.join(',')}]` : (this.#answers[0] as string)
+    if (this.#stream !== undefined || answers.length === 0) return this.#events().end()
+    this.#send(`[${answers.join(',')}]`)
+  }
+
+  #send(body: string): void {
     if (!this.#reply.isOver) this.#reply.send(this.#status, this.#of.answerHeaders, body)
   }
 
-  #gone = (): void => {
-    const open = [...this.#open]
-    this.#open.clear()
+  #gone(): void {
+    const open = this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
+    this.#only = undefined
+    this.#open?.clear()
     if (open.length > 0) this.#onGone(open)
   }
 }

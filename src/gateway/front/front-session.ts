@@ -26,7 +26,11 @@ export interface FrontSession extends ClientLink {
   pulse(): void
 }
 
-export function requestIds(messages: readonly Message[]): Id[] {
+const NO_IDS: readonly Id[] = []
+
+export function requestIds(messages: readonly Message[]): readonly Id[] {
+  const [only] = messages
+  if (messages.length === 1) return only?.kind === 'request' ? [only.id] : NO_IDS
   return messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
 }
 

@@ -14,7 +14,7 @@ import type { PlainReply } from './plain-reply.ts'
 import type { PlainHead } from './plain-request.ts'
 import { bodyOf, readBody } from './read-body.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
-import { NodeReply } from './reply.ts'
+import { type FrontRequest, NodeReply } from './reply.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 
@@ -31,6 +31,14 @@ export interface HttpFrontOptions extends McpFrontOptions {
   readonly ready: () => { readonly ok: boolean; readonly why: string }
 }
 
+interface PlainRoute {
+  readonly request: FrontRequest
+  readonly server: string
+  readonly path: string
+  /** Why it is refused. */
+  readonly why: string | undefined
+}
+
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
 /** For last answers to reach their client. */
 const FLUSH_MS = 500
@@ -40,8 +48,8 @@ export class HttpFront {
   readonly #server: Server
   readonly #mcp: McpFront
   readonly #plain: PlainConnections
-  /** Why a head is refused, whose requests are all alike; null where it is not. */
-  readonly #refused = new WeakMap<PlainHead, string | null>()
+  /** What is the same for every request with one head. */
+  readonly #plainHeads = new WeakMap<PlainHead, PlainRoute>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -113,21 +121,23 @@ export class HttpFront {
   /** A promise only where there is something to wait for: mostly there is not. */
   #handlePlain(
     head: PlainHead,
-    bytes: Buffer,
+    bytes: string | Buffer,
     socket: Socket,
     reply: PlainReply,
   ): void | Promise<void> {
-    const { path, headers } = head
-    const request = { method: 'POST', url: path, headers, socket }
-    let why = this.#refused.get(head)
-    if (why === undefined) {
-      why = refusedOrigin(request, this.#port, this.#options.names) ?? null
-      this.#refused.set(head, why)
+    let route = this.#plainHeads.get(head)
+    if (route === undefined) {
+      const { path, headers } = head
+      const request: FrontRequest = { method: 'POST', url: path, headers, socket }
+      const why = refusedOrigin(request, this.#port, this.#options.names)
+      const server = path === '/mcp' ? ALL_SERVERS : path.slice('/mcp/'.length)
+      route = { request, server, path, why }
+      this.#plainHeads.set(head, route)
     }
-    if (why !== null) return refuse(reply, 403, RPC.invalidRequest, why)
+    const { request, server, path, why } = route
+    if (why !== undefined) return refuse(reply, 403, RPC.invalidRequest, why)
     if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
-    const server = path === '/mcp' ? ALL_SERVERS : path.slice('/mcp/'.length)
-    const body = () => bodyOf(headers, bytes)
+    const body = () => bodyOf(request.headers, bytes)
     return this.#mcp.take({ server, path, request, reply, body })
   }
 

@@ -8,7 +8,8 @@ import { type Answered, PlainReply } from './plain-reply.ts'
 import { type PlainHead, PlainReader } from './plain-request.ts'
 
 export interface PlainEvents {
-  onRequest(head: PlainHead, body: Buffer, socket: Socket, reply: PlainReply): void
+  /** The body is text where it is all ASCII, and bytes where it is not. */
+  onRequest(head: PlainHead, body: string | Buffer, socket: Socket, reply: PlainReply): void
   /** `node:http` is to read on, from `socket`. */
   onHandOver(connection: PlainConnection): void
   onGone(connection: PlainConnection): void
@@ -86,7 +87,8 @@ export class PlainConnection implements Answered {
     this.#isReading = true
     while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
       const held = this.#held
-      const read = this.#reader.read(held)
+      const text = held.toString('latin1')
+      const read = this.#reader.read(text)
       if (read === 'more') break
       if (read === 'not plain') {
         this.#handOver(held)
@@ -96,7 +98,9 @@ export class PlainConnection implements Answered {
       this.#held = end === held.length ? undefined : held.subarray(end)
       const reply = new PlainReply(this)
       this.#reply = reply
-      this.#events.onRequest(head, held.subarray(bodyAt, end), this.socket, reply)
+      const isAscii = Buffer.byteLength(text) === text.length
+      const body = isAscii ? text.slice(bodyAt, end) : held.subarray(bodyAt, end)
+      this.#events.onRequest(head, body, this.socket, reply)
     }
     this.#isReading = false
   }

@@ -25,7 +25,7 @@ function bytesOf(lines: readonly string[], body = BODY, length: string | number 
 }
 
 const VALID = bytesOf(HEAD)
-const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes)
+const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes.toString('latin1'))
 
 /** As `node:http` reads it: the first request of a connection, or undefined. */
 async function readByNode(
@@ -183,10 +183,10 @@ describe('beside node:http', () => {
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (steps) => {
         const reader = new PlainReader()
-        reader.read(VALID)
+        read(VALID, reader)
         const bytes = mutated(VALID, steps)
-        expect(reader.read(bytes)).toEqual(read(bytes))
-        expect(reader.read(VALID)).toEqual(read(VALID))
+        expect(read(bytes, reader)).toEqual(read(bytes))
+        expect(read(VALID, reader)).toEqual(read(VALID))
       }),
       { numRuns: 3_000 },
     )

@@ -8,10 +8,11 @@ export type Body =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
-/** Of a body that is there, whole. */
-export function bodyOf(headers: IncomingHttpHeaders, bytes: Buffer): Body {
+/** Of a body that is there, whole; as text where it is all ASCII. */
+export function bodyOf(headers: IncomingHttpHeaders, body: string | Buffer): Body {
   const why = unreadable(headers)
-  return why === undefined ? decoded(bytes) : { status: 415, why }
+  if (why !== undefined) return { status: 415, why }
+  return typeof body === 'string' ? { text: body } : decoded(body)
 }
 
 /** Rejects where the client goes away before the end. */

@@ -7,8 +7,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** Lower-case names. The same object as long as they are the same: it is written once. */
 export type ReplyHeaders = Readonly<Record<string, string>>
 
-/** What the front reads of a request. */
-export type FrontRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>
+/** What the front reads of a request; one object may stand for many that say the same. */
+export interface FrontRequest
+  extends Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> {
+  /** The token of its Authorization header, once somebody has looked; undefined where it has none. */
+  bearer?: { readonly token: string | undefined }
+}
 
 export interface Reply {
   /** Something of it has been sent. */

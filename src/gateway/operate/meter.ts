@@ -40,37 +40,54 @@ export class Meter {
     upstream: new Histogram(),
     total: new Histogram(),
   }
-  readonly #decisions = new Map<string, Series>()
-  readonly #outcomes = new Map<string, Series>()
+  /** By code, action, tool and server, and by status and server: to put the words together for one
+   * key would cost more than all the looks. */
+  readonly #byCode = new Map<string, Map<string, Map<string, Map<string, Series>>>>()
+  readonly #byStatus = new Map<string, Map<string, Series>>()
+  readonly #decisions: Series[] = []
+  readonly #outcomes: Series[] = []
 
   /** `tool` is a name that a server listed, or a method: never what a caller made up. */
   decision(server: string, tool: string, action: string, code: string): void {
-    const key = `${server}\n${tool}\n${action}\n${code}`
-    const series = this.#decisions.get(key)
+    const series = this.#byCode.get(code)?.get(action)?.get(tool)?.get(server)
     if (series !== undefined) {
       series.value++
       return
     }
     // A server that lists new names all day must not fill the memory, nor whoever reads the figures.
-    const isFull = this.#decisions.size >= DECISION_SERIES_MAX
+    const isFull = this.#decisions.length >= DECISION_SERIES_MAX
     if (isFull && tool !== OTHER) return this.decision(server, OTHER, action, code)
-    this.#decisions.set(key, { labels: { server, tool, action, code }, value: 1 })
+    const made = { labels: { server, tool, action, code }, value: 1 }
+    within(within(within(this.#byCode, code), action), tool).set(server, made)
+    this.#decisions.push(made)
   }
 
   outcome(server: string, status: string): void {
-    const key = `${server}\n${status}`
-    const series = this.#outcomes.get(key)
-    if (series !== undefined) series.value++
-    else this.#outcomes.set(key, { labels: { server, status }, value: 1 })
+    const series = this.#byStatus.get(status)?.get(server)
+    if (series !== undefined) {
+      series.value++
+      return
+    }
+    const made = { labels: { server, status }, value: 1 }
+    within(this.#byStatus, status).set(server, made)
+    this.#outcomes.push(made)
   }
 
   get decisions(): readonly Series[] {
-    return [...this.#decisions.values()]
+    return this.#decisions
   }
 
   get outcomes(): readonly Series[] {
-    return [...this.#outcomes.values()]
+    return this.#outcomes
   }
+}
+
+function within<Value>(map: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+  const there = map.get(key)
+  if (there !== undefined) return there
+  const made = new Map<string, Value>()
+  map.set(key, made)
+  return made
 }
 
 const OTHER = 'other'

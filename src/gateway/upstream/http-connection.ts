@@ -10,7 +10,9 @@ import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './htt
 /** A request on its way, as a connection knows it. */
 export interface Job {
   readonly head: string
-  readonly body: string | undefined
+  readonly body: string
+  /** Of the body, as UTF-8. */
+  readonly bodyBytes: number
   /** Nobody wants it any more. */
   readonly over: boolean
   /** About to be written. */
@@ -18,6 +20,8 @@ export interface Job {
   onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
+  /** All of it, in place of the three. */
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void
   onError(error: Error): void
 }
 
@@ -102,6 +106,17 @@ export class Connection implements ResponseEvents {
 
   onEnd(staysOpen: boolean): void {
     const job = this.#job
+    this.#settle(staysOpen)
+    job?.onEnd()
+  }
+
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void {
+    const job = this.#job
+    this.#settle(true)
+    job?.onWhole(status, headers, body)
+  }
+
+  #settle(staysOpen: boolean): void {
     this.#job = undefined
     // Answered before all of the request was taken: the rest of it would be the next request.
     const isFree = staysOpen && this.#socket.writableLength === 0
@@ -109,7 +124,6 @@ export class Connection implements ResponseEvents {
     this.#isPaused = false
     if (isFree) this.#events.onFree(this)
     else this.#socket.destroy()
-    job?.onEnd()
   }
 
   #onConnect(): void {
@@ -125,10 +139,9 @@ export class Connection implements ResponseEvents {
     this.#movedMs = performance.now()
     job.onStart(this)
     if (this.#job !== job) return
-    const { head, body = '' } = job
+    const { head, body, bodyBytes } = job
     // One write and no copy, where it is all ASCII.
-    if (Buffer.byteLength(body) === body.length)
-      return void this.#socket.write(head + body, 'latin1')
+    if (bodyBytes === body.length) return void this.#socket.write(head + body, 'latin1')
     this.#socket.cork()
     this.#socket.write(head, 'latin1')
     this.#socket.write(body, 'utf8')

@@ -11,6 +11,8 @@ export interface ExchangeEvents {
   onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
+  /** In place of the three, where it came at once; false where they are to be told after all. */
+  onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): boolean
   onError(error: Error): void
 }
 
@@ -20,25 +22,26 @@ export class Exchange implements Job {
   /** Over, one way or the other: no event comes any more. */
   over = false
   head = ''
-  readonly body: string | undefined
+  readonly body: string
+  readonly bodyBytes: number
   readonly #events: ExchangeEvents
   #connection: Connection | undefined
   #held = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(pool: Pool, request: HttpRequest, events: ExchangeEvents) {
-    this.body = request.body
+    const { body = '' } = request
+    this.body = body
+    this.bodyBytes = Buffer.byteLength(body)
     this.#events = events
-    // After the caller has the object that the events are about.
-    queueMicrotask(() => {
-      if (this.over) return
-      try {
-        this.head = writeHead(pool.host, request)
-      } catch (error) {
-        return this.onError(error as Error)
-      }
-      pool.carry(this)
-    })
+    try {
+      this.head = writeHead(pool.host, request, this.bodyBytes)
+    } catch (error) {
+      // After the caller has the object that the events are about.
+      queueMicrotask(() => this.onError(error as Error))
+      return
+    }
+    pool.carry(this)
   }
 
   /** The receiver is slow. */
@@ -88,6 +91,14 @@ export class Exchange implements Job {
     if (this.over) return
     this.#finish()
     this.#events.onEnd()
+  }
+
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void {
+    if (this.over) return
+    if (this.#events.onWhole?.(status, headers, body)) return this.#finish()
+    this.onHead(status, headers)
+    if (body.length > 0) this.onData(typeof body === 'string' ? Buffer.from(body) : body)
+    this.onEnd()
   }
 
   onError(error: Error): void {

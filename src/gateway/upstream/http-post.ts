@@ -111,6 +111,20 @@ export class Post implements ExchangeEvents, BodyEvents {
     this.#events.onOver(this)
   }
 
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): boolean {
+    const isAnswer = status < 300 && typeof body === 'string' && body !== ''
+    if (!isAnswer || bodyKindOf(headers) !== 'json') return false
+    this.#events.onTaken(this, headers)
+    this.#host.restMs(body.length)
+    const said = readSaid(body, this.#host.conversation.batches)
+    this.#host.deliver(said, this.request)
+    if (!said.ok) this.#nonsense(`answered with what no peer may: ${said.why}`)
+    if (!this.isAnswered && !this.#options.answersElsewhere)
+      this.#nonsense('took the request and gave no answer')
+    this.#events.onOver(this)
+    return true
+  }
+
   #endedEarly(): void {
     if (this.body instanceof EventBody) this.#break(new Error('the stream ended before the answer'))
     else this.#nonsense('took the request and gave no answer')

@@ -23,21 +23,25 @@ const OURS = new Set([
 const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const PATH = /^\/[\x21-\x7e]*$/
-/** Texts of headers that were written before: a link sends the same ones with every call. */
-const written = new WeakMap<object, string>()
+/** Heads that were written before, but for the length: a link sends the same with every call. */
+const written = new WeakMap<object, { method: string; path: string; text: string }>()
 
 /** Throws where a header or the path is none. In latin1, up to the end of the head. */
-export function writeHead(host: string, { method, path, headers, body }: HttpRequest): string {
-  let lines = written.get(headers)
-  if (lines === undefined) {
-    lines = headerLines(host, headers)
-    written.set(headers, lines)
+export function writeHead(
+  host: string,
+  { method, path, headers, body }: HttpRequest,
+  bodyBytes: number,
+): string {
+  let known = written.get(headers)
+  if (known?.path !== path || known.method !== method) {
+    if (!PATH.test(path)) throw new Error('the path of the url cannot be sent')
+    const text = `${method} ${path} HTTP/1.1\r\n${headerLines(host, headers)}`
+    known = { method, path, text }
+    written.set(headers, known)
   }
-  if (!PATH.test(path)) throw new Error('the path of the url cannot be sent')
-  const head = `${method} ${path} HTTP/1.1\r\n${lines}`
   return body === undefined
-    ? `${head}\r\n`
-    : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`
+    ? `${known.text}\r\n`
+    : `${known.text}content-length: ${bodyBytes}\r\n\r\n`
 }
 
 function headerLines(host: string, headers: Readonly<Record<string, string>>): string {

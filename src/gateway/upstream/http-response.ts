@@ -7,6 +7,7 @@ import {
   HTTP_HEADER_BYTES_MAX,
   HTTP_INTERIM_RESPONSES_MAX,
 } from '../limits.ts'
+import { SameHead } from '../same-head.ts'
 
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void
@@ -14,6 +15,9 @@ export interface ResponseEvents {
   /** With all that came behind it: `staysOpen` where that is nothing, and the connection may carry
    * another request. */
   onEnd(staysOpen: boolean): void
+  /** In place of the three, where it came at once with a head as one before, and the connection may
+   * carry another request. The body is text where it is all ASCII. */
+  onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): void
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -22,6 +26,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/
 const STRAY = /\0|\r(?!\n)|(?<!\r)\n/
 const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 const CHUNK_SIZE = /^([\da-f]{1,8})[ \t]*(?:;[^\0\r\n]*)?$/i
+const LENGTH_LINE = /(\r\ncontent-length:[ \t]*)(\d+)(?=[ \t]*(?:\r\n|$))/i
 const CR = 0x0d
 const LF = 0x0a
 
@@ -37,6 +42,8 @@ export class ResponseReader {
   #trailerBytes = 0
   #staysOpen = false
   #isWhole = false
+  /** The last head whose like may come again. */
+  #known: KnownHead | undefined
 
   constructor(events: ResponseEvents) {
     this.#events = events
@@ -58,6 +65,7 @@ export class ResponseReader {
 
   /** Throws where it is no response, or more than one. */
   push(chunk: Buffer): void {
+    if (this.#state === 'head' && this.#held === undefined && this.#takeWhole(chunk)) return
     let at = 0
     while (at < chunk.length && this.#state !== 'over') at = this.#step(chunk, at)
     if (!this.#isWhole) return
@@ -70,6 +78,25 @@ export class ResponseReader {
     if (this.#state !== 'to the end') return false
     this.stop()
     this.#events.onEnd(false)
+    return true
+  }
+
+  /** A whole response with a head as the last one's, and nothing behind it; false where it is not
+   * that, and nothing has been taken. */
+  #takeWhole(chunk: Buffer): boolean {
+    const known = this.#known
+    const { onWhole } = this.#events
+    if (known === undefined || onWhole === undefined) return false
+    const text = chunk.toString('latin1')
+    const end = text.indexOf('\r\n\r\n')
+    if (end < 0 || end > HTTP_HEADER_BYTES_MAX) return false
+    const length = known.same.lengthIn(text, end)
+    const bodyAt = end + END_OF_HEAD.length
+    if (length < 0 || bodyAt + length !== chunk.length) return false
+    this.#state = 'over'
+    const isAscii = Buffer.byteLength(text) === text.length
+    const body = isAscii ? text.slice(bodyAt) : chunk.subarray(bodyAt)
+    onWhole.call(this.#events, known.status, known.headers, body)
     return true
   }
 
@@ -116,6 +143,7 @@ export class ResponseReader {
     const { connection } = headers
     const closes = connection !== undefined && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     this.#staysOpen = match[1] === '1' && !closes && length !== 'to the end'
+    this.#known = this.#staysOpen ? knownHead(text, status, headers) : undefined
     this.#left = typeof length === 'number' ? length : 0
     this.#state = typeof length === 'number' ? 'counted' : length
     this.#events.onHead(status, headers)
@@ -169,6 +197,22 @@ export class ResponseReader {
     this.#state = 'over'
     this.#isWhole = true
   }
+}
+
+interface KnownHead {
+  readonly status: number
+  readonly headers: ResponseHeaders
+  readonly same: SameHead
+}
+
+/** Where it says a length, once: a status without a body has none, whatever it says. */
+function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
+  if (status === 204 || status === 304) return undefined
+  const length = headers['content-length']
+  const match = LENGTH_LINE.exec(text)
+  if (length === undefined || match?.[2] !== length) return undefined
+  const at = match.index + (match[1] as string).length
+  return { status, headers, same: new SameHead(text, at, length.length) }
 }
 
 /** Those that somebody reads. Any other is only held against what a header may be. */
