@@ -18,7 +18,7 @@ export interface Action {
 }
 
 interface Given {
-  /** Undefined for a sign-in. */
+  /** Undefined where anybody may sign in. */
   readonly person: string | undefined
   readonly use: 'sign-in' | 'register' | 'action'
   /** The hash of the action with its number; empty elsewhere. */
@@ -38,10 +38,11 @@ export class Challenges {
     this.#given = new ShortLived(CHALLENGES_MAX, nowMs)
   }
 
-  forSignIn(rp: RelyingParty): Promise<object> {
+  /** `person`: only this one's keys will do. */
+  forSignIn(rp: RelyingParty, person?: string): Promise<object> {
     const challenge = randomBytes(32)
-    this.#put(challenge, { person: undefined, use: 'sign-in', digest: '', nonce: '' })
-    return this.#passkeys.assertionOptions(rp, challenge)
+    this.#put(challenge, { person, use: 'sign-in', digest: '', nonce: '' })
+    return this.#passkeys.assertionOptions(rp, challenge, person)
   }
 
   async forRegistration(person: string, rp: RelyingParty): Promise<object> {
@@ -66,8 +67,10 @@ export class Challenges {
 
   /** Who signed in. Throws ApiError or Refused. */
   async signIn(assertion: unknown, rp: RelyingParty): Promise<Person> {
-    const { challenge } = this.#take(assertion, 'sign-in')
-    return this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
+    const { challenge, given } = this.#take(assertion, 'sign-in')
+    const person = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
+    if (given.person === undefined || given.person === person.name) return person
+    throw new ApiError('API_SIGN_IN', `the link is for \`${given.person}\``, 'sign in by yourself')
   }
 
   /** The challenge that a registration answers. */

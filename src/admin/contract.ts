@@ -33,6 +33,15 @@ export interface SignIn {
   readonly jwt?: string
 }
 
+/** `POST /api/links` `{ link }`: of `#link=` in the address of a message. `challenge` are the options of
+ * `startAuthentication`; the assertion goes to `POST /api/sign-in`. Opening a link shows and decides
+ * nothing. */
+export interface LinkTold {
+  readonly approval: string
+  readonly approver: string
+  readonly challenge: unknown
+}
+
 export interface SignedIn {
   readonly token: string
   readonly me: Me

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { InstallationKey } from '../identity/installation-key.ts'
+import { Links } from '../identity/links.ts'
 import { Passkeys } from '../identity/passkeys.ts'
 import { People } from '../identity/people.ts'
 import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.ts'
@@ -24,6 +26,7 @@ const people = People.open(folder, TEST_PIN_COST)
 const passkeys = new Passkeys(people)
 let nowMs = 1_800_000_000_000
 const clock = () => nowMs
+const links = new Links(InstallationKey.at(folder))
 const challenges = new Challenges(passkeys, clock)
 const signIns = new SignIns(people, clock)
 const done: unknown[] = []
@@ -36,7 +39,7 @@ beforeAll(async () => {
   const rpOf = () => ({ id: 'localhost', origin })
   const endpoints = [
     ...signInEndpoints({
-      ...{ people, passkeys, challenges, signIns, rpOf, issuers: [], nowMs: clock },
+      ...{ people, passkeys, challenges, signIns, rpOf, issuers: [], nowMs: clock, links },
       guestOf: async () => {
         throw new Error('nobody')
       },
@@ -177,6 +180,31 @@ test('without a token, with a viewer’s, from another origin: refused', async (
     )
   people.remove('vic')
   expect((await viewer.ask('GET', '/api/things')).status).toBe(401)
+})
+
+test('a link is for one approver, for a while, and signs nobody in', async () => {
+  await people.add(personCalled('bob', 'approver'), {}, nowMs)
+  const untilMs = nowMs + 60_000
+  const link = links.token({ approval: 'r1', approver: 'bob', untilMs })
+  const page = new Page(origin)
+  await page.signIn(signIns.makeCode('bob', 'client', 60_000))
+  expect((await page.addPasskey()).status).toBe(200)
+  page.token = undefined
+  const opened = await page.ask('POST', '/api/links', { link })
+  expect(opened.body).toMatchObject({ approval: 'r1', approver: 'bob' })
+  expect(opened.body.token).toBeUndefined()
+  const ann = await pageOf('ann')
+  await ann.addPasskey(PIN)
+  const stolen = ann.key.assert(opened.body.challenge)
+  expect((await page.ask('POST', '/api/sign-in', { assertion: stolen })).status).toBe(401)
+  const again = (await page.ask('POST', '/api/links', { link })).body.challenge
+  const signed = await page.ask('POST', '/api/sign-in', { assertion: page.key.assert(again) })
+  expect(signed.body.me).toMatchObject({ name: 'bob', proof: 'passkey' })
+  const forged = `${link.slice(0, -4)}AAAA`
+  for (const bad of [forged, 'sluice_link_', link.replace('_link_', '_code_')])
+    expect((await page.ask('POST', '/api/links', { link: bad })).status).toBe(401)
+  nowMs = untilMs
+  expect((await page.ask('POST', '/api/links', { link })).status).toBe(401)
 })
 
 test('a system proves with its credential alone, and signs nobody in', async () => {

@@ -6,10 +6,11 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { isObject } from '../core/json.ts'
 import type { Person } from '../core/person.ts'
+import type { Links } from '../identity/links.ts'
 import type { Passkeys, RelyingParty } from '../identity/passkeys.ts'
 import type { People } from '../identity/people.ts'
 import type { Challenges } from './challenges.ts'
-import type { Me, SignedIn, SignInWays } from './contract.ts'
+import type { LinkTold, Me, SignedIn, SignInWays } from './contract.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import { bearerOf } from './router.ts'
@@ -20,6 +21,7 @@ export interface SignInParts {
   readonly passkeys: Passkeys
   readonly challenges: Challenges
   readonly signIns: SignIns
+  readonly links: Links
   readonly rpOf: (request: IncomingMessage) => RelyingParty
   /** Who a token of an authorisation server is, and until when; throws ApiError. */
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
@@ -61,6 +63,20 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       ...{ method: 'POST', path: '/api/sign-in/challenge', role: 'anyone' },
       summary: 'what a passkey has to sign to sign in',
       handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/links', role: 'anyone' },
+      body: z.strictObject({ link: TEXT }),
+      summary:
+        'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
+      handle: async ({ body, request }): Promise<LinkTold> => {
+        const link = parts.links.read(body.link, nowMs())
+        if (link === undefined)
+          throw new ApiError('API_SIGN_IN', 'the link is too old, or none', 'sign in by yourself')
+        const { approval, approver } = link
+        const challenge = await challenges.forSignIn(rpOf(request), approver)
+        return { approval, approver, challenge }
+      },
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },

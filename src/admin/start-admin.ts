@@ -7,7 +7,9 @@ import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { policyNames } from '../gateway/config-grants.ts'
 import { byWhom, proverOf } from '../gateway/operate/prove.ts'
+import { peopleBase } from '../gateway/people-base.ts'
 import type { AdminParts, Site } from '../gateway/run-admin.ts'
+import { Links } from '../identity/links.ts'
 import { Passkeys, type RelyingParty } from '../identity/passkeys.ts'
 import { canProve } from '../identity/people.ts'
 import { approvalEndpoints } from './approval-endpoints.ts'
@@ -42,7 +44,7 @@ export function startAdmin(parts: AdminParts): Site {
   }
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
-      ...{ people, passkeys, challenges, signIns, rpOf, nowMs },
+      ...{ people, passkeys, challenges, signIns, rpOf, nowMs, links: new Links(parts.key) },
       issuers: [],
       guestOf: async () => {
         throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
@@ -101,12 +103,9 @@ export function startAdmin(parts: AdminParts): Site {
   }
 
   function consoleUrl({ url }: AdminParts): string {
-    if (config.publicUrl !== undefined) return config.publicUrl
-    const own = url()
-    if (!/^https?:/.test(own))
-      throw new Refused('this gate serves pipes only', 'run `sluice up` for the console')
-    // Passkeys need a name: browsers take none for an address.
-    return own.replace(/\/\/(127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?=[:/]|$)/, '//localhost')
+    const base = peopleBase(config.publicUrl, url())
+    if (base !== undefined) return base
+    throw new Refused('this gate serves pipes only', 'run `sluice up` for the console')
   }
 }
 

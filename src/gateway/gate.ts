@@ -38,6 +38,7 @@ import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
+import { stripOwn } from './strip-own.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
 import type { Log } from './upstream/upstream.ts'
 
@@ -119,6 +120,7 @@ export class Gate {
    * every call: a session goes on with a newer token of the same principal. False where there is no
    * room for one more process. `handle` goes on with a session from before a restart. */
   open(name: string, client: ClientLink, who: () => Caller, handle?: string): boolean {
+    stripOwn(client)
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
     const slot = slots.open(principal.id, count, Date.now())
@@ -146,6 +148,7 @@ export class Gate {
     who: () => Caller,
     { family, agent }: AgentSession,
   ): boolean {
+    stripOwn(client)
     const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
     const session = { client, who, slot, agent }
     this.#sessions.add(session)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Approvals } from '../core/approval.ts'
 import type { JsonObject } from '../core/json.ts'
 import { InstallationKey } from '../identity/installation-key.ts'
+import { Links } from '../identity/links.ts'
 import { Logins } from '../identity/logins.ts'
 import { Seals } from '../identity/seal.ts'
 import { Slots } from '../identity/slots.ts'
@@ -39,7 +40,7 @@ import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
-import { approvalUrl, linkFor, openApprovals } from './operate/open-approvals.ts'
+import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
 import { openChannels } from './operate/open-channels.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
 import { openPins } from './operate/open-pins.ts'
@@ -48,6 +49,7 @@ import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
 import { MetricsWriter } from './operate/write-metrics.ts'
 import { OwnChildren } from './own-children.ts'
+import { peopleBase } from './people-base.ts'
 import type { PolicySet } from './policy-set.ts'
 import { restoreSlots } from './restore-slots.ts'
 import type { StartAdmin } from './run-admin.ts'
@@ -133,16 +135,19 @@ export async function runGate(
     const builtins = { agents: agents.connect }
     const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
     let url = ''
+    const base = (): string | undefined => peopleBase(config.publicUrl, url)
     const asking = {
       approvals: approvals.engine,
-      approvalUrl: (id: string) => approvalUrl(config.publicUrl ?? url, id),
+      approvalUrl: (id: string) => approvalUrl(base(), id),
     }
-    const isApprover = (name: string) => people.list().some((person) => person.name === name)
+    const links = new Links(key)
     undo.push(
       await openChannels(config.channels, {
         add: (notifier) => approvals.engine.add(notifier),
-        linkFor: ({ id }, name) =>
-          isApprover(name) ? linkFor(asking.approvalUrl(id), name) : undefined,
+        linkFor: ({ id, expiresAtMs }, approver) => {
+          const link = { approval: id, approver, untilMs: expiresAtMs }
+          return people.find(approver) && links.address(base(), link)
+        },
         log,
       }),
     )

@@ -17,7 +17,7 @@ import { IdentityError } from './errors.ts'
 
 const KEY_BYTES = 32
 
-export type KeyPurpose = 'seal' | 'logins' | 'checkpoints' | 'approvals'
+export type KeyPurpose = 'seal' | 'logins' | 'checkpoints' | 'approvals' | 'links'
 
 export class InstallationKey {
   readonly #key: Buffer

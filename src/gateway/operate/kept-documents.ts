@@ -24,13 +24,9 @@ export function keepDocuments(store: DatabaseSync, documents: Documents, atMs: n
   }
 }
 
-/** The set as it was put in force, as far as the configuration still names the same files; what it
- * names anew is as it is now. */
+/** The set as it was put in force, whatever the configuration names now: another file under the same
+ * name, a new name, a house that is gone would else loosen by editing sluice.yaml. The first time
+ * there is nothing but what is given. */
 export function baseline(kept: readonly PolicyDocument[], given: Documents): Documents {
-  return new Map(
-    [...given].map(([name, document]) => {
-      const before = kept.find((one) => one.name === name && one.file === document.file)
-      return [name, before ?? document]
-    }),
-  )
+  return kept.length === 0 ? given : new Map(kept.map((document) => [document.name, document]))
 }

@@ -53,13 +53,8 @@ export function openApprovals({
 }
 
 /** The page of a request; a socket has none. */
-export function approvalUrl(base: string, id: string): string | undefined {
-  return base.startsWith('http') ? `${base.replace(/\/$/, '')}/approvals/${id}` : undefined
-}
-
-/** The same page for one named approver: it asks for their proof, whoever opens it. */
-export function linkFor(page: string | undefined, approver: string): string | undefined {
-  return page && `${page}?approver=${encodeURIComponent(approver)}`
+export function approvalUrl(base: string | undefined, id: string): string | undefined {
+  return base && `${base}/approvals/${id}`
 }
 
 /** What the session did, as far as the last records tell. */

@@ -37,8 +37,15 @@ function open(texts: Record<string, string>) {
   }
   const make = (from: Record<string, string>) =>
     new Policies(compiled(from), { store, ledger: { event }, log() {}, nowMs: () => 5 })
+  const elsewhere = (from: Record<string, string>) => {
+    const moved = [...given(from)].map(
+      ([name, { text }]) => [name, makeDocument(name, `elsewhere/${name}.yaml`, text)] as const,
+    )
+    const now = compileDocuments(new Map(moved)).compiled as CompiledDocuments
+    return new Policies(now, { store, ledger: { event }, log() {}, nowMs: () => 5 })
+  }
   return {
-    ...{ events, make, store, policies: make(texts) },
+    ...{ events, make, elsewhere, store, policies: make(texts) },
     failing: (now: boolean) => {
       fails = now
     },
@@ -88,11 +95,22 @@ test('only what was seen is applied, and only with a record', async () => {
   )
 })
 
-test('a restart holds the files against what was in force; another file is another matter', () => {
+test('a restart holds the files against what was in force, whatever sluice.yaml names by now', () => {
   const { make } = open({ policy: rules('deny') })
   expect(defaultOf(make({ policy: rules('allow') }), 'policy')).toBe('deny')
   expect(defaultOf(make({ policy: rules('hide') }), 'policy')).toBe('hide')
-  expect(defaultOf(make({ policy: rules('deny'), ci: rules('allow') }), 'ci')).toBe('allow')
+  const more = make({ policy: rules('hide'), ci: rules('allow') })
+  expect(defaultOf(more, 'ci')).toBe('deny')
+  expect(more.why).toContain('ci: is a new document')
+})
+
+test('another file under the same name, or no house any more, waits for a person too', () => {
+  const house = `${rules('deny')}guardrails: [{ name: stop, action: deny }]\n`
+  const { make, elsewhere } = open({ policy: rules('deny'), house })
+  expect(defaultOf(elsewhere({ policy: rules('allow'), house }), 'policy')).toBe('deny')
+  const without = make({ policy: rules('deny') })
+  expect(without.now.of('policy').policy.house?.guardrails).toHaveLength(1)
+  expect(without.why).toContain('waits for `sluice policy apply`')
 })
 
 test('what could not be kept does not hold', async () => {
