@@ -402,6 +402,8 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
       expect(status).toBe(403)
       expect(said).toMatch(/"ok":false.*itself started/)
     }
+    const api = await client.call('knock', { url: `${poisoned.url}/api/sign-in` })
+    for (const { text } of api.answer.result.content) expect(JSON.parse(text).status).toBe(403)
     // Somebody new, while it lives: over HTTP, and by a command.
     const other = await sendRaw(
       poisoned.url,
