@@ -7,6 +7,7 @@ import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { didYouMean } from '../document/nearest.ts'
+import { holdsSecret } from '../guard/inspect-answer.ts'
 import { decide, visible } from '../policy/decide.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../policy/methods.ts'
 import { sampleFacts, splitName } from '../policy/sample-facts.ts'
@@ -41,7 +42,7 @@ Examples:
   sluice policy explain notes/file:///a.md --method resources/read
 
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
-template, depth, turn}, "callCategory", "transport". Exit code 0 where the call may go on, 1 where not.`
+template, depth, turn}, "callCategory", "holdsSecret", "transport". Exit code 0 where the call may go on, 1 where not.`
 
 export function addPolicyExplain(parent: Command, answer: Answer): void {
   parent
@@ -79,6 +80,7 @@ function explain(target: string, options: Options, output: Output): 0 | 1 {
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
   const settled = tool === undefined ? undefined : classOfCall(tool, args)
   const facts = sampleFacts(tool, {
+    holdsSecret: holdsSecret(args),
     ...(settled === undefined ? {} : { callCategory: settled }),
     ...readFacts(options.facts, output),
   })

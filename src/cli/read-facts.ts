@@ -17,6 +17,7 @@ const FACTS: Shape = {
   fields: {
     ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
     callCategory: { shape: { kind: 'word', words: CATEGORIES }, doc: '' },
+    holdsSecret: { shape: { kind: 'boolean' }, doc: '' },
     transport: { shape: { kind: 'word', words: ['stdio', 'http'] }, doc: '' },
   },
 }

@@ -41,6 +41,8 @@ export interface Facts {
   readonly tool?: KnownTool
   /** The class of this very call where the catalogue can read it from the arguments. */
   readonly callCategory?: Category
+  /** Whether the arguments hold a key or password: asked only where a rule reads it. */
+  readonly holdsSecret?: () => boolean
   readonly transport: string
   readonly principal: Principal
   readonly agent: AgentFacts | null

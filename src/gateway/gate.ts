@@ -17,6 +17,7 @@ import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config.ts'
 import { Continuations } from './continuations.ts'
 import { Handles } from './handles.ts'
+import { labelsFound } from './inspect-answers.ts'
 import { KnownTools } from './known-tools.ts'
 import { labelsOf } from './labels-of.ts'
 
@@ -224,8 +225,11 @@ export class Gate {
       }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
-      onAnswer: (method, called) => {
-        const seen = slot.see(labelsOf(policy(), { server: name, method, name: called }))
+      onAnswer: (method, called, result) => {
+        const said = labelsOf(policy(), { server: name, method, name: called })
+        const saw = (label: string) => slot.facts(Date.now()).saw.includes(label)
+        const found = labelsFound(policy(), result, { saw, from: `${name}/${called}`, log })
+        const seen = slot.see([...said, ...found])
         // After the answer itself: what is hidden from those who have read it is so from now on.
         if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
         return seen

@@ -5,6 +5,7 @@ import { classOfCall } from '../catalogue/call-class.ts'
 import type { Call, Facts } from '../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
+import { holdsSecret } from '../guard/inspect-answer.ts'
 import { visible } from '../policy/decide.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import { belongsTo, type Era, LIST_CHANGES } from '../wire/eras.ts'
@@ -271,10 +272,11 @@ export class RequestJudge {
 function factsOf(
   tool: KnownTool | undefined,
   args: JsonObject,
-): Pick<Facts, 'tool' | 'callCategory'> {
-  if (tool === undefined) return {}
+): Pick<Facts, 'tool' | 'callCategory' | 'holdsSecret'> {
+  const secret = { holdsSecret: () => holdsSecret(args) }
+  if (tool === undefined) return secret
   const callCategory = classOfCall(tool, args)
-  return callCategory === undefined ? { tool } : { tool, callCategory }
+  return callCategory === undefined ? { tool, ...secret } : { tool, callCategory, ...secret }
 }
 
 /** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */

@@ -30,7 +30,7 @@ const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', '
 export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era' | 'questions'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** The labels that an answer brings into the session and that were not there yet. */
-  readonly onAnswer: (method: string, name: string) => readonly string[]
+  readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
   readonly onEnd: () => void
   readonly log: (text: string) => void
 }
@@ -238,7 +238,7 @@ export class Relay {
   #deliver(crossed: Crossed, answer: Answer): void {
     const { id, method, name } = crossed
     const text = writeAnswer(id, this.#told(method, answer))
-    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
+    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
     if (method === 'initialize' && answer.result !== undefined)
       this.#client.begun?.(this.#server.handle)
     this.#down.reply(id, text, answer.error?.code)
@@ -273,7 +273,7 @@ export class Relay {
     }
     const { id, method, name } = crossed
     const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
-    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
+    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
     // Whoever went away in the meantime will not come back with answers.
     if (!this.#down.reply(id, text)) this.#server.abort(answer.id as Id)
     this.#settle(this.#down, crossed, answer, text, labels)

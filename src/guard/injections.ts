@@ -10,6 +10,8 @@ import { FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
 interface Pattern {
   readonly kind: Kind
   readonly severity: Severity
+  /** Small letters that no match does without: most texts are settled by looking for them. */
+  readonly needs: RegExp
   readonly pattern: RegExp
 }
 
@@ -22,46 +24,57 @@ const SECRETS =
 const PATTERNS: readonly Pattern[] = [
   hold(
     'instructs the model',
+    /ignore|disregard|forget|override|bypass/,
     String.raw`\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,24}\b(?:previous|prior|above|earlier|preceding|all|any|your|system|everything|ever?thing|the rules)\b[^.\n]{0,24}\b(?:instructions?|prompts?|rules?|guidelines|directives|told|context|training|restrictions|said)`,
   ),
   hold(
     'instructs the model',
+    /<\s?\/?\s?[ishac]/,
     String.raw`<\s?/?\s?(?:important|system|secret|hidden|instructions?|admin|critical)\s?>`,
   ),
   hold(
     'instructs the model',
+    /\[\/?(?:inst|system)\]|<\||<<sys/,
     String.raw`\[/?(?:INST|SYSTEM)\]|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|<<SYS>>`,
   ),
   hold(
     'instructs the model',
+    /you are now|from now on|instructions?:|system (?:override|prompt):|(?:ter|ble|ate)\w* (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode/,
     String.raw`\b(?:you are now|from now on,? you|new (?:system )?instructions?:|system (?:override|prompt):|(?:enter|enable|activate)\w* (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode)\b`,
   ),
   hold(
     'instructs the model',
+    /ing (?:this|any(?: other)?) tool/,
     String.raw`\b(?:before|prior to|when) (?:using|calling|invoking|running) (?:this|any(?: other)?) tools?\b[^.\n]{0,40}\b(?:you )?(?:must|should|need to|have to|please)?[^.\n]{0,20}\b(?:read|open|cat|access|send|include|fetch)\b[^.\n]{0,60}(?:${SECRET_FILES}|${SECRETS}|\bfile\b)`,
   ),
   hold(
     'secret path',
+    /\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-|cursor|claude|env)|id_(?:rsa|ed2|ecd)|\/etc\/|mcp\.json|wallet\.dat/,
     String.raw`\b${READS}\b[^.\n]{0,60}(?:${SECRET_FILES})[^.\n]{0,80}\b(?:pass|send|include|parameter|argument|as|in)\b`,
   ),
   hold(
     'secret path',
+    /\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-|cursor|claude|env)|id_(?:rsa|ed2|ecd)|\/etc\/|mcp\.json|wallet\.dat/,
     String.raw`\b(?:pass|send|include|put|provide|forward)\b[^.\n]{0,60}\b(?:contents?|content)\b[^.\n]{0,30}(?:${SECRET_FILES})`,
   ),
   hold(
     'hides from the user',
+    /(?:not|n['’]?t|never|without)\s(?:ever )?(?:tell|mention|inform|notif|alert|reveal|disclos|say)/,
     String.raw`\b(?:do not|don['’]?t|never|must not|should not|without)\s(?:ever )?(?:tell|mention|inform|notify|alert|reveal|disclos|say|telling|mentioning|informing|notifying|alerting|revealing)\w*\b[^.\n]{0,40}\b(?:the )?(?:users?|humans?|anyone|anybody|this (?:to|step|instruction))`,
   ),
   hold(
     'hides from the user',
+    /user (?:must|should|need|does|do|will|may)|keep (?:this|it)|silently |secretly |covertly /,
     String.raw`\b(?:the )?user (?:must|should|need|does|do|will|may) ?(?:not|n['’]t) (?:know|see|be (?:told|informed|aware|notified)|need to know)|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from\b|\b(?:silently|secretly|covertly) (?:send|forward|copy|include|call|execute|upload|bcc)`,
   ),
   hold(
     'carries secrets out',
+    /(?:your|all|user['’]?s|their|hidden)\b[^.\n]{0,22}(?:key|password|secret|credential|token|seed|system p|history|conversation|previous m|environment v)/,
     String.raw`\b(?:send|forward|include|append|pass|attach|bcc|exfiltrate|leak|transmit|post|upload|reveal|print|output|repeat|tell me|give me|show me|provide|what is|what['’]s)\b[^.\n]{0,40}\b(?:your|all (?:the )?|user['’]?s|their|hidden|the user['’]?s)\b[^.\n]{0,20}\b${SECRETS}`,
   ),
   flag(
     'puts itself first',
+    /best tool|this tool|must be called|other tool/,
     String.raw`\bbest tool in the world\b|\b(?:always|only) (?:use|prefer|choose|call) this tool\b[^.\n]{0,30}\b(?:instead of|before|over|rather than|first|for (?:everything|all))|\b(?:prefer|prioriti[sz]e) this tool (?:over|above|to)\b|\bmust be called (?:first|before (?:any|all|every))|\b(?:ignore|do not use|don['’]t use|never use) (?:any |all )?(?:the )?other tools?\b`,
   ),
 ]
@@ -87,7 +100,9 @@ export function findInjections(text: string): Finding[] {
 
 function match(text: string): Finding[] {
   const findings: Finding[] = []
-  for (const { kind, severity, pattern } of PATTERNS) {
+  const small = text.toLowerCase()
+  for (const { kind, severity, needs, pattern } of PATTERNS) {
+    if (!needs.test(small)) continue
     pattern.lastIndex = 0
     for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
       const start = found.index
@@ -98,12 +113,12 @@ function match(text: string): Finding[] {
   return findings
 }
 
-function hold(kind: Kind, source: string): Pattern {
-  return { kind, severity: 'hold', pattern: new RegExp(source, 'gi') }
+function hold(kind: Kind, needs: RegExp, source: string): Pattern {
+  return { kind, severity: 'hold', needs, pattern: new RegExp(source, 'gi') }
 }
 
-function flag(kind: Kind, source: string): Pattern {
-  return { kind, severity: 'flag', pattern: new RegExp(source, 'gi') }
+function flag(kind: Kind, needs: RegExp, source: string): Pattern {
+  return { kind, severity: 'flag', needs, pattern: new RegExp(source, 'gi') }
 }
 
 /** Compatibility forms and the letters of other scripts that look Latin, as Latin. */

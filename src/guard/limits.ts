@@ -10,3 +10,5 @@ export const DEPTH_MAX = 64
 export const FINDINGS_MAX = 50
 /** Runs of base64 or hex that are looked into, of one text. */
 export const ENCODED_RUNS_MAX = 64
+/** All texts of one answer: at 5 MB/s some 50 ms at worst, and only where a policy asks. */
+export const ANSWER_CHARS_MAX = 262_144

@@ -57,6 +57,7 @@ cases:
     agent: { id: i, owner: o, template: t, depth: 1, turn: 2 }
     category: Write
     at: "2026-03-01T00:00:01Z"
+    secret: true
     repeat: 3
     every: 5m
     expect: { action: deny, code: C, rule: r, reason: why, guardrails: [g], visible: false }
@@ -70,6 +71,7 @@ cases:
         session: { id: 's', calls: 4, saw: ['private'] },
         agent: { id: 'i', owner: 'o', template: 't', depth: 1, turn: 2 },
         callCategory: 'Write',
+        holdsSecret: true,
       },
       atMs: Date.UTC(2026, 2, 1, 0, 0, 1),
       repeat: 3,

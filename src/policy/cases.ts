@@ -85,6 +85,7 @@ const CASE: Shape = {
     args: field(any, 'the arguments'),
     ...factFields({ count: 1_000_000, list: 10_000 }),
     category: field(words(CATEGORIES), 'the class of this very call'),
+    secret: field({ kind: 'boolean' }, 'the arguments hold a key or password'),
     at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
     repeat: field(
       { kind: 'integer', min: 1, max: 100_000 },
@@ -187,6 +188,7 @@ function readFacts(map: LocatedMap): SampleFacts {
     ...part('session'),
     ...part('agent'),
     ...(typeof category === 'string' ? { callCategory: category as Category } : {}),
+    ...(scalar(map, 'secret') === true ? { holdsSecret: true } : {}),
   }
 }
 

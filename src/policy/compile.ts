@@ -39,7 +39,7 @@ export interface Compiled {
   readonly problems: readonly Problem[]
 }
 
-export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted']
+export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
 
 export function compile(source: Source, options: CompileOptions = {}): Compiled {
   const problems = new Problems(source.file, source.text)

@@ -128,6 +128,7 @@ describe('faults', () => {
       'agent',
       'transport',
       'callCategory',
+      'holdsSecret',
       'ownPaths',
     )
     const inner = fc.constantFrom('id', 'calls', 'saw', 'groups', 'claims', 'depth', undefined)

@@ -107,7 +107,7 @@ function factValue(
     case 'now':
       return timestamp(now.wallMs)
     case 'call':
-      return facts.callCategory ?? category
+      return name === 'secret' ? facts.holdsSecret?.() : (facts.callCategory ?? category)
     case 'tool':
       if (facts.tool === undefined) return undefined
       if (name === 'name') return call.name

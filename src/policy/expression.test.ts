@@ -62,6 +62,7 @@ function situation(args: JsonObject, facts: object): Situation {
         claims: { level: 3, team: { name: 'a' } },
       },
       agent: null,
+      holdsSecret: () => false,
       session: { id: 's1', startedAtMs: Date.UTC(2026, 0, 5, 11), calls: 7, saw: ['private'] },
       ...facts,
     },
@@ -73,6 +74,7 @@ const agent = { id: 'a1', owner: 'ada', template: 'coder', depth: 2, turn: 4 }
 describe('what an expression sees', () => {
   test.each([
     'call.category == "Write"',
+    'call.secret == false',
     'tool.name == "tool" && tool.category == "Write" && tool.risk == "medium"',
     'server.name == "server" && server.transport == "stdio"',
     'principal.id == "ada" && principal.kind == "user" && "finance" in principal.groups',
@@ -81,6 +83,11 @@ describe('what an expression sees', () => {
     'session.id == "s1" && session.calls == 7 && session.saw.private && !session.saw.untrusted',
     'now - session.startedAt == duration("1h") && now.getFullYear() == 2026 && now.getDayOfWeek() == 1',
   ])('%s', (text) => expect(comesTo(text)).toBe('true'))
+
+  test('a key in the arguments; where nobody can say, it cannot be decided', () => {
+    expect(comesTo('call.secret', {}, { holdsSecret: () => true })).toBe('true')
+    expect(comesTo('call.secret', {}, { holdsSecret: undefined as never })).not.toBe('false')
+  })
 
   test('the agent where one makes the call', () => {
     expect(

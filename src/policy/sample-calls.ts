@@ -159,6 +159,11 @@ function factPlace(
         options: [undefined, ...CATEGORIES],
         set: (draft, category) => Object.assign(draft.facts, { callCategory: category }),
       }
+    case 'call.secret':
+      return {
+        options: [undefined, true],
+        set: (draft, held) => Object.assign(draft.facts, { holdsSecret: held }),
+      }
     case 'now.':
       return {
         options: Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS),

@@ -11,6 +11,7 @@ export interface SampleFacts {
   readonly session?: Partial<SessionFacts>
   readonly agent?: Partial<AgentFacts> | null
   readonly callCategory?: Category
+  readonly holdsSecret?: boolean
   readonly transport?: string
 }
 
@@ -18,6 +19,7 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
   return {
     ...(tool === undefined ? {} : { tool }),
     ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
+    holdsSecret: () => said.holdsSecret ?? false,
     transport: said.transport ?? 'stdio',
     principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
     agent: said.agent

@@ -1,0 +1,20 @@
+// Whether any rule of a policy, or of the house over it, reads a label of the session: what nobody
+// reads need not be looked for. Worked out once for each policy.
+
+import { type CompiledPolicy, rulesOf } from './policy.ts'
+
+const KNOWN = new WeakMap<CompiledPolicy, ReadonlySet<string>>()
+
+export function labelsRead(policy: CompiledPolicy): ReadonlySet<string> {
+  const known = KNOWN.get(policy)
+  if (known !== undefined) return known
+  const rules = [...rulesOf(policy), ...(policy.house === undefined ? [] : rulesOf(policy.house))]
+  const read = rules.flatMap(({ when }) =>
+    (when?.expression.slots ?? []).flatMap(({ root, path: [name, label] }) =>
+      root === 'session' && name === 'saw' && label !== undefined ? [label] : [],
+    ),
+  )
+  const labels = new Set(read)
+  KNOWN.set(policy, labels)
+  return labels
+}
