@@ -64,7 +64,7 @@ export async function refusal(response: Response): Promise<ApiError> {
 export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
   call<Answer>('GET', path, undefined, signal)
 
-export const post = <Answer>(path: string, body: unknown = {}): Promise<Answer> =>
+export const post = <Answer>(path: string, body?: unknown): Promise<Answer> =>
   call<Answer>('POST', path, body)
 
 /** `?a=1&b=2` of what is given. */

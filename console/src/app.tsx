@@ -22,13 +22,25 @@ interface PageEntry {
 
 const PAGES: readonly PageEntry[] = [
   { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
-  {
-    path: 'live',
-    says: 'Live',
-    icon: 'live',
-    page: lazy(async () => ({ default: (await import('./pages/live/live.tsx')).Live })),
-  },
+  later('live', 'Live', async () => (await import('./pages/live/live.tsx')).Live),
+  later('servers', 'Servers', async () => (await import('./pages/servers/servers.tsx')).Servers),
+  later('policy', 'Policy', async () => (await import('./pages/policy/policy.tsx')).Policy),
+  later('agents', 'Agents', async () => (await import('./pages/agents/agents.tsx')).Agents),
+  later('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
+  later(
+    'settings',
+    'Settings',
+    async () => (await import('./pages/settings/settings.tsx')).Settings,
+  ),
 ]
+
+function later(
+  path: Extract<IconName, 'live' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
+  says: string,
+  load: () => Promise<ComponentType>,
+): PageEntry {
+  return { path, says, icon: path, page: lazy(async () => ({ default: await load() })) }
+}
 
 export function App(): JSX.Element {
   const { state } = useSession()

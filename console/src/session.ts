@@ -64,8 +64,8 @@ export async function startSession(): Promise<void> {
 export async function signInWithPasskey(): Promise<void> {
   change({ error: undefined })
   try {
-    const { challenge } = await post<{ challenge: never }>('/sign-in/challenge')
-    await enter({ assertion: await startAuthentication({ optionsJSON: challenge }) })
+    const optionsJSON = await post<never>('/sign-in/challenge')
+    await enter({ assertion: await startAuthentication({ optionsJSON }) })
   } catch (error) {
     change({ error: asFault(error) })
   }
@@ -89,8 +89,8 @@ export function signOut(): void {
 
 /** `pin` where the person has one: the gate asks for it once more. */
 export async function addPasskey(label: string, pin: string): Promise<void> {
-  const { challenge } = await post<{ challenge: never }>('/passkeys/challenge')
-  const attestation = await startRegistration({ optionsJSON: challenge })
+  const optionsJSON = await post<never>('/passkeys/challenge')
+  const attestation = await startRegistration({ optionsJSON })
   const body = { label, attestation, ...(pin === '' ? {} : { pin }) }
   if (pin === '' && session.me?.passkeys.length) await proven('POST', '/passkeys', body)
   else await post('/passkeys', body)

@@ -1,7 +1,7 @@
 // A policy as a board: for each known tool the column it stands in, the limits that hold for it, and
 // why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
 
-import type { Action } from '../core/actions.ts'
+import { type Action, stronger } from '../core/actions.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
 import { decideAssuming } from '../policy/decide.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
@@ -32,18 +32,25 @@ function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const scope = toolScope(policy, tool)
   const call = { server, name, method: TOOL_CALL, args: {} }
   const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
+  const verdict = plainVerdict(policy, tool)
   const laid = [...scope.rules, ...scope.guardrails, ...scope.house]
   return {
     server,
     name,
     category: scope.category,
     risk: tool.risk,
-    verdict: plainVerdict(policy, tool),
+    verdict,
+    column: verdict === 'depends' ? hopedOf(scope) : verdict,
     rule,
     reason,
     limits: laid.flatMap((one) => one.rule.limits.map(({ text }) => text)),
     lock: lockOf(policy, scope, `${server}/${name}`),
   }
+}
+
+/** What the call gets where its conditions hold. */
+function hopedOf({ rules }: Scope): Action {
+  return rules.reduce((word: Action, { rule }) => stronger(word, rule.action), 'allow')
 }
 
 function lockOf(policy: CompiledPolicy, { rules, guardrails, house }: Scope, key: string): string {

@@ -26,3 +26,13 @@ export const REPLAY_MS = 24 * 60 * 60_000
 export const POLICY_VERSIONS_KEPT = 500
 /** Of a rule that is shown beside a call. */
 export const RULE_TEXT_LENGTH_MAX = 4_000
+/** Of a definition or a page of the catalogue. */
+export const DEFINITION_LENGTH_SHOWN = 200_000
+
+/** Agents in the list, and what is shown of one. */
+export const AGENTS_SHOWN = 500
+export const MESSAGES_SHOWN = 400
+export const MESSAGE_LENGTH_SHOWN = 20_000
+export const FILE_LENGTH_SHOWN = 500_000
+/** The page looks again by itself. */
+export const PROMPT_WAIT_MS = 200

@@ -138,24 +138,31 @@ export interface ServerView {
 export interface ToolView {
   readonly server: string
   readonly name: string
+  readonly category: string
+  readonly risk: string
+  /** Of a plain call by the local user. */
+  readonly verdict: Action | 'depends'
+  readonly reason: string
+  readonly held: boolean
+}
+
+export interface ToolPage {
+  readonly server: string
+  readonly name: string
   readonly title: string
   readonly description: string
   readonly category: string
   readonly risk: string
-  readonly verdict: Action | 'depends'
-  readonly held: boolean
-}
-
-export interface ToolPage extends ToolView {
+  readonly riskBecause: string
   readonly inputSchema: string
   readonly annotations: string
   readonly confidence: number
-  readonly evidence: readonly string[]
-  readonly attacks: readonly {
-    readonly id: string
-    readonly title: string
+  readonly evidence: readonly {
+    readonly text: string
+    readonly at: string
     readonly says: string
   }[]
+  readonly disagreements: readonly string[]
   /** The catalogue's page, as lines of Markdown; shown as text. */
   readonly page: string
 }
@@ -169,6 +176,8 @@ export interface HeldPin {
   /** Definitions as text, one member a line; `before` is empty where none was accepted. */
   readonly before: string
   readonly after: string
+  /** Who has refused it; it stays held. */
+  readonly refusedBy: string | null
   /** Of the definition that was looked at: what is accepted is this one and no other. */
   readonly digest: string
 }
@@ -181,6 +190,8 @@ export interface PolicyDocumentView {
   readonly text: string
   readonly digest: string
   readonly house: boolean
+  /** Whether this text is what is in force; else it waits or has errors. */
+  readonly inForce: boolean
   /** The file lies in a checkout: what is saved is a patch to take along. */
   readonly versioned: boolean
 }
@@ -198,6 +209,8 @@ export interface BoardTool {
   readonly category: string
   readonly risk: string
   readonly verdict: Action | 'depends'
+  /** Where it stands: the verdict, or what it would be if its conditions hold. */
+  readonly column: Action
   readonly rule: string
   readonly reason: string
   readonly limits: readonly string[]

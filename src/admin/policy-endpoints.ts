@@ -1,14 +1,16 @@
 // The policy as the console edits it: documents in force, what a text would mean, a move on the board
 // as an edit of the text, saving with a proof, and the versions that were saved.
 
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ACTIONS } from '../core/actions.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { HOUSE } from '../gateway/config-grants.ts'
+import { makeDocument, type PolicyDocument } from '../gateway/operate/documents.ts'
 import { moveRule } from '../policy/edit-rule.ts'
 import { policyJsonSchema } from '../policy/json-schema.ts'
 import { DRAFT_LENGTH_MAX, REPLAY_MS } from './console-limits.ts'
-import type { PolicyView } from './contract-console.ts'
+import type { PolicyDocumentView, PolicyView } from './contract-console.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import type { Reader } from './reader.ts'
@@ -35,17 +37,13 @@ const SAVE = z.strictObject({
 })
 
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
-  const { policies, history, reader, flushTools, nowMs } = parts
+  const { policies, store, reader, flushTools, nowMs } = parts
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/policy', role: 'viewer' },
-      summary: 'the policy documents in force, with their text',
+      summary: 'the policy documents as their files are now, and whether that is in force',
       handle: (): PolicyView => ({
-        documents: [...policies.documents.values()].map((document) => ({
-          ...document,
-          house: document.name === HOUSE,
-          versioned: isVersioned(document.file),
-        })),
+        documents: [...policies.documents.values()].map(viewOf),
         why: policies.why,
       }),
     }),
@@ -81,13 +79,13 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
     endpoint({
       ...{ method: 'GET', path: '/api/policy/versions', role: 'viewer' },
       summary: 'versions that were saved here, the newest first',
-      handle: () => ({ versions: history.list() }),
+      handle: () => ({ versions: store.versions() }),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/policy/versions/:id', role: 'viewer' },
       summary: 'the text of one version',
       handle: ({ params }) => {
-        const found = history.textOf(Number(params.id))
+        const found = store.textOf(Number(params.id))
         if (found === undefined)
           throw new ApiError(
             'API_NOT_FOUND',
@@ -98,6 +96,26 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       },
     }),
   ]
+}
+
+/** A file that cannot be read just now is shown as it is in force. */
+function viewOf(document: PolicyDocument): PolicyDocumentView {
+  const { name: called, file } = document
+  const now = readAgain(document)
+  return {
+    ...now,
+    house: called === HOUSE,
+    inForce: now.digest === document.digest,
+    versioned: isVersioned(file),
+  }
+}
+
+function readAgain(document: PolicyDocument): PolicyDocument {
+  try {
+    return makeDocument(document.name, document.file, readFileSync(document.file, 'utf8'))
+  } catch {
+    return document
+  }
 }
 
 function moved(from: string, move: z.output<typeof MOVE>): string {

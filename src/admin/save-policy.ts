@@ -8,13 +8,13 @@ import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { compileDocuments, makeDocument } from '../gateway/operate/documents.ts'
 import type { Policies } from '../gateway/operate/policies.ts'
+import type { ConsoleStore } from './console-store.ts'
 import type { PolicySaved } from './contract-console.ts'
 import { patchOf } from './patch-of.ts'
-import type { PolicyHistory } from './policy-history.ts'
 
 export interface SavePolicyParts {
   readonly policies: Policies
-  readonly history: PolicyHistory
+  readonly store: ConsoleStore
   /** Looks at the policy files at once. */
   readonly reload: () => void
   readonly nowMs: () => number
@@ -29,7 +29,7 @@ export interface PolicyWish {
 }
 
 export async function savePolicy(
-  { policies, history, reload, nowMs }: SavePolicyParts,
+  { policies, store, reload, nowMs }: SavePolicyParts,
   { name, base, text, why }: PolicyWish,
   by: Person,
 ): Promise<PolicySaved> {
@@ -51,14 +51,21 @@ export async function savePolicy(
   }
   if (isVersioned(file))
     return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
-  if (!history.has(name, base))
-    history.add({ atMs: nowMs(), name, digest: base, text: current.text, by: '', why: 'as it was' })
+  if (!store.hasVersion(name, base))
+    store.addVersion({
+      atMs: nowMs(),
+      name,
+      digest: base,
+      text: current.text,
+      by: '',
+      why: 'as it was',
+    })
   writeWhole(file, text)
   reload()
   const { digest } = policies.preview()
   // What only tightens is in force already.
   if (typeof digest === 'string') await policies.apply(digest, by)
-  history.add({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
+  store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
   return { digest: saved.digest, inForce: true }
 }
 

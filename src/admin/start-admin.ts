@@ -2,6 +2,7 @@
 // by the composition root with the first request that is not MCP.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Service } from '../agents/service.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
@@ -24,14 +25,18 @@ import { signInEndpoints } from './sign-in-endpoints.ts'
 import { SignIns } from './sign-ins.ts'
 import { startConsole } from './start-console.ts'
 
-export function startAdmin(parts: AdminParts): Site {
+/** `agents`: undefined where the gate runs none. */
+export function startAdmin(
+  parts: AdminParts,
+  agents: () => Service | undefined = () => undefined,
+): Site {
   const { people, ledger, config } = parts
   const nowMs = (): number => Date.now()
   const passkeys = new Passkeys(people)
   const challenges = new Challenges(passkeys, nowMs)
   const signIns = new SignIns(people, nowMs)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
-  const page = startConsole(parts, nowMs)
+  const page = startConsole(parts, agents, nowMs)
   const prove = proverOf({ people, ledger, nowMs })
   const record = async (how: string, name: string, by: Person): Promise<void> => {
     const detail = { how, name, by: byWhom(by) }

@@ -2,15 +2,19 @@
 // they work on. Called by start-admin.ts.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Service } from '../agents/service.ts'
 import type { AdminParts } from '../gateway/run-admin.ts'
+import { agentsEndpoints } from './agents-endpoints.ts'
+import { ConsoleStore } from './console-store.ts'
 import type { Endpoint } from './endpoint.ts'
 import { liveEndpoints } from './live-endpoints.ts'
 import { LiveHub } from './live-hub.ts'
 import { policyEndpoints } from './policy-endpoints.ts'
-import { PolicyHistory } from './policy-history.ts'
 import { Reader } from './reader.ts'
 import { ruleTextOf } from './rule-text.ts'
 import { ConsolePage } from './serve-console.ts'
+import { serversEndpoints } from './servers-endpoints.ts'
+import { settingsEndpoints } from './settings-endpoints.ts'
 
 export interface StartedConsole {
   readonly endpoints: readonly Endpoint[]
@@ -19,19 +23,26 @@ export interface StartedConsole {
   close(): void
 }
 
-export function startConsole(parts: AdminParts, nowMs: () => number): StartedConsole {
+export function startConsole(
+  parts: AdminParts,
+  agents: () => Service | undefined,
+  nowMs: () => number,
+): StartedConsole {
   const { config, meter, watch, policies, reload, tools } = parts
   const page = new ConsolePage()
   const hub = new LiveHub({ meter, watch, nowMs })
   const reader = new Reader(config.data)
-  const history = new PolicyHistory(config.data)
+  const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
   return {
     endpoints: [
       ...liveEndpoints({ hub, reader, ruleText, nowMs }),
-      ...policyEndpoints({ policies, history, reader, reload, flushTools, nowMs }),
+      ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
+      ...agentsEndpoints(agents),
+      ...settingsEndpoints(parts),
+      ...serversEndpoints({ parts, reader, store, nowMs }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')
@@ -39,7 +50,7 @@ export function startConsole(parts: AdminParts, nowMs: () => number): StartedCon
     },
     close: () => {
       hub.close()
-      history.close()
+      store.close()
       void reader.close()
     },
   }

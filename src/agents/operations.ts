@@ -9,6 +9,7 @@ import { FileDigests } from './file-digests.ts'
 import { forkAgent, moveAgent } from './fork-and-move.ts'
 import type { NewAgent } from './journal.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
+import { type Looked, lookAt } from './look-at.ts'
 import { toAgent } from './read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from './rows.ts'
 import type { Applied, Stepper } from './stepper.ts'
@@ -80,6 +81,17 @@ export class Operations {
   /** The same as it crosses the thread. */
   listText(owner: string, state: string | null, after: number, limit: number): string {
     return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
+  }
+
+  /** Of every owner, the newest first: for whoever looks after the gate. */
+  listAll(limit: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents ORDER BY agent DESC LIMIT ?'
+    return this.#stepper.journal.all(sql, limit).map(toAgent)
+  }
+
+  /** All that is to be seen of an agent, now or as it was after a turn. */
+  look(id: string, turn: number | null, nowMs: number): Looked {
+    return lookAt(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
   }
 
   fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {

@@ -1,14 +1,16 @@
 // The admin API and the console of a gate, loaded when somebody first asks for them: a gate must be up
 // at once, and most are never looked at. Handed to runGate by `sluice up`.
 
+import type { Service } from '../agents/service.ts'
 import type { AdminParts, Site } from '../gateway/run-admin.ts'
 
-export function adminSite(parts: AdminParts): Site {
+/** `agents`: undefined where the gate runs none. */
+export function adminSite(parts: AdminParts, agents: () => Service | undefined): Site {
   let loading: Promise<Site> | undefined
   let loaded: Site | undefined
   const site = (): Promise<Site> => {
     loading ??= import('../admin/start-admin.ts').then(({ startAdmin }) => {
-      loaded = startAdmin(parts)
+      loaded = startAdmin(parts, agents)
       return loaded
     })
     return loading

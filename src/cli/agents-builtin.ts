@@ -3,13 +3,19 @@
 
 import { resolve } from 'node:path'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { Service } from '../agents/service.ts'
 import type { GateConfig } from '../gateway/config.ts'
 import { ownVersion } from '../gateway/own-version.ts'
 import type { StartAgents } from '../gateway/run-agents.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
 
 /** Loads the room of the agents only where a gate has them. */
-export function agentsFor(config: GateConfig, log: Log): StartAgents {
+export function agentsFor(
+  config: GateConfig,
+  log: Log,
+  /** For whoever looks at agents from outside: the console. */
+  onStarted: (service: Service) => void = () => {},
+): StartAgents {
   return async (gate) => {
     const { Service } = await import('../agents/service.ts')
     const { createAgentsServer } = await import('../agents/server.ts')
@@ -33,6 +39,7 @@ export function agentsFor(config: GateConfig, log: Log): StartAgents {
       },
       warn: (message) => log('warn', message),
     })
+    onStarted(service)
     return {
       connect: ({ owner, agent }, say) => {
         const caller = agent === undefined ? { owner } : { owner, agent }

@@ -2,6 +2,8 @@
 // serves; everything else is the log, on stderr.
 
 import { type Command, Option } from 'commander'
+import type { Service } from '../agents/service.ts'
+import type { AdminParts } from '../gateway/run-admin.ts'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
@@ -58,7 +60,12 @@ async function up(options: Options): Promise<void> {
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
   const { agentsFor } = await import('./agents-builtin.ts')
-  const run = { piped, log, startAgents: agentsFor(config, log), startAdmin: adminSite }
+  let agents: Service | undefined
+  const startAgents = agentsFor(config, log, (service) => {
+    agents = service
+  })
+  const startAdmin = (parts: AdminParts) => adminSite(parts, () => agents)
+  const run = { piped, log, startAgents, startAdmin }
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined

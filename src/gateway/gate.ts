@@ -41,7 +41,7 @@ import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
 import { stripOwn } from './strip-own.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
-import type { Log } from './upstream/upstream.ts'
+import type { Log, UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 
 export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
@@ -60,6 +60,10 @@ export interface GateParts extends ServerLinksParts {
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
+}
+
+export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
+  readonly atMs: number
 }
 
 interface Session {
@@ -82,6 +86,8 @@ export class Gate {
   readonly #room = new ProcessRoom()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: ServerLinks
+  /** The last failure of each server that has answered nothing since. */
+  readonly #failures = new Map<string, ServerFailure>()
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -236,6 +242,7 @@ export class Gate {
       },
       record: ({ intent, watched, approval }, startedMs, outcome) => {
         record.outcome(intent, startedMs, outcome)
+        if (this.#failures.size > 0 && outcome.status === 'answered') this.#failures.delete(name)
         watched.settled(outcome)
         approval?.settled(outcome)
       },
@@ -245,6 +252,7 @@ export class Gate {
       },
       log: (text) => log('warn', text),
     })
+    this.#noteFailures(name, server)
     this.#relays.add(relay)
     void server.ended.then(() => {
       this.#relays.delete(relay)
@@ -284,6 +292,23 @@ export class Gate {
       const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
       relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
     }
+  }
+
+  /** For people to see: what a server failed with. The relay has set its callback before. */
+  #noteFailures(name: string, server: UpstreamLink): void {
+    const carryOn = server.onFailure
+    server.onFailure = (failure) => {
+      this.#failures.set(name, { atMs: Date.now(), ...failure })
+      carryOn(failure)
+    }
+    void server.ended.then(() => {
+      const { failure } = server
+      if (failure !== undefined) this.#failures.set(name, { atMs: Date.now(), ...failure })
+    })
+  }
+
+  failureOf(server: string): ServerFailure | undefined {
+    return this.#failures.get(server)
   }
 
   /** How much goes on with one server. */

@@ -81,6 +81,11 @@ export class Pins {
     return pinOf(definition, sha256, { ignore: this.#options.ignore })
   }
 
+  /** What was accepted last; undefined where nothing was, or only its digest is known. */
+  acceptedOf(server: string, name: string): ToolDefinition | undefined {
+    return this.#accepted.get(keyOf(server, name))?.definition
+  }
+
   get held(): readonly HeldTool[] {
     return [...this.#held.values()]
   }

@@ -1,5 +1,5 @@
-// The versions of the policy documents that were saved from the console, with who saved them and why.
-// In a file of its own in the data directory; what is in force is not decided by it.
+// What only the console keeps: versions of policy documents that were saved there, with who and why,
+// and definitions that a person has refused. In a file of its own; no verdict is reached by it.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../store/sqlite/open.ts'
@@ -16,21 +16,26 @@ const SCHEMA = `
     by TEXT NOT NULL,
     why TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX versions_by_name ON versions (name, id);`
+  CREATE INDEX versions_by_name ON versions (name, id);
+  CREATE TABLE refused_pins (
+    digest TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    by TEXT NOT NULL
+  ) STRICT;`
 
 export interface SavedVersion extends Omit<PolicyVersion, 'id'> {
   readonly text: string
 }
 
-export class PolicyHistory {
+export class ConsoleStore {
   readonly #database: DatabaseSync
 
   constructor(directory: string) {
-    this.#database = openDatabase({ directory, name: 'policy-history.db', migrations: [SCHEMA] })
+    this.#database = openDatabase({ directory, name: 'console.db', migrations: [SCHEMA] })
   }
 
   /** The newest first. */
-  list(): PolicyVersion[] {
+  versions(): PolicyVersion[] {
     return this.#database
       .prepare(
         'SELECT id, at AS atMs, name, digest, by, why FROM versions ORDER BY id DESC LIMIT ?',
@@ -44,7 +49,7 @@ export class PolicyHistory {
     return row === undefined ? undefined : String(row.text)
   }
 
-  add({ atMs, name, digest, text, by, why }: SavedVersion): void {
+  addVersion({ atMs, name, digest, text, by, why }: SavedVersion): void {
     this.#database
       .prepare('INSERT INTO versions (at, name, digest, text, by, why) VALUES (?, ?, ?, ?, ?, ?)')
       .run(atMs, name, digest, text, by, why)
@@ -53,9 +58,20 @@ export class PolicyHistory {
       .run(POLICY_VERSIONS_KEPT)
   }
 
-  has(name: string, digest: string): boolean {
+  hasVersion(name: string, digest: string): boolean {
     const sql = 'SELECT 1 FROM versions WHERE name = ? AND digest = ? LIMIT 1'
     return this.#database.prepare(sql).get(name, digest) !== undefined
+  }
+
+  refusePin(digest: string, atMs: number, by: string): void {
+    const sql = 'INSERT OR REPLACE INTO refused_pins (digest, at, by) VALUES (?, ?, ?)'
+    this.#database.prepare(sql).run(digest, atMs, by)
+  }
+
+  /** Who refused a definition; undefined where nobody did. */
+  refusedBy(digest: string): string | undefined {
+    const row = this.#database.prepare('SELECT by FROM refused_pins WHERE digest = ?').get(digest)
+    return row === undefined ? undefined : String(row.by)
   }
 
   close(): void {

@@ -1,0 +1,143 @@
+// Agents: the list of all, and one at a time with everything it holds.
+
+import { type JSX, useRef } from 'react'
+import type { AgentView } from '../../../../src/admin/contract-console.ts'
+import { post } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { go, pathTo, useRoute } from '../../route.ts'
+import { useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Empty, Fault, Loading, PageHead } from '../../ui/page.tsx'
+import { SaidLine } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { ago, count, short } from '../../ui/words.ts'
+import { Agent } from './agent.tsx'
+import './agents.css'
+
+const REFRESH_MS = 2_000
+
+export function Agents(): JSX.Element {
+  const { rest } = useRoute()
+  return rest[0] === undefined ? <List /> : <Agent key={rest[0]} id={rest[0]} />
+}
+
+function List(): JSX.Element {
+  const { value, error, reload } = useResource<{ running: boolean; agents: AgentView[] }>(
+    '/agents',
+    REFRESH_MS,
+  )
+  const now = useNow(5_000)
+  return (
+    <div className="page">
+      <PageHead
+        title="Agents"
+        lead="Agents in a sandbox of their own, whose only way out is this gate."
+      >
+        {value?.running === true && <Import onDone={reload} />}
+      </PageHead>
+      <div className="page-body">
+        {error !== undefined && <Fault error={error} again={reload} />}
+        {value === undefined && error === undefined && <Loading />}
+        {value !== undefined && value.agents.length === 0 && (
+          <Empty icon="agents" title={value.running ? 'No agents yet' : 'This gate runs no agents'}>
+            {value.running
+              ? 'A client makes one with wasm_agent_create.'
+              : 'Add `agents: { builtin: agents }` under `servers:` in sluice.yaml.'}
+          </Empty>
+        )}
+        {value !== undefined && value.agents.length > 0 && (
+          <div className="card table-wrap">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th>Agent</th>
+                  <th>State</th>
+                  <th>Owner</th>
+                  <th>Model</th>
+                  <th className="right">Turns</th>
+                  <th className="right">Tokens</th>
+                  <th className="right">Files</th>
+                  <th>Created</th>
+                </tr>
+              </thead>
+              <tbody>
+                {value.agents.map((agent) => (
+                  <tr key={agent.id}>
+                    <td>
+                      <Link to={pathTo('agents', agent.id)} className="mono">
+                        {agent.id.slice(0, 18)}
+                      </Link>
+                      {agent.template !== null && (
+                        <span className="tag">
+                          <SaidLine text={agent.template} />
+                        </span>
+                      )}
+                    </td>
+                    <td>
+                      <State state={agent.state} />
+                    </td>
+                    <td>
+                      <SaidLine text={agent.owner} />
+                    </td>
+                    <td className="muted">
+                      <SaidLine text={agent.model} />
+                    </td>
+                    <td className="right num">{count(agent.turns)}</td>
+                    <td className="right num">{short(agent.tokens)}</td>
+                    <td className="right num">{count(agent.files)}</td>
+                    <td className="muted">{ago(agent.createdAtMs, now)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+export function State({ state }: { state: string }): JSX.Element {
+  const dots: Record<string, string> = { running: 'up', waiting: 'starting', stopped: 'failing' }
+  return (
+    <span className="row small">
+      <span className={`dot ${dots[state] ?? ''}`} aria-hidden="true" /> {state}
+    </span>
+  )
+}
+
+function Import({ onDone }: { onDone: () => void }): JSX.Element {
+  const me = useMe()
+  const input = useRef<HTMLInputElement>(null)
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return
+    try {
+      const owner = me?.owns[0] ?? 'local'
+      const agent = JSON.parse(await file.text()) as unknown
+      const { id } = await post<{ id: string }>('/agents', { owner, agent })
+      say(`brought in for ${owner}`)
+      onDone()
+      go(pathTo('agents', id))
+    } catch (error) {
+      complain(error)
+    }
+  }
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept="application/json"
+        className="visually-hidden"
+        aria-label="An exported agent"
+        tabIndex={-1}
+        onChange={(event) => void take(event.target.files?.[0])}
+      />
+      <Button onPress={() => input.current?.click()}>
+        <Icon name="upload" /> Import
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,75 @@
+// The text that is being worked on and what it would mean: every change, typed or moved on the board,
+// is asked about at the gate, which parses it as it will be parsed; the last answer counts.
+
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { PolicyDocumentView, PolicyDraft } from '../../../../src/admin/contract-console.ts'
+import { post } from '../../api.ts'
+import { complain } from '../../ui/toasts.tsx'
+
+const PAUSE_MS = 250
+
+export type Move =
+  | { readonly tool: string; readonly to: string }
+  | { readonly category: string; readonly to: string }
+
+export interface Draft {
+  readonly text: string
+  readonly meaning: PolicyDraft | undefined
+  readonly changed: boolean
+  readonly edit: (text: string) => void
+  /** False where it cannot be done by a move. */
+  readonly move: (move: Move) => Promise<boolean>
+}
+
+export function useDraft(document: PolicyDocumentView): Draft {
+  const { name, text: saved, digest } = document
+  const [text, setText] = useState(saved)
+  const [meaning, setMeaning] = useState<PolicyDraft>()
+  const asked = useRef(0)
+  const ask = useCallback(
+    async (of: string, move?: Move): Promise<PolicyDraft | undefined> => {
+      const mine = ++asked.current
+      const draft = await post<PolicyDraft>('/policy/draft', {
+        name,
+        text: of,
+        ...(move && { move }),
+      })
+      if (mine !== asked.current) return undefined
+      setMeaning((before) =>
+        draft.board ? draft : { ...draft, ...(before?.board && { board: before.board }) },
+      )
+      return draft
+    },
+    [name],
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the digest stands for the text
+  useEffect(() => {
+    setText(saved)
+    void ask(saved).catch(complain)
+  }, [digest, name, ask])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const edit = useCallback(
+    (next: string) => {
+      setText(next)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(() => void ask(next).catch(complain), PAUSE_MS)
+    },
+    [ask],
+  )
+  const latest = useRef(text)
+  latest.current = text
+  const move = useCallback(
+    async (one: Move): Promise<boolean> => {
+      try {
+        const draft = await ask(latest.current, one)
+        if (draft !== undefined) setText(draft.text)
+        return true
+      } catch (error) {
+        complain(error)
+        return false
+      }
+    },
+    [ask],
+  )
+  return { text, meaning, changed: text !== saved, edit, move }
+}

@@ -1,0 +1,246 @@
+// Policy: the board of what happens to each tool, and beside it the text that this means. Moving a
+// piece edits the text, typing moves the pieces; nothing holds until it is saved with a passkey.
+
+import { type JSX, lazy, Suspense, useMemo, useState } from 'react'
+import type {
+  PolicyDocumentView,
+  PolicyVersion,
+  PolicyView,
+} from '../../../../src/admin/contract-console.ts'
+import { get } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { setQuery, useRoute } from '../../route.ts'
+import { mayAct, useMe } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Pick, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Said } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { date } from '../../ui/words.ts'
+import { Board } from './board.tsx'
+import type { Schema } from './complete.ts'
+import { useDraft } from './draft.ts'
+import { SaveDialog } from './save.tsx'
+import './policy.css'
+
+const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
+
+export function Policy(): JSX.Element {
+  const { value, error, reload } = useResource<PolicyView>('/policy')
+  const { query } = useRoute()
+  const documents = value?.documents ?? []
+  const document = documents.find(({ name }) => name === query.get('document')) ?? documents[0]
+  if (document === undefined)
+    return (
+      <div className="page">
+        <PageHead title="Policy" />
+        {error !== undefined && <Fault error={error} again={reload} />}
+        {value === undefined && error === undefined && <Loading />}
+        {value !== undefined && (
+          <Empty icon="policy" title="There is no policy">
+            Without one everything is denied. Name a file under `policy:` in sluice.yaml.
+          </Empty>
+        )}
+      </div>
+    )
+  return (
+    <Working
+      key={document.name}
+      document={document}
+      why={value?.why ?? ''}
+      names={documents.map(({ name }) => name)}
+      reload={reload}
+    />
+  )
+}
+
+function Working({
+  document,
+  why,
+  names,
+  reload,
+}: {
+  document: PolicyDocumentView
+  why: string
+  names: readonly string[]
+  reload: () => void
+}): JSX.Element {
+  const me = useMe()
+  const draft = useDraft(document)
+  const schema = useResource<Schema>('/policy/schema')
+  const [filter, setFilter] = useState('')
+  const [saving, setSaving] = useState(false)
+  const [past, setPast] = useState(false)
+  const [line, setLine] = useState<number>()
+  const may = mayAct(me, 'policy-manager')
+  const board = draft.meaning?.board
+  const problems = useMemo(() => draft.meaning?.problems ?? [], [draft.meaning])
+  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const tools = useMemo(
+    () => (board?.tools ?? []).map((one) => `${one.server}/${one.name}`),
+    [board],
+  )
+  const showRule = (name: string) => {
+    const at = draft.text.split('\n').findIndex((text) => text.includes(name))
+    setLine(at < 0 ? undefined : at + 1)
+  }
+  return (
+    <div className="page">
+      <PageHead
+        title="Policy"
+        lead={`What happens to a plain call of each tool. ${document.file}${document.versioned ? ', under version control' : ''}`}
+      >
+        {names.length > 1 && (
+          <Pick
+            label="Document"
+            value={document.name}
+            onChange={(name) => setQuery({ document: name })}
+            choices={names.map((name) => ({ value: name, says: name }))}
+          />
+        )}
+        <TextField
+          label="Find a tool"
+          quiet
+          className="search"
+          placeholder="Find a tool"
+          value={filter}
+          onChange={setFilter}
+        />
+        <Button kind="quiet" onPress={() => setPast(true)}>
+          <Icon name="history" /> History
+        </Button>
+        <Button kind="quiet" isDisabled={!draft.changed} onPress={() => draft.edit(document.text)}>
+          Undo all
+        </Button>
+        <Button
+          kind="primary"
+          isDisabled={!may || errors > 0 || (!draft.changed && document.inForce)}
+          onPress={() => setSaving(true)}
+        >
+          {document.versioned ? 'Make a patch…' : 'Save…'}
+        </Button>
+      </PageHead>
+      {why !== '' && (
+        <div className="banner">
+          <Icon name="warn" /> <Said text={why} />
+        </div>
+      )}
+      <div className="policy-body">
+        {board === undefined ? (
+          <Loading />
+        ) : (
+          <Board
+            board={board}
+            filter={filter}
+            onMove={(move) => void draft.move(move)}
+            onLocked={showRule}
+          />
+        )}
+        <div className="editor-side">
+          <Suspense fallback={<div className="editor" />}>
+            <Editor
+              text={draft.text}
+              problems={problems}
+              schema={schema.value}
+              names={tools}
+              readOnly={!may}
+              line={line}
+              onChange={draft.edit}
+            />
+          </Suspense>
+          <Problems problems={problems} onShow={setLine} />
+        </div>
+      </div>
+      {saving && (
+        <SaveDialog
+          document={document}
+          text={draft.text}
+          onClose={() => setSaving(false)}
+          onSaved={() => {
+            setSaving(false)
+            reload()
+          }}
+        />
+      )}
+      {past && <History name={document.name} onClose={() => setPast(false)} onTake={draft.edit} />}
+    </div>
+  )
+}
+
+function Problems({
+  problems,
+  onShow,
+}: {
+  problems: readonly { line: number; severity: string; message: string; help: string }[]
+  onShow: (line: number) => void
+}): JSX.Element | null {
+  if (problems.length === 0) return null
+  return (
+    <ul className="card problem-list" aria-label="Problems">
+      {problems.map((problem) => (
+        <li key={`${problem.line}${problem.message}`}>
+          <button
+            type="button"
+            className={`problem ${problem.severity}`}
+            onClick={() => onShow(problem.line)}
+          >
+            <Icon name={problem.severity === 'error' ? 'deny' : 'warn'} />
+            <span>
+              line {problem.line}: <Said text={problem.message} />
+              <br />
+              <span className="muted">
+                <Said text={problem.help} />
+              </span>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function History({
+  name,
+  onClose,
+  onTake,
+}: {
+  name: string
+  onClose: () => void
+  onTake: (text: string) => void
+}): JSX.Element {
+  const { value, error } = useResource<{ versions: PolicyVersion[] }>('/policy/versions')
+  const versions = (value?.versions ?? []).filter((one) => one.name === name)
+  const take = (id: number) =>
+    get<{ text: string }>(`/policy/versions/${id}`).then(({ text }) => {
+      onTake(text)
+      say('that version is in the editor; save it to go back')
+      onClose()
+    }, complain)
+  return (
+    <Dialog title="Versions that were saved here" onClose={onClose} side>
+      {error !== undefined && <Fault error={error} />}
+      {value !== undefined && versions.length === 0 && (
+        <Notice>None yet. Each save keeps the text, who saved it and why.</Notice>
+      )}
+      <ol className="stack">
+        {versions.map((version) => (
+          <li key={version.id} className="card card-body row spread">
+            <div>
+              <div className="strong">
+                <Said text={version.why === '' ? 'no reason was given' : version.why} />
+              </div>
+              <div className="muted small">
+                {date(version.atMs)}
+                {version.by !== '' && ` by ${version.by}`} ·{' '}
+                <span className="mono">{version.digest.slice(0, 10)}</span>
+              </div>
+            </div>
+            <Button onPress={() => take(version.id)}>Take it</Button>
+          </li>
+        ))}
+      </ol>
+    </Dialog>
+  )
+}

@@ -1,0 +1,153 @@
+// Before a policy is saved: which verdicts loosen and which tighten, over the tools that are known and
+// the last day's calls; the change of the text; why. Then the passkey. A file under version control
+// gives a patch instead.
+
+import { type JSX, useEffect, useState } from 'react'
+import type {
+  PolicyDocumentView,
+  PolicyDraft,
+  PolicySaved,
+} from '../../../../src/admin/contract-console.ts'
+import { ApiError, post, save } from '../../api.ts'
+import { proven } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Diff } from '../../ui/diff.tsx'
+import { TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Fault, Notice } from '../../ui/page.tsx'
+import { Said } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { count, plural } from '../../ui/words.ts'
+
+export function SaveDialog({
+  document,
+  text,
+  onClose,
+  onSaved,
+}: {
+  document: PolicyDocumentView
+  text: string
+  onClose: () => void
+  onSaved: () => void
+}): JSX.Element {
+  const [meaning, setMeaning] = useState<PolicyDraft>()
+  const [why, setWhy] = useState('')
+  const [error, setError] = useState<ApiError>()
+  const [patch, setPatch] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const { name, digest, versioned } = document
+  useEffect(() => {
+    post<PolicyDraft>('/policy/draft', { name, text, replay: true }).then(setMeaning, complain)
+  }, [name, text])
+  const put = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const saved = await proven<PolicySaved>('PUT', '/policy', { name, text, base: digest, why })
+      if (saved.patch !== undefined) return setPatch(saved.patch)
+      say('saved, and in force')
+      onSaved()
+    } catch (fault) {
+      if (fault instanceof ApiError) setError(fault)
+      else complain(fault)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (patch !== undefined)
+    return (
+      <Dialog title="A patch to take along" onClose={onClose} wide>
+        <p>
+          {document.file} is under version control, so nothing was written. Apply this where the
+          file is kept; the gate sees the change by itself.
+        </p>
+        <pre className="code">
+          <Said text={patch} />
+        </pre>
+        <div className="row">
+          <Button kind="primary" onPress={() => save(new Blob([patch]), 'policy.patch')}>
+            <Icon name="download" /> Download
+          </Button>
+        </div>
+      </Dialog>
+    )
+  return (
+    <Dialog title={versioned ? 'Make a patch' : 'Save the policy'} onClose={onClose} wide>
+      {meaning === undefined ? (
+        <p className="muted" role="status">
+          Trying it on known tools and the last day…
+        </p>
+      ) : (
+        <Meaning meaning={meaning} />
+      )}
+      <Diff before={document.text} after={text} />
+      {error !== undefined && <Fault error={error} />}
+      <TextField
+        label="Why (kept with the version)"
+        value={why}
+        onChange={setWhy}
+        placeholder="for example: the nightly job needs it"
+      />
+      <div className="row">
+        <Button kind="primary" isDisabled={busy} onPress={put}>
+          <Icon name="key" /> {versioned ? 'Make the patch' : 'Save and put in force'}
+        </Button>
+        <Button kind="quiet" onPress={onClose}>
+          Not yet
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
+  const { changes, loosens, replay } = meaning
+  const of = (kind: string) => changes.filter(({ change }) => change === kind)
+  return (
+    <div className="stack">
+      {loosens.length > 0 && (
+        <Notice kind="warn">
+          It may loosen {plural(loosens.length, 'place')}:{' '}
+          <Said text={loosens.map(({ where, what }) => `${where} ${what}`).join('; ')} />
+        </Notice>
+      )}
+      <div className="row">
+        <span className="mark ask">
+          {plural(of('loosens').length, 'tool loosens', 'tools loosen')}
+        </span>
+        <span className="mark allow">
+          {plural(of('tightens').length, 'tool tightens', 'tools tighten')}
+        </span>
+        {of('depends').length > 0 && (
+          <span className="mark limited">
+            {plural(of('depends').length, 'tool depends', 'tools depend')}
+          </span>
+        )}
+      </div>
+      {changes.length > 0 && (
+        <ul className="verdicts small">
+          {changes.slice(0, 200).map(({ tool, from, to, change }) => (
+            <li key={tool}>
+              <Said text={tool} className="mono" />: {from} → <b>{to}</b>{' '}
+              <span className="muted">({change})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {replay !== undefined && (
+        <p className="muted">
+          Of {plural(replay.calls, 'call')} in the last day {count(replay.same)} would be judged the
+          same
+          {replay.unknown > 0 && `, ${count(replay.unknown)} cannot be told`}.
+          {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
+            <span key={`${tool}${from}${to}`}>
+              {' '}
+              <Said text={tool} className="mono" />: {n} × {from} → {to}.
+            </span>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,210 @@
+// Servers: how each is, its tools by class and risk, and definitions that changed and wait for a
+// person to look at the difference.
+
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type JSX, useRef, useState } from 'react'
+import type { HeldPin, ServerView, ToolView } from '../../../../src/admin/contract-console.ts'
+import { useResource } from '../../resource.ts'
+import { go, pathTo, setQuery, useRoute } from '../../route.ts'
+import { Link } from '../../ui/button.tsx'
+import { Pick, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Category, Mark, Risk, WORDS, wordOf } from '../../ui/marks.tsx'
+import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Said, SaidLine } from '../../ui/said.tsx'
+import { count, plural } from '../../ui/words.ts'
+import { Pending } from './pending.tsx'
+import { ToolDrawer } from './tool.tsx'
+import './servers.css'
+
+const REFRESH_MS = 3_000
+const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
+
+export function Servers(): JSX.Element {
+  const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
+  const pins = useResource<{ held: HeldPin[] }>('/pins', REFRESH_MS)
+  const tools = useResource<{ tools: ToolView[] }>('/tools', REFRESH_MS * 5)
+  const { rest, query } = useRoute()
+  const chosen = rest[0]
+  const list = servers.value?.servers ?? []
+  const held = pins.value?.held ?? []
+  const open = query.get('tool')
+  return (
+    <div className="page">
+      <PageHead
+        title="Servers"
+        lead="Where calls go, what each server offers, and definitions that wait for you."
+      />
+      <div className="page-body stack">
+        {servers.error !== undefined && <Fault error={servers.error} again={servers.reload} />}
+        {servers.value === undefined && servers.error === undefined && <Loading />}
+        <ul className="server-grid">
+          {list.map((server) => (
+            <li key={server.name}>
+              <Server server={server} current={server.name === chosen} />
+            </li>
+          ))}
+        </ul>
+        {held.length > 0 && <Pending held={held} reload={pins.reload} />}
+        <Tools
+          tools={(tools.value?.tools ?? []).filter(
+            ({ server }) => chosen === undefined || server === chosen,
+          )}
+          loading={tools.value === undefined}
+          server={chosen}
+        />
+      </div>
+      {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
+    </div>
+  )
+}
+
+const STATES: Readonly<Record<ServerView['state'], string>> = {
+  up: 'up',
+  idle: '',
+  starting: 'starting',
+  failing: 'failing',
+  'needs login': 'failing',
+  frozen: 'failing',
+}
+
+function Server({ server, current }: { server: ServerView; current: boolean }): JSX.Element {
+  return (
+    <div className="card server" data-current={current}>
+      <div className="row spread">
+        <Link
+          to={current ? '/servers' : pathTo('servers', server.name)}
+          className="server-name"
+          current={current}
+        >
+          {server.name}
+        </Link>
+        <span className="row small">
+          <span className={`dot ${STATES[server.state]}`} aria-hidden="true" /> {server.state}
+        </span>
+      </div>
+      <SaidLine text={server.where} className="mono small muted" />
+      {server.why !== '' && (
+        <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
+          <Said text={server.why} />
+        </Notice>
+      )}
+      <div className="row small muted num">
+        <span>{plural(server.tools, 'tool')}</span>
+        <span>{plural(server.sessions, 'session')}</span>
+        <span>{server.openRequests} open</span>
+        {server.held > 0 && (
+          <span className="mark ask">
+            <Icon name="ask" size={12} /> {server.held} held
+          </span>
+        )}
+      </div>
+      <div className="row small">
+        {WORDS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
+          <span key={word} className="row">
+            <Mark word={word} bare says={count(server.calls[word] ?? 0)} />
+            <span className="visually-hidden">{word}</span>
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Tools({
+  tools,
+  loading,
+  server,
+}: {
+  tools: readonly ToolView[]
+  loading: boolean
+  server: string | undefined
+}): JSX.Element {
+  const { query } = useRoute()
+  const [q, category] = [query.get('q') ?? '', query.get('category') ?? '']
+  const [place, setPlace] = useState<HTMLDivElement | null>(null)
+  const shown = tools.filter(
+    (tool) =>
+      (category === '' || tool.category === category) &&
+      `${tool.server}/${tool.name}`.toLowerCase().includes(q.toLowerCase()),
+  )
+  const virtual = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => place,
+    estimateSize: () => 34,
+    overscan: 10,
+  })
+  const list = useRef<HTMLDivElement>(null)
+  return (
+    <section className="card tools" aria-label="Tools" ref={list}>
+      <div className="tools-head">
+        <h2>
+          {server === undefined ? 'Tools' : `Tools of ${server}`}{' '}
+          <span className="muted num">{count(shown.length)}</span>
+        </h2>
+        <span className="spacer" />
+        <Pick
+          label="Category"
+          value={category}
+          onChange={(value) => setQuery({ category: value })}
+          choices={[
+            { value: '', says: 'All categories' },
+            ...CATEGORIES.map((name) => ({ value: name, says: name })),
+          ]}
+        />
+        <TextField
+          label="Search tools"
+          quiet
+          className="search"
+          placeholder="Search tools"
+          value={q}
+          onChange={(value) => setQuery({ q: value })}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <Empty icon="servers" title={loading ? 'Loading…' : 'No tools'}>
+          {loading ? undefined : 'A server’s tools are known once a client has listed them.'}
+        </Empty>
+      ) : (
+        <div ref={setPlace} className="tools-scroll">
+          <ul style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+            {virtual.getVirtualItems().map(({ index, key, start }) => {
+              const tool = shown[index] as ToolView
+              return (
+                <li key={key} className="tool-item" style={{ transform: `translateY(${start}px)` }}>
+                  <button
+                    type="button"
+                    className="tool-row"
+                    onClick={() =>
+                      go(
+                        `${location.pathname}?tool=${encodeURIComponent(`${tool.server}/${tool.name}`)}`,
+                      )
+                    }
+                  >
+                    <SaidLine text={tool.name} className="strong" />
+                    <span className="muted cut">{tool.server}</span>
+                    <span>
+                      <Category name={tool.category} />
+                    </span>
+                    <span>
+                      <Risk level={tool.risk} />
+                    </span>
+                    <span>
+                      {tool.held ? (
+                        <Mark word="ask" says="Definition held" />
+                      ) : tool.verdict === 'depends' ? (
+                        <Mark word="limited" says="Depends" />
+                      ) : (
+                        <Mark word={wordOf(tool.verdict)} />
+                      )}
+                    </span>
+                  </button>
+                </li>
+              )
+            })}
+          </ul>
+        </div>
+      )}
+    </section>
+  )
+}

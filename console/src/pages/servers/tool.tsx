@@ -1,0 +1,91 @@
+// One tool: what its server says of it (as text, whatever it is), what the catalogue makes of that and
+// by which words, its arguments, and the rule to begin with.
+
+import type { JSX } from 'react'
+import type { ToolPage } from '../../../../src/admin/contract-console.ts'
+import { queryOf } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { Link } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Category, Risk } from '../../ui/marks.tsx'
+import { Fault, Loading, Notice } from '../../ui/page.tsx'
+import { Said, SaidAtLength } from '../../ui/said.tsx'
+
+export function ToolDrawer({ name, onClose }: { name: string; onClose: () => void }): JSX.Element {
+  const slash = name.indexOf('/')
+  const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)]
+  const { value, error } = useResource<ToolPage>(`/tool${queryOf({ server, name: tool })}`)
+  return (
+    <Dialog
+      title={
+        <span className="tool-title">
+          <span className="muted">{server}/</span>
+          <Said text={tool} />
+        </span>
+      }
+      onClose={onClose}
+      side
+    >
+      {error !== undefined && <Fault error={error} />}
+      {value === undefined && error === undefined && <Loading />}
+      {value !== undefined && <Whole tool={value} />}
+    </Dialog>
+  )
+}
+
+function Whole({ tool }: { tool: ToolPage }): JSX.Element {
+  return (
+    <div className="stack">
+      <div className="row">
+        <Category name={tool.category} />
+        <Risk level={tool.risk} />
+        <span className="muted small">{Math.round(tool.confidence * 100)} % sure</span>
+      </div>
+      <p>
+        <Said text={tool.riskBecause} />
+      </p>
+      {tool.disagreements.length > 0 && (
+        <Notice kind="warn">
+          {tool.disagreements.map((text) => (
+            <Said key={text} text={text} />
+          ))}
+        </Notice>
+      )}
+      <section className="stack">
+        <h3>What its server says</h3>
+        {tool.description === '' ? (
+          <p className="muted">Nothing.</p>
+        ) : (
+          <SaidAtLength text={tool.description} code />
+        )}
+      </section>
+      {tool.evidence.length > 0 && (
+        <section className="stack">
+          <h3>Why it is classed so</h3>
+          <ul className="stack small">
+            {tool.evidence.slice(0, 8).map(({ text, at, says }) => (
+              <li key={`${at}${text}${says}`}>
+                <Said text={`“${text}”`} className="mono" /> in {at}: <Said text={says} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section className="stack">
+        <h3>Arguments</h3>
+        <SaidAtLength text={tool.inputSchema === '' ? 'none declared' : tool.inputSchema} code />
+      </section>
+      {tool.annotations !== '' && (
+        <section className="stack">
+          <h3>The server’s own hints</h3>
+          <SaidAtLength text={tool.annotations} code />
+        </section>
+      )}
+      <section className="stack">
+        <h3>The catalogue’s page</h3>
+        <SaidAtLength text={tool.page} code />
+      </section>
+      <Link to="/policy">Change its rule</Link>
+    </div>
+  )
+}

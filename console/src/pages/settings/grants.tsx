@@ -1,0 +1,163 @@
+// Grants: tokens for callers, each with the policy it is bound by. A token is shown once, when it is
+// made; revoking ends its sessions.
+
+import { type JSX, useState } from 'react'
+import type { GrantTold } from '../../../../src/admin/contract.ts'
+import { useResource } from '../../resource.ts'
+import { mayAct, proven, useMe } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Pick, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Fault, Notice } from '../../ui/page.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { date } from '../../ui/words.ts'
+
+interface Told {
+  readonly grants: readonly GrantTold[]
+  readonly policies: readonly string[]
+  /** There is no grant yet: whoever is on this machine may call. */
+  readonly localUser: boolean
+}
+
+export function Grants(): JSX.Element {
+  const me = useMe()
+  const { value, error, reload } = useResource<Told>('/grants')
+  const [making, setMaking] = useState(false)
+  const [token, setToken] = useState<string>()
+  const may = mayAct(me, 'admin')
+  const revoke = (name: string) =>
+    proven('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
+      say(`revoked ${name}`)
+      reload()
+    }, complain)
+  return (
+    <section className="card card-body stack" aria-label="Grants">
+      <div className="row spread">
+        <h2>Grants</h2>
+        {may && (
+          <Button onPress={() => setMaking(true)}>
+            <Icon name="plus" /> New grant
+          </Button>
+        )}
+      </div>
+      {error !== undefined && <Fault error={error} again={reload} />}
+      {value?.localUser === true && (
+        <Notice>
+          There is no grant: whoever is on this machine may call. With the first grant everybody
+          needs a token.
+        </Notice>
+      )}
+      {value !== undefined && value.grants.length > 0 && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Policy</th>
+              <th>Groups</th>
+              <th>Last used</th>
+              <th>State</th>
+              <th>
+                <span className="visually-hidden">Action</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.grants.map((grant) => (
+              <tr key={grant.id}>
+                <td className="strong">{grant.name}</td>
+                <td>{grant.policy}</td>
+                <td className="muted">{grant.groups.join(', ')}</td>
+                <td className="muted">
+                  {grant.lastUsed === null ? 'never' : date(Date.parse(grant.lastUsed))}
+                </td>
+                <td>
+                  {grant.revoked !== null ? 'revoked' : grant.fixed ? 'in sluice.yaml' : 'holds'}
+                </td>
+                <td className="right">
+                  {may && grant.revoked === null && !grant.fixed && (
+                    <Button kind="refuse" onPress={() => revoke(grant.name)}>
+                      Revoke
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {making && (
+        <NewGrant
+          policies={value?.policies ?? []}
+          onClose={() => setMaking(false)}
+          onMade={(made) => {
+            setMaking(false)
+            setToken(made)
+            reload()
+          }}
+        />
+      )}
+      {token !== undefined && <Token token={token} onClose={() => setToken(undefined)} />}
+    </section>
+  )
+}
+
+function NewGrant({
+  policies,
+  onClose,
+  onMade,
+}: {
+  policies: readonly string[]
+  onClose: () => void
+  onMade: (token: string) => void
+}): JSX.Element {
+  const [name, setName] = useState('')
+  const [policy, setPolicy] = useState(policies[0] ?? 'policy')
+  const [groups, setGroups] = useState('')
+  const make = () =>
+    proven<{ token: string }>('POST', '/grants', {
+      ...{ name, policy },
+      groups: groups
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean),
+    }).then(({ token }) => onMade(token), complain)
+  return (
+    <Dialog title="A new grant" onClose={onClose}>
+      <TextField label="Name" value={name} onChange={setName} placeholder="ci-bot" />
+      <Pick
+        label="Policy"
+        quiet={false}
+        value={policy}
+        onChange={setPolicy}
+        choices={policies.map((one) => ({ value: one, says: one }))}
+      />
+      <TextField
+        label="Groups, by commas"
+        value={groups}
+        onChange={setGroups}
+        placeholder="nightly, build"
+      />
+      <div className="row">
+        <Button kind="primary" isDisabled={name === ''} onPress={make}>
+          <Icon name="key" /> Make it
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+export function Token({ token, onClose }: { token: string; onClose: () => void }): JSX.Element {
+  const copy = () => navigator.clipboard.writeText(token).then(() => say('copied'), complain)
+  return (
+    <Dialog title="Shown this once" onClose={onClose}>
+      <p>Only its hash is kept. Put it where the caller reads it, then close this.</p>
+      <pre className="code">{token}</pre>
+      <div className="row">
+        <Button kind="primary" onPress={copy}>
+          <Icon name="copy" /> Copy
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

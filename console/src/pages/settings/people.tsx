@@ -1,0 +1,220 @@
+// Approvers: the people and systems who may decide, with their roles; and the passkeys of whoever is
+// signed in.
+
+import { type JSX, useState } from 'react'
+import type { PersonTold } from '../../../../src/admin/contract.ts'
+import { useResource } from '../../resource.ts'
+import { addPasskey, mayAct, proven, refreshMe, useMe } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Pick, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { Said } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { date } from '../../ui/words.ts'
+import { Token } from './grants.tsx'
+
+const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
+
+export function OwnPasskeys(): JSX.Element {
+  const me = useMe()
+  const [label, setLabel] = useState('')
+  const [pin, setPin] = useState('')
+  const add = () =>
+    addPasskey(label === '' ? 'This browser' : label, pin).then(() => {
+      setPin('')
+      say('the passkey is added')
+    }, complain)
+  const remove = (id: string) =>
+    proven('DELETE', `/passkeys/${encodeURIComponent(id)}`)
+      .then(refreshMe)
+      .catch(complain)
+  return (
+    <section className="card card-body stack" aria-label="Your passkeys">
+      <h2>Your passkeys</h2>
+      {me?.passkeys.length === 0 && (
+        <Notice kind="warn">
+          You have none yet. Deciding, saving and granting need one: it is what a program with your
+          shell does not have.
+        </Notice>
+      )}
+      <ul className="stack">
+        {me?.passkeys.map((key) => (
+          <li key={key.id} className="row spread">
+            <span className="row">
+              <Icon name="key" /> <Said text={key.label} className="strong" />
+              <span className="muted small">since {date(key.createdMs)}</span>
+            </span>
+            {me.passkeys.length > 1 && (
+              <Button kind="refuse" onPress={() => remove(key.id)}>
+                Remove
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="row passkey-row">
+        <TextField
+          label="Name of the passkey"
+          quiet
+          value={label}
+          onChange={setLabel}
+          placeholder="This browser"
+        />
+        {me?.hasPin === true && (
+          <TextField
+            label="Your PIN"
+            quiet
+            type="password"
+            value={pin}
+            onChange={setPin}
+            placeholder="Your PIN"
+          />
+        )}
+        <Button onPress={add}>
+          <Icon name="plus" /> Add a passkey
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+export function People(): JSX.Element {
+  const me = useMe()
+  const { value, reload } = useResource<{ people: PersonTold[] }>('/people')
+  const [adding, setAdding] = useState(false)
+  const [once, setOnce] = useState<string>()
+  const may = mayAct(me, 'admin')
+  const remove = (name: string) =>
+    proven('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
+      say(`${name} decides no more`)
+      reload()
+    }, complain)
+  return (
+    <section className="card card-body stack" aria-label="Approvers">
+      <div className="row spread">
+        <h2>Approvers</h2>
+        {may && (
+          <Button onPress={() => setAdding(true)}>
+            <Icon name="plus" /> Add somebody
+          </Button>
+        )}
+      </div>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Roles</th>
+            <th>Groups</th>
+            <th>Proves by</th>
+            <th>
+              <span className="visually-hidden">Action</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {(value?.people ?? []).map((person) => (
+            <tr key={person.name}>
+              <td>
+                <span className="strong">{person.name}</span>{' '}
+                {person.kind === 'system' && <span className="tag">system</span>}
+              </td>
+              <td>{person.roles.join(', ')}</td>
+              <td className="muted">{person.groups.join(', ')}</td>
+              <td className="muted">{waysOf(person)}</td>
+              <td className="right">
+                {may && person.name !== me?.name && (
+                  <Button kind="refuse" onPress={() => remove(person.name)}>
+                    Remove
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {adding && (
+        <AddPerson
+          onClose={() => setAdding(false)}
+          onAdded={(told) => {
+            setAdding(false)
+            setOnce(told)
+            reload()
+          }}
+        />
+      )}
+      {once !== undefined && <Token token={once} onClose={() => setOnce(undefined)} />}
+    </section>
+  )
+}
+
+function waysOf({ passkeys, pinSet, token }: PersonTold): string {
+  const ways = [
+    passkeys > 0 ? `${passkeys} passkey${passkeys === 1 ? '' : 's'}` : '',
+    pinSet === null ? '' : 'PIN',
+    token ? 'credential' : '',
+  ].filter(Boolean)
+  return ways.length === 0 ? 'nothing yet' : ways.join(', ')
+}
+
+function AddPerson({
+  onClose,
+  onAdded,
+}: {
+  onClose: () => void
+  onAdded: (told: string) => void
+}): JSX.Element {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState('approver')
+  const [groups, setGroups] = useState('')
+  const [kind, setKind] = useState('person')
+  const add = () =>
+    proven<{ invitation?: unknown; token?: string }>('POST', '/people', {
+      ...{ name, roles: role === 'viewer' ? ['viewer'] : ['viewer', role] },
+      groups: groups
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean),
+      ...(kind === 'system' ? { token: true } : {}),
+    }).then(
+      ({ token, invitation }) =>
+        onAdded(
+          token ?? (typeof invitation === 'string' ? invitation : JSON.stringify(invitation)),
+        ),
+      complain,
+    )
+  return (
+    <Dialog title="Let somebody decide" onClose={onClose}>
+      <TextField label="Name" value={name} onChange={setName} />
+      <Pick
+        label="Kind"
+        quiet={false}
+        value={kind}
+        onChange={setKind}
+        choices={[
+          { value: 'person', says: 'A person, who gets a link' },
+          { value: 'system', says: 'A system, which gets a credential' },
+        ]}
+      />
+      <Pick
+        label="Role"
+        quiet={false}
+        value={role}
+        onChange={setRole}
+        choices={ROLES.map((one) => ({ value: one, says: one }))}
+      />
+      <TextField
+        label="Groups, by commas"
+        value={groups}
+        onChange={setGroups}
+        placeholder="finance"
+      />
+      <div className="row">
+        <Button kind="primary" isDisabled={name === ''} onPress={add}>
+          <Icon name="key" /> Add
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

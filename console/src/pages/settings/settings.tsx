@@ -1,0 +1,85 @@
+// Settings: who may call (grants), who may decide (approvers), one's own passkeys, and where the gate
+// keeps what.
+
+import type { JSX } from 'react'
+import type { SettingsView } from '../../../../src/admin/contract-console.ts'
+import { useResource } from '../../resource.ts'
+import { Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Said } from '../../ui/said.tsx'
+import { bytes, count, date, span } from '../../ui/words.ts'
+import { Grants } from './grants.tsx'
+import { OwnPasskeys, People } from './people.tsx'
+import './settings.css'
+
+export function Settings(): JSX.Element {
+  return (
+    <div className="page">
+      <PageHead title="Settings" lead="Who may call, who may decide, and where everything lies." />
+      <div className="page-body settings">
+        <Grants />
+        <OwnPasskeys />
+        <People />
+        <Place />
+      </div>
+    </div>
+  )
+}
+
+function Place(): JSX.Element {
+  const { value, error, reload } = useResource<SettingsView>('/settings', 5_000)
+  return (
+    <section className="card card-body stack" aria-label="Where the data lies">
+      <h2>Where the data lies</h2>
+      {error !== undefined && <Fault error={error} again={reload} />}
+      {value === undefined && error === undefined && <Loading />}
+      {value !== undefined && (
+        <>
+          {value.why !== '' && (
+            <Notice kind={value.ready ? 'warn' : 'bad'}>
+              <Said text={value.why} />
+            </Notice>
+          )}
+          <dl className="facts">
+            <dt>Address</dt>
+            <dd className="mono">{value.url}</dd>
+            <dt>Configuration</dt>
+            <dd className="mono">{value.config}</dd>
+            <dt>Data</dt>
+            <dd className="mono">{value.data}</dd>
+            <dt>Record</dt>
+            <dd>
+              {value.ledger.state}, {count(value.ledger.records)} records
+            </dd>
+            <dt>Process</dt>
+            <dd>
+              {value.pid}, up for {span(value.upSeconds)}, version {value.version}
+            </dd>
+          </dl>
+          {value.frozen.map((frozen) => (
+            <Notice key={frozen.what} kind="warn">
+              {frozen.what} is frozen since {date(frozen.atMs)}: <Said text={frozen.why} />
+            </Notice>
+          ))}
+          <table className="table">
+            <thead>
+              <tr>
+                <th>File</th>
+                <th>Holds</th>
+                <th className="right">Size</th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.files.map((file) => (
+                <tr key={file.name}>
+                  <td className="mono">{file.name}</td>
+                  <td className="muted">{file.what}</td>
+                  <td className="right num">{bytes(file.bytes)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+    </section>
+  )
+}

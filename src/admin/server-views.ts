@@ -1,0 +1,64 @@
+// How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
+// where it is reached, without what is secret; and what became of its calls since the gate started.
+
+import { basename } from 'node:path'
+import type { ServerConfig } from '../gateway/config.ts'
+import type { ServerFailure } from '../gateway/gate.ts'
+import type { AdminParts } from '../gateway/run-admin.ts'
+import type { CallWord, ServerView } from './contract-console.ts'
+import { wordOf } from './word-of.ts'
+
+export function serverViews(parts: AdminParts): ServerView[] {
+  const { config, gate, pins, freezes, meter } = parts
+  const known = gate.knownTools
+  const calls = new Map<string, Partial<Record<CallWord, number>>>()
+  for (const { labels, value } of meter.decisions) {
+    const counts = calls.get(labels.server ?? '') ?? {}
+    const word = wordOf(labels.action ?? '', labels.code ?? '')
+    counts[word] = (counts[word] ?? 0) + value
+    calls.set(labels.server ?? '', counts)
+  }
+  return Object.entries(config.servers).map(([name, server]) => {
+    const figures = gate.figures(name)
+    const frozen = freezes.of({ server: name, principal: '', agent: null })
+    const failure = gate.failureOf(name)
+    return {
+      name,
+      kind: server.kind,
+      where: whereOf(server),
+      ...stateOf(figures, failure, frozen?.why),
+      ...figures,
+      tools: known.filter(({ definition }) => definition.server === name).length,
+      held: pins.held.filter(({ tool }) => tool.definition.server === name).length,
+      calls: calls.get(name) ?? {},
+    }
+  })
+}
+
+function stateOf(
+  { sessions, openRequests }: { readonly sessions: number; readonly openRequests: number },
+  failure: ServerFailure | undefined,
+  frozen: string | undefined,
+): Pick<ServerView, 'state' | 'why'> {
+  if (frozen !== undefined) return { state: 'frozen', why: frozen }
+  if (failure !== undefined) {
+    const why = [failure.message, failure.help].filter(Boolean).join(': ')
+    const needsLogin = failure.code === 'UPSTREAM_NEEDS_LOGIN'
+    return { state: needsLogin ? 'needs login' : 'failing', why }
+  }
+  if (sessions === 0) return { state: 'idle', why: '' }
+  return { state: openRequests === sessions ? 'starting' : 'up', why: '' }
+}
+
+/** Arguments and addresses may carry credentials: the program and the host are enough. */
+function whereOf(server: ServerConfig): string {
+  if (server.kind === 'builtin') return `builtin: ${server.builtin}`
+  if (server.kind === 'http') {
+    const { origin, pathname } = new URL(server.url)
+    return `${origin}${pathname}`
+  }
+  return server.command
+    .slice(0, 3)
+    .map((part) => basename(part))
+    .join(' ')
+}

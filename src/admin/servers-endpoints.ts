@@ -1,0 +1,161 @@
+// Servers, their tools and their pins: how each is, what it offers and how risky that is, the
+// catalogue's page of a tool, definitions that wait for a person. Accepting one needs a proof and says
+// which very definition is meant: a server may have changed it again since it was looked at.
+
+import { z } from 'zod'
+import { account } from '../catalogue/classify.ts'
+import { markdownOf } from '../catalogue/page-markdown.ts'
+import { toolPage } from '../catalogue/tool-page.ts'
+import type { JsonValue } from '../core/json.ts'
+import { Refused } from '../core/refused.ts'
+import type { KnownTool, ToolDefinition } from '../core/tools.ts'
+import { LOCAL_POLICY } from '../gateway/config-grants.ts'
+import { acceptPins } from '../gateway/operate/accept-pins.ts'
+import type { HeldTool } from '../gateway/operate/pins.ts'
+import { byWhom } from '../gateway/operate/prove.ts'
+import type { AdminParts } from '../gateway/run-admin.ts'
+import { DEFINITION_LENGTH_SHOWN } from './console-limits.ts'
+import type { ConsoleStore } from './console-store.ts'
+import type { HeldPin, ServerView, ToolPage, ToolView } from './contract-console.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import type { Reader } from './reader.ts'
+import { serverViews } from './server-views.ts'
+
+export interface ServersParts {
+  readonly parts: AdminParts
+  readonly reader: Reader
+  readonly store: ConsoleStore
+  readonly nowMs: () => number
+}
+
+const PIN = z.strictObject({
+  server: z.string().min(1).max(64),
+  name: z.string().min(1).max(1_000),
+  digest: z.string().min(1).max(200),
+})
+const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
+
+export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts): Endpoint[] {
+  const { gate, pins, ledger, policies, tools } = parts
+  const waiting = ({ server, name, digest }: z.output<typeof PIN>): HeldTool => {
+    const held = pins.waiting(server, name).find((one) => one.digest === digest)
+    if (held !== undefined) return held
+    throw new Refused('the definition has changed again', 'look at it once more')
+  }
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
+      summary: 'how each server is',
+      handle: (): { servers: ServerView[] } => ({ servers: serverViews(parts) }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/tools', role: 'viewer' },
+      summary: 'every tool that was listed, with class, risk and what a plain call gets',
+      handle: async (): Promise<{ tools: ToolView[] }> => {
+        tools.flush()
+        const documents = [...policies.documents]
+        const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
+        const held = new Set(pins.held.map(({ tool }) => keyOf(tool)))
+        return {
+          tools: placed.map(({ server, name, category, risk, verdict, reason }) => ({
+            ...{ server, name, category, risk, verdict, reason },
+            held: held.has(`${server}/${name}`),
+          })),
+        }
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/tool', role: 'viewer', query: TOOL },
+      summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
+      handle: ({ query }): ToolPage => {
+        const found = gate.knownTools.find(
+          (tool) => keyOf(tool) === `${query.server}/${query.name}`,
+        )
+        const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
+        if (definition === undefined)
+          throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
+        return pageOf(definition)
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
+      summary: 'definitions that wait for a person, with what has changed',
+      handle: (): { held: HeldPin[] } => ({
+        held: pins.held.map((held) =>
+          heldPin(
+            held,
+            pins.acceptedOf(held.tool.definition.server, held.tool.definition.name),
+            store.refusedBy(held.digest),
+          ),
+        ),
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/pins/accept', role: 'policy-manager', proof: true },
+      body: PIN,
+      summary: 'accept one definition, as it was looked at',
+      handle: async ({ body, person }) => {
+        waiting(body)
+        const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
+        return acceptPins(accepting, { server: body.server, name: body.name }, person)
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/pins/refuse', role: 'policy-manager', body: PIN },
+      summary: 'note that a definition is refused: it stays held',
+      handle: async ({ body, person }) => {
+        const { digest } = waiting(body)
+        const detail = { how: 'refused', server: body.server, tool: body.name, by: byWhom(person) }
+        await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+        store.refusePin(digest, nowMs(), person.name)
+        return { refused: true }
+      },
+    }),
+  ]
+}
+
+function keyOf({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
+}
+
+function pageOf(definition: ToolDefinition): ToolPage {
+  const { server, name, title, description, inputSchema, annotations } = definition
+  const told = account(definition)
+  return {
+    ...{ server, name, category: told.category, risk: told.risk },
+    title: textOf(title),
+    description: textOf(description),
+    inputSchema: json(inputSchema),
+    annotations: json(annotations),
+    confidence: told.confidence,
+    riskBecause: told.riskBecause,
+    evidence: told.evidence.map(({ text, at, says }) => ({ text, at, says })),
+    disagreements: told.disagreements,
+    page: markdownOf(toolPage(definition)).slice(0, DEFINITION_LENGTH_SHOWN),
+  }
+}
+
+function heldPin(
+  { tool, digest, because, changes }: HeldTool,
+  before: ToolDefinition | undefined,
+  refusedBy: string | undefined,
+): HeldPin {
+  const { server, name } = tool.definition
+  return {
+    ...{ server, name, category: tool.category, because, changes, digest },
+    before: before === undefined ? '' : json(before as unknown as JsonValue),
+    after: json(tool.definition as unknown as JsonValue),
+    refusedBy: refusedBy ?? null,
+  }
+}
+
+function json(value: JsonValue | undefined): string {
+  if (value === undefined) return ''
+  return JSON.stringify(value, null, 2).slice(0, DEFINITION_LENGTH_SHOWN)
+}
+
+/** A server may put anything where a text belongs. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, DEFINITION_LENGTH_SHOWN) : ''
+}

@@ -1,0 +1,158 @@
+// What the console is looked at with, in tests and for screenshots: a real gate with real servers and a
+// scripted agent, people of two roles, and a page that is signed in with a passkey of a virtual
+// authenticator.
+
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { ensureConsole } from '../../scripts/build-console.ts'
+import { askGate } from '../../src/cli/gate-socket.ts'
+import { fixture, published, type RunningGate, startGate } from '../gate/start-gate.ts'
+
+export const PIN = '271828'
+
+export const POLICY = `# What the agents of this desk may do.
+version: 1
+default: deny
+
+categories:
+  Read: allow # looking is free
+  Write: { action: allow, rate_limit: { max: 30, window: 60 } }
+  Execute: require_approval
+  Destructive: deny
+  Financial: require_approval
+
+tools:
+  # Notes are wanted, but not by the hundred.
+  office/write_note: { action: allow, rate_limit: { max: 20, window: 1h } }
+  office/delete_all:
+    action: deny
+    reason: nothing is deleted from here # ask the desk
+  office/send_mail: require_approval
+  office/create_payment: { action: allow, when: args.amount <= 50, otherwise: require_approval }
+  agents/*: allow
+  desk/*: allow
+  memory/delete_entities: hide
+`
+
+const FIRST = { name: 'look_up', description: 'Looks a word up in the desk’s glossary.' }
+export const HOSTILE = {
+  name: 'helpful_tool',
+  description: `<img src=x onerror="window.harmed = 1"><script>window.harmed = 1</script>\u202Eevil\u202C tag:\u{E0069}\u{E0067} zero\u200Bwidth ${'A'.repeat(30_000)}`,
+}
+
+const TURNS = [
+  {
+    text: 'I will plan first.',
+    toolCalls: [
+      {
+        name: 'write_todos',
+        input: {
+          todos: [
+            { content: 'read the report', status: 'in_progress' },
+            { content: 'write a note', status: 'pending' },
+            { content: 'tell the desk', status: 'pending' },
+          ],
+        },
+      },
+    ],
+    usage: { inputTokens: 420, outputTokens: 60 },
+  },
+  {
+    text: 'The report is short.',
+    toolCalls: [
+      {
+        name: 'write_file',
+        input: { path: 'notes/report.md', content: '# Report\n\nAll is well.\n' },
+      },
+      { name: 'office__write_note', input: { text: 'the report is in' } },
+    ],
+    usage: { inputTokens: 640, outputTokens: 90 },
+  },
+  {
+    toolCalls: [
+      { name: 'office__delete_all', input: { all: true } },
+      {
+        name: 'write_todos',
+        input: {
+          todos: [
+            { content: 'read the report', status: 'completed' },
+            { content: 'write a note', status: 'completed' },
+            { content: 'tell the desk', status: 'in_progress' },
+          ],
+        },
+      },
+    ],
+    usage: { inputTokens: 800, outputTokens: 70 },
+  },
+  { text: 'The note is written; deleting was refused, and that is right.' },
+  { text: 'Nothing else to do.' },
+]
+
+export interface Stage {
+  readonly gate: RunningGate
+  /** With a name: `localhost`, which passkeys need. */
+  readonly url: string
+  /** The file that the server `desk` lists its tools from. */
+  readonly desk: string
+}
+
+export async function setStage(policy: string = POLICY): Promise<Stage> {
+  if (!(await ensureConsole())) throw new Error('the console could not be built')
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
+  const desk = join(folder, 'desk.json')
+  writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
+  const gate = await startGate({
+    servers: {
+      office: fixture('office', join(folder, 'office.log')),
+      desk: fixture('shifty', desk),
+      memory: published('memory'),
+      agents: { builtin: 'agents' },
+    },
+    policy,
+  })
+  const scripts = join(gate.data, 'scripts')
+  mkdirSync(scripts, { recursive: true })
+  writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
+  await ask(gate, { do: 'first-pin', name: 'ada', pin: PIN, at: 'a test' })
+  const url = gate.url.replace('127.0.0.1', 'localhost')
+  return { gate, url, desk }
+}
+
+export function asTool(tool: { name: string; description: string }): object {
+  return { ...tool, inputSchema: { type: 'object', properties: { word: { type: 'string' } } } }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+export async function ask(gate: RunningGate, request: Record<string, unknown>): Promise<any> {
+  return askGate(gate.data, request as never)
+}
+
+/** A page signed in as a person, with a passkey where they may decide. */
+export async function signedIn(
+  browser: Browser,
+  { gate, url }: Stage,
+  { name = 'ada', pin = PIN, path = '/', options = {} as BrowserContextOptions } = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text())
+  })
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  })
+  const { url: door } = await ask(gate, { do: 'console', proof: { name, pin } })
+  const code = new URL(String(door)).hash
+  await page.goto(`${url}${path}${code}`)
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  return { page, faults }
+}
