@@ -11,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../src/core/approval.ts'
 import type { Person } from '../src/core/person.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from './gate/own-gate.ts'
+import { makePerson, PIN, type } from './gate/person.ts'
 import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { type RealClient, throughGate } from './gate/real-client.ts'
+import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { fixture, mcpUrl, until } from './gate/start-gate.ts'
 import { postStateless, statelessClient } from './gate/stateless-client.ts'
 
@@ -33,7 +35,7 @@ tools:
   office/get_secret: { action: require_approval, reason: ${other}, approval: { wait: 1s } }
   shifty/get_item: { action: require_approval, approval: { wait: 20s } }
 guardrails:
-  - { name: too much, match: { tools: [office/create_payment] }, when: args.amount > 1000.0, action: deny }
+  - { name: too much, match: { tools: [office/create_payment] }, when: args.amount > 1000.0, extra_args: allow, action: deny }
 `
 
 const define = (description: string) => {
@@ -100,7 +102,7 @@ async function pending(args: string): Promise<ApprovalRequest> {
   await until(() => {
     found = gate.approvals.list({ states: ['pending'] }).find((request) => request.args === args)
     return found !== undefined
-  })
+  }, 20_000)
   return found as ApprovalRequest
 }
 
@@ -328,4 +330,56 @@ test('a definition that changes while a call waits makes the request void', asyn
   await approve(again.id)
   expect((await answer).answer.result.content[0].text).toBe('get_item')
   expect(stepsOf(id)).toEqual(['proposed', 'notified', 'void'])
+})
+
+describe('at the terminal', () => {
+  const at = () => ['--data', gate.data]
+
+  test('what waits is listed, shown and decided with a PIN, and not without', async () => {
+    const answer = plain.call('create_payment', { amount: 80, token: 'abc' })
+    const { id } = await pending('{"amount":80,"token":"[masked]"}')
+    const listed = await sluice(['approvals', 'list', ...at()])
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(id)])
+    const shown = await sluice(['approvals', 'show', id.slice(0, 8), ...at()])
+    expect(shown.stdout).toMatch(/money.*1 of any approver[\s\S]*\[masked\]/)
+    await makePerson(gate.data, 'ann', ['approver'])
+    type('a wrong PIN')
+    const wrong = await sluice(['approvals', 'approve', id, ...at()])
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('PIN')])
+    expect(gate.approvals.find(id)?.state).toBe('pending')
+    type(PIN)
+    const full = await sluice(['approvals', 'show', id, '--reveal', ...at()])
+    expect(full.stdout).toContain('"token":"abc"')
+    const done = await sluice(['approvals', 'approve', id, '--comment', 'fine', ...at()])
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('approved')])
+    await answer
+    expect(paid(80)).toBe(1)
+    expect(gate.approvals.find(id)?.votes).toMatchObject([
+      { by: 'ann', proof: 'pin', channel: 'terminal', comment: 'fine' },
+    ])
+    expect(stepsOf(id)).toContain('revealed')
+  })
+
+  test('for a while: calls within the bounds that a person wrote pass, others wait', async () => {
+    const answer = plain.call('create_payment', { amount: 90, to: 'x' })
+    const { id } = await pending('{"amount":90,"to":"x"}')
+    const bounds = ['--for', '1h', '--bound', 'amount<=95', '--bound', 'amount>=90']
+    const done = await sluice(['approvals', 'approve', id, ...bounds, ...at()])
+    expect([done.code, done.stderr]).toEqual([0, ''])
+    await answer
+    await plain.call('create_payment', { amount: 95, to: 'x' })
+    expect([paid(90), paid(95)]).toEqual([1, 1])
+    const beyond = plain.call('create_payment', { amount: 96, to: 'x' })
+    await gate.approvals.decide(
+      (await pending('{"amount":96,"to":"x"}')).id,
+      { verdict: 'deny' },
+      ADA,
+      'console',
+    )
+    expect((await beyond).answer.result.isError).toBe(true)
+    const { standing } = await sluiceJson(['approvals', 'list', ...at()])
+    expect(standing).toMatchObject([{ used: 1, by: ['ann'] }])
+    await sluice(['approvals', 'end', standing[0].id, ...at()])
+    expect(gate.approvals.standing).toEqual([])
+  })
 })

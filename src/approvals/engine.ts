@@ -187,11 +187,8 @@ export class ApprovalEngine implements Approvals {
       const weighed = weighVerdict(row, verdict, who, channel, nowMs(), readArgs)
       const { votes, outcome, edit } = weighed
       const { args, comment = '', forAWhile } = verdict
-      const kept = this.#book.sent(row)
-      const keep =
-        forAWhile === undefined
-          ? undefined
-          : this.#standing.check(row, kept?.rest ?? '{}', kept?.args ?? '', forAWhile, nowMs())
+      const sent = this.#book.sent(row) ?? { rest: '{}', args: '' }
+      const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
       await this.#book.record(outcome, {
         ...{ ...aboutRequest(row), ...aboutPerson(who, channel), comment },
         ...(args === undefined ? {} : { editedArgsDigest: digestOf(args) }),
@@ -200,7 +197,7 @@ export class ApprovalEngine implements Approvals {
       this.#book.requests.inOne(() => {
         if (args === undefined) this.#book.requests.vote(id, votes)
         else {
-          const sealed = this.#book.seal(id, { rest: kept?.rest ?? '{}', args })
+          const sealed = this.#book.seal(id, { rest: sent.rest, args })
           this.#book.requests.vote(id, votes, { args: sealed, edited: edit })
         }
         if (outcome === 'approved') this.#book.requests.approve(id, nowMs() + UNUSED_MS_MAX)

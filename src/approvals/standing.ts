@@ -7,6 +7,7 @@ import type { Bound, ForAWhile, Standing } from '../core/approval.ts'
 import { compareDecimal, type Decimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
+import type { Sent } from './book.ts'
 import { canonicalMembers, canonicalText, maskedText } from './json-text.ts'
 import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
 import type { Row } from './requests.ts'
@@ -93,7 +94,8 @@ export class StandingApprovals {
   }
 
   /** Refuses what is no bound, before anybody is told that it holds. */
-  check(row: Row, rest: string, args: string, wanted: ForAWhile, nowMs: number): () => void {
+  check(row: Row, sent: Sent, wanted: ForAWhile, by: string, nowMs: number): () => void {
+    const { rest, args } = sent
     if (!(wanted.forMs > 0 && wanted.forMs <= STANDING_MS_MAX))
       throw new Refused(
         `an approval for ${wanted.forMs} ms cannot be given`,
@@ -115,7 +117,7 @@ export class StandingApprovals {
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
     const terms: Terms = { rest, exact, bounds }
-    return () => this.#keep(row, terms, nowMs + wanted.forMs)
+    return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
   }
 
   end(id: string): boolean {
@@ -123,10 +125,9 @@ export class StandingApprovals {
     return this.#kept.delete(id)
   }
 
-  #keep(row: Row, terms: Terms, untilMs: number): void {
-    const { principal, agent, server, method, name, asked, pin, votes } = row
+  #keep(row: Row, terms: Terms, by: readonly string[], untilMs: number): void {
+    const { principal, agent, server, method, name, asked, pin } = row
     const id = `${row.id}-while`
-    const by = votes.filter(({ verdict }) => verdict === 'approve').map((vote) => vote.by)
     const sealed = this.#vault.seal(`standing ${id}`, JSON.stringify(terms))
     this.#database
       .prepare('INSERT INTO approvals_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)')

@@ -23,6 +23,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Add>> = new Map([
   ['catalogue', async () => (await import('./catalogue-commands.ts')).addCatalogue],
   ['policy', async () => (await import('./policy-commands.ts')).addPolicy],
   ['ledger', async () => (await import('./ledger-commands.ts')).addLedger],
+  ['approvals', async () => (await import('./approvals-commands.ts')).addApprovals],
   ['login', async () => (await import('./login.ts')).addLogin],
   ['approvers', async () => (await import('./approvers-commands.ts')).addApprovers],
   ['console', async () => (await import('./console.ts')).addConsole],

@@ -4,6 +4,7 @@
 
 import { classify } from '../catalogue/classify.ts'
 import type { AgentCall, AgentOutcome, AgentTool } from '../core/agent-calls.ts'
+import type { Approvals } from '../core/approval.ts'
 import type { AgentFacts } from '../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { ToolDefinition } from '../core/tools.ts'
@@ -22,6 +23,7 @@ export interface AgentSession {
 
 export interface AgentGateContext {
   readonly servers: readonly string[]
+  readonly approvals: Pick<Approvals, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
   readonly open: (
@@ -30,6 +32,12 @@ export interface AgentGateContext {
     who: () => Caller,
     session: AgentSession,
   ) => boolean
+}
+
+/** What it takes to make a held call once it may be made. */
+interface Ticket {
+  readonly approval: string
+  readonly call: AgentCall
 }
 
 /** One agent's link to one server. Its family's agents have each their own: a call is judged by the
@@ -80,15 +88,55 @@ export class AgentGate {
       _meta: JSON.stringify({ 'sluice/effect': effectId }),
     })
     try {
-      return outcomeOf(await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal))
+      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal)
+      return outcomeOf(answer, call)
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
     }
   }
 
-  /** Nothing is held until there are approvals. */
-  async settle(): Promise<AgentOutcome> {
-    return { kind: 'unknown', reason: 'this gate holds no calls yet' }
+  /** Waits for the verdict on a held call, makes it if it may be made, and gives its outcome. Also after
+   * a restart: a call that had taken its approval by then is not made again. */
+  async settle(ticket: string, signal: AbortSignal): Promise<AgentOutcome> {
+    let { approval, call } = JSON.parse(ticket) as Ticket
+    let hasWaited = false
+    while (!signal.aborted) {
+      const request = this.#context.approvals.find(approval)
+      if (request?.state === 'pending') {
+        hasWaited = true
+        await this.#change(approval, signal)
+        continue
+      }
+      if (request === undefined) return { kind: 'unknown', reason: 'the request is not known' }
+      const { state, usedBy, why } = request
+      if (state === 'denied' || state === 'expired') {
+        const code = state === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
+        return { kind: 'denied', code, reason: `the approval was ${state}: ${why}` }
+      }
+      if (usedBy !== null && hasWaited)
+        return { kind: 'denied', code: 'APPROVAL_USED', reason: `used by the call ${usedBy}` }
+      if (usedBy !== null) return { kind: 'unknown', reason: 'the gate ended while it was out' }
+      const outcome = await this.call({ ...call, signal })
+      if (outcome.kind !== 'held')
+        return outcome
+        // The rule or the definition changed meanwhile: it is asked for anew.
+      ;({ approval, call } = JSON.parse(outcome.ticket) as Ticket)
+    }
+    return { kind: 'unknown', reason: 'nobody waits for it any more' }
+  }
+
+  #change(approval: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const stop = this.#context.approvals.watch(({ id }) => {
+        if (id === approval) done()
+      })
+      signal.addEventListener('abort', done, { once: true })
+    })
   }
 
   close(): void {
@@ -169,11 +217,11 @@ async function begin(link: MemberLink): Promise<void> {
   link.tell('notifications/initialized', {})
 }
 
-function outcomeOf({ result, error }: Answer): AgentOutcome {
+function outcomeOf({ result, error }: Answer, call: AgentCall): AgentOutcome {
   if (error !== undefined) {
     const told = isObject(error.data) ? error.data : {}
     const decision = told['sluice/decision']
-    if (isObject(decision)) return denied(decision)
+    if (isObject(decision)) return refused(decision, call)
     const upstream = told['sluice/upstream']
     if (isObject(upstream) && upstream.repeatable !== true)
       return { kind: 'unknown', reason: error.message }
@@ -181,7 +229,7 @@ function outcomeOf({ result, error }: Answer): AgentOutcome {
   }
   const value = JSON.parse(result ?? '{}') as JsonObject
   const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
-  if (isObject(decision)) return denied(decision)
+  if (isObject(decision)) return refused(decision, call)
   const { structuredContent } = value
   return {
     kind: 'result',
@@ -191,8 +239,17 @@ function outcomeOf({ result, error }: Answer): AgentOutcome {
   }
 }
 
-function denied(decision: JsonObject): AgentOutcome {
-  return { kind: 'denied', code: String(decision.code), reason: String(decision.reason) }
+function refused(decision: JsonObject, call: AgentCall): AgentOutcome {
+  const { code, approvalId } = decision
+  const reason = String(decision.reason)
+  if (code !== 'APPROVAL_PENDING' || typeof approvalId !== 'string')
+    return { kind: 'denied', code: String(code), reason }
+  const { owner, agent, family, server, tool, args, effectId } = call
+  const kept: Ticket = {
+    approval: approvalId,
+    call: { owner, agent, family, server, tool, args, effectId },
+  }
+  return { kind: 'held', ticket: JSON.stringify(kept), reason }
 }
 
 /** What a model can read of an answer; anything else as JSON. */

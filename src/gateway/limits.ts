@@ -173,6 +173,10 @@ export const INDEX_RECORDS_MAX = 500
 export const KEEP_MS_MIN = 86_400_000
 export const KEEP_SECONDS_MAX = 3_660 * 86_400
 export const KEEP_SIZE_BYTES_MIN = 10_000_000
+/** Requests for approval that one answer to a command lists, and how long one that waits for news of
+ * them may take. */
+export const APPROVALS_TOLD_MAX = 500
+export const APPROVALS_NEWS_MS = 20_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

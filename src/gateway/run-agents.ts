@@ -2,6 +2,7 @@
 // handed in by the composition root, gets the way to the servers behind the gate, and gives back a
 // server like any other.
 
+import type { Approvals } from '../core/approval.ts'
 import type { Door } from '../identity/door.ts'
 import { AgentGate } from './agent-gate.ts'
 import type { GateConfig } from './config.ts'
@@ -30,11 +31,17 @@ export class BuiltinAgents {
   }
 
   /** Only where the configuration has them. Resolves with what ends them. */
-  async start(config: GateConfig, gate: Gate, door: Door): Promise<() => Promise<void>> {
+  async start(
+    config: GateConfig,
+    gate: Gate,
+    door: Door,
+    approvals: Approvals,
+  ): Promise<() => Promise<void>> {
     const isThere = Object.values(config.servers).some(({ kind }) => kind === 'builtin')
     if (!isThere || this.#start === undefined) return async () => {}
     const agentGate = new AgentGate({
       servers: Object.keys(config.servers),
+      approvals,
       callerOf: (owner) => door.callerOf(owner),
       open: (server, link, who, session) => gate.openAgents(server, link, who, session),
     })

@@ -178,7 +178,7 @@ export async function runGate(
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
     const { door, grants } = await openDoor(opening, undo)
-    undo.push(await agents.start(config, gate, door))
+    undo.push(await agents.start(config, gate, door, approvals.engine))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
     const ready = () => readiness(record, policies, freezes)
@@ -188,13 +188,25 @@ export async function runGate(
       gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
     )
     const reached = { ready, reload, metrics, url: () => url }
-    const parts = { config, gate, ledger, freezes, policies, pins, people, grants, door, log }
+    const held = { approvals: approvals.engine }
+    const parts = {
+      config,
+      gate,
+      ledger,
+      freezes,
+      policies,
+      pins,
+      people,
+      grants,
+      door,
+      log,
+      ...held,
+    }
     const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
       ...{ ...parts, key, meter, watch, tools },
       ...{ reload, url: () => url, control: run },
-      approvals: approvals.engine,
     })
     undo.push(() => site?.close())
     const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)

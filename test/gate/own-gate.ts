@@ -4,14 +4,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { agentsFor } from '../../src/cli/agents-builtin.ts'
 import type { Person } from '../../src/core/person.ts'
 import { readConfig } from '../../src/gateway/config.ts'
 import { compileDocuments, readDocuments } from '../../src/gateway/operate/documents.ts'
-import {
-  type RunningGate as Running,
-  type RunOptions,
-  runGate,
-} from '../../src/gateway/run-gate.ts'
+import { type RunningGate as Running, runGate } from '../../src/gateway/run-gate.ts'
+import type { Log } from '../../src/gateway/upstream/upstream.ts'
 import type { GateSpec, RunningGate } from './start-gate.ts'
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
@@ -26,7 +24,7 @@ const gates: OwnGate[] = []
 
 export async function ownGate(
   spec: GateSpec,
-  options: Pick<RunOptions, 'startAgents'> = {},
+  { agents }: { readonly agents?: typeof agentsFor } = {},
 ): Promise<OwnGate> {
   const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   const write = (policy: string): void => writeFileSync(join(folder, 'policy.yaml'), policy)
@@ -38,13 +36,14 @@ export async function ownGate(
   const { compiled } = compileDocuments(readDocuments(config))
   if (compiled === undefined) throw new Error('the policy does not compile')
   const log: string[] = []
+  const say: Log = (_level, message, fields) =>
+    void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const gate = await runGate(config, compiled, {
-    piped: false,
-    log: (_level, message, fields) => void log.push(`${message} ${JSON.stringify(fields ?? {})}`),
-    ...options,
+    ...{ piped: false, log: say },
+    ...(agents === undefined ? {} : { startAgents: agents(config, say) }),
   })
-  const own_ = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
-  const made = { ...own_, write, log, stop: () => gate.stop() }
+  const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
+  const made = { ...parts, write, log, stop: () => gate.stop() }
   gates.push(made)
   return made
 }

@@ -1,6 +1,7 @@
 // What the running gate does for commands: each word of the control channel with the parts it works
 // on. Put together once, when the gate starts.
 
+import type { Approvals } from '../../core/approval.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Door } from '../../identity/door.ts'
@@ -12,6 +13,7 @@ import { policyNames } from '../config-grants.ts'
 import type { Gate } from '../gate.ts'
 import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins } from './accept-pins.ts'
+import { approvalWords } from './approval-commands.ts'
 import { type Command, Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
@@ -31,6 +33,7 @@ export interface CommandParts {
   readonly metrics: MetricsWriter
   readonly pins: Pins
   readonly people: People
+  readonly approvals: Approvals
   readonly grants: Grants
   readonly door: Pick<Door, 'onChange'>
   readonly log: Log
@@ -73,6 +76,7 @@ export function controlOf(parts: CommandParts): Control {
         return applyPolicy(policies, request, prove)
       },
       ...peopleWords(deciding),
+      ...approvalWords(parts.approvals, prove),
       'grant-add': async (request) =>
         addGrant(granting, request, await prove(request, MAY.grants, 'grants add')),
       'grant-revoke': async (request) =>
