@@ -1,0 +1,81 @@
+// A gate, its client and the person who decides in one process, until it is told to die: arguments are
+// the folder, the number of this life, a step n and `before` or `after`. First it finishes whatever an
+// earlier life left. Then a call is held, approved and carried out, and the process kills itself at the
+// nth step that is written: into the store of approvals or the ledger. Without n it only finishes, and
+// prints every request as it stands; with n `0` it goes through and prints the steps.
+
+import { ApprovalEngine } from '../../src/approvals/engine.ts'
+import { Requests } from '../../src/approvals/requests.ts'
+import { Ledger } from '../../src/ledger/ledger.ts'
+import { ADA, ownGate } from '../gate/own-gate.ts'
+import { PlainClient } from '../gate/plain-client.ts'
+import { fixture, until } from '../gate/start-gate.ts'
+
+const [, , folder = '', life = '', position = '', when = 'after'] = process.argv
+const steps: string[] = []
+let isCounting = false
+
+type Work = (...args: unknown[]) => unknown
+
+function counted(owner: object, room: string, names: readonly string[]): void {
+  const methods = owner as Record<string, Work>
+  for (const name of names) {
+    const original = methods[name] as Work
+    methods[name] = function (this: unknown, ...args: unknown[]): unknown {
+      if (!isCounting) return original.apply(this, args)
+      steps.push(`${room}.${name}`)
+      const isTheOne = steps.length === Number(position)
+      const die = (): void => void process.kill(process.pid, 'SIGKILL')
+      if (isTheOne && when === 'before') die()
+      const done = original.apply(this, args)
+      if (!isTheOne) return done
+      // An outcome rides in the next commit: it is there a little later.
+      if (done instanceof Promise) return done.finally(die)
+      if (name === 'outcome') setTimeout(die, 50)
+      else die()
+      return done
+    }
+  }
+}
+
+counted(Requests.prototype, 'requests', ['insert', 'vote', 'approve', 'use', 'release', 'end'])
+counted(Ledger.prototype, 'ledger', ['event', 'intent', 'outcome'])
+counted(ApprovalEngine.prototype, 'engine', ['settled'])
+
+const policy = `
+version: 1
+default: allow
+tools: { office/create_payment: { action: require_approval, approval: { wait: 20s } } }
+`
+const gate = await ownGate({
+  ...{ servers: { office: fixture('office', 'office.log') }, policy, folder },
+})
+const client = await PlainClient.open(gate as never, 'office')
+// The server lists its tools before anything is counted.
+await client.ask('tools/list')
+
+const yes = (id: string) => gate.approvals.decide(id, { verdict: 'approve' }, ADA, 'terminal')
+const find = (amount: number) =>
+  gate.approvals.list({ limit: 1_000 }).find(({ args }) => args === `{"amount":${amount}}`)
+
+async function pay(amount: number): Promise<void> {
+  const answer = client.call('create_payment', { amount })
+  await until(() => find(amount)?.state === 'pending')
+  await yes(find(amount)?.id as string)
+  await answer
+}
+
+// What is left of earlier lives: who was asked decides, and the caller comes back.
+for (const request of gate.approvals.list({ states: ['pending', 'approved'], limit: 1_000 })) {
+  const { amount } = JSON.parse(request.args) as { amount: number }
+  if (request.state === 'pending') await yes(request.id)
+  await client.call('create_payment', { amount })
+}
+if (position !== '') {
+  isCounting = true
+  await pay(Number(life))
+  await until(() => steps.at(-1) === 'ledger.event' && steps.includes('requests.end'))
+  isCounting = false
+  process.stdout.write(`${JSON.stringify(steps)}\n`)
+} else process.stdout.write(`${JSON.stringify(gate.approvals.list({ limit: 1_000 }))}\n`)
+await gate.stop()
