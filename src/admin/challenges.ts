@@ -65,11 +65,11 @@ export class Challenges {
     return this.#passkeys.assertionOptions(rp, digest, person.name)
   }
 
-  /** Who signed in. Throws ApiError or Refused. */
-  async signIn(assertion: unknown, rp: RelyingParty): Promise<Person> {
+  /** The name of who signed in. Throws ApiError or Refused. */
+  async signIn(assertion: unknown, rp: RelyingParty): Promise<string> {
     const { challenge, given } = this.#take(assertion, 'sign-in')
-    const person = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
-    if (given.person === undefined || given.person === person.name) return person
+    const name = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
+    if (given.person === undefined || given.person === name) return name
     throw new ApiError('API_SIGN_IN', `the link is for \`${given.person}\``, 'sign in by yourself')
   }
 
@@ -93,7 +93,7 @@ export class Challenges {
     if (given.person !== person.name || expected !== given.digest)
       throw new ApiError('API_PROOF', 'the passkey was asked for something else', 'begin again')
     const shown = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs()).catch(refuse)
-    if (shown.name === person.name) return shown
+    if (shown === person.name) return { ...person, proof: 'passkey' }
     throw new ApiError('API_PROOF', 'the passkey is of another person', 'sign in as that one')
   }
 

@@ -9,6 +9,8 @@ export const SIGN_INS_MAX = 1_000
 export const CODE_MS = 2 * 60_000
 /** A one-time code for somebody who was added and has nothing yet. */
 export const INVITATION_MS = 24 * 60 * 60_000
+/** How long after signing in elsewhere somebody may add a first passkey. */
+export const GUEST_FRESH_MS = 5 * 60_000
 export const CODES_MAX = 1_000
 /** How long a person may take to touch a key, and how many may be about to. */
 export const CHALLENGE_MS = 2 * 60_000

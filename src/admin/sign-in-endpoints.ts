@@ -8,11 +8,12 @@ import { isObject } from '../core/json.ts'
 import type { Person } from '../core/person.ts'
 import type { Links } from '../identity/links.ts'
 import type { Passkeys, RelyingParty } from '../identity/passkeys.ts'
-import type { People } from '../identity/people.ts'
+import { asPerson, type People } from '../identity/people.ts'
 import type { Challenges } from './challenges.ts'
 import type { LinkTold, Me, SignedIn, SignInWays } from './contract.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
+import { GUEST_FRESH_MS } from './limits.ts'
 import { bearerOf } from './router.ts'
 import type { SignedInAs, SignIns } from './sign-ins.ts'
 
@@ -123,7 +124,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       handle: async ({ body, person, isProven, request }) => {
         const rp = rpOf(request)
         const { label, attestation, pin } = body
-        if (!isProven) await mayAdd(parts, person, pin)
+        if (!isProven) await mayAdd(parts, signIns.who(bearerOf(request)), pin)
         const challenge = challenges.registering(person.name, attestation)
         const given = { attestation, challenge, label }
         const key = await passkeys.register(person.name, rp, given, nowMs())
@@ -146,12 +147,18 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
 }
 
 async function begin(
-  { signIns, challenges, guestOf }: SignInParts,
+  { people, signIns, challenges, guestOf }: SignInParts,
   { code, assertion, jwt }: z.output<typeof SIGN_IN>,
   rp: RelyingParty,
 ): Promise<{ token: string; as: SignedInAs }> {
   if (code !== undefined) return signIns.redeem(code)
-  if (isObject(assertion)) return signIns.begin(await challenges.signIn(assertion, rp))
+  if (isObject(assertion)) {
+    const kept = people.find(await challenges.signIn(assertion, rp))
+    // Who comes from an authorisation server shows its token first: roles are in there.
+    if (kept === undefined)
+      throw new ApiError('API_SIGN_IN', 'this passkey signs nobody in', 'sign in elsewhere first')
+    return signIns.begin(asPerson(kept, 'passkey'))
+  }
   if (jwt === undefined)
     throw new ApiError('API_REQUEST', 'nothing to sign in with', 'send code, assertion or jwt')
   const { person, untilMs } = await guestOf(jwt, rp)
@@ -161,24 +168,19 @@ async function begin(
 /** A page's token alone adds no key: whoever got hold of it would be that person for good. */
 async function mayAdd(
   { people, passkeys, nowMs }: SignInParts,
-  person: Person,
+  { person, sinceMs }: SignedInAs,
   pin: string | undefined,
 ): Promise<void> {
   const kept = people.find(person.name)
-  if (kept === undefined)
-    throw new ApiError(
-      'API_ROLE',
-      'passkeys are for people on the list of approvers',
-      '`sluice approvers add`',
-    )
-  if (kept.pinSetMs !== null) {
+  if (kept !== undefined && kept.pinSetMs !== null) {
     if (pin === undefined)
       throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
     await people.prove({ name: person.name, pin }, nowMs())
     return
   }
-  // Invited, and without anything yet.
-  if (passkeys.listOf(person.name).length === 0) return
+  // Invited, or signed in elsewhere just now, and without anything yet.
+  const isNew = passkeys.listOf(person.name).length === 0
+  if (isNew && (kept !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
 

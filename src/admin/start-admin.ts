@@ -13,10 +13,12 @@ import type { AdminParts, Site } from '../gateway/run-admin.ts'
 import { Links } from '../identity/links.ts'
 import { Passkeys, type RelyingParty } from '../identity/passkeys.ts'
 import { canProve } from '../identity/people.ts'
+import type { Tokens } from '../identity/tokens.ts'
 import { approvalEndpoints } from './approval-endpoints.ts'
 import { Challenges } from './challenges.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
+import { guestOf } from './guests.ts'
 import { CODE_MS, INVITATION_MS } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
@@ -47,13 +49,21 @@ export function startAdmin(
     await record('invited', name, by)
     return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
   }
+  const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
+  let checking: Promise<Tokens> | undefined
+  const tokens = (): Promise<Tokens> => {
+    if (issuers.length === 0)
+      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
+    checking ??= import('../identity/tokens.ts').then(
+      ({ Tokens: Made }) => new Made(issuers, nowMs),
+    )
+    return checking
+  }
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
       ...{ people, passkeys, challenges, signIns, rpOf, nowMs, links: new Links(parts.key) },
-      issuers: [],
-      guestOf: async () => {
-        throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
-      },
+      issuers: issuers.map(({ name, issuer }) => ({ name, issuer })),
+      guestOf: async (jwt, { origin }) => guestOf(issuers, await tokens(), jwt, origin),
       record,
     }),
     ...peopleEndpoints({

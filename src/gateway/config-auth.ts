@@ -1,6 +1,7 @@
 // How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
 // `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
 
+import { ROLES } from '../core/person.ts'
 import { asMap } from '../document/check-shape.ts'
 import { scalar } from '../document/fields.ts'
 import { entry, type Located, type LocatedMap } from '../document/read-document.ts'
@@ -59,6 +60,22 @@ const ISSUER: Shape = {
       doc: 'how many sessions each of them has at once (1)',
     },
     explain: { shape: { kind: 'boolean' }, doc: 'a denial names the rule and what is left' },
+    roles: {
+      shape: {
+        kind: 'object',
+        noun: 'roles',
+        fields: Object.fromEntries(
+          ROLES.map((role) => [
+            role,
+            {
+              shape: { kind: 'list', of: text(256), max: 64 },
+              doc: `groups whose members sign in to the console as ${role}`,
+            },
+          ]),
+        ),
+      },
+      doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
+    },
   },
 }
 
@@ -169,6 +186,12 @@ export function readIssuers(
       algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
       slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
       explain: scalar(node, 'explain') === true,
+      roles: rolesOf(asMap(entry(node, 'roles')), values),
     }
   })
+}
+
+function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {
+  const named = ROLES.map((role) => [role, values.list(entry(node, role))] as const)
+  return Object.fromEntries(named.filter(([, groups]) => groups.length > 0))
 }

@@ -1,6 +1,8 @@
 // An authorisation server whose access tokens the gate takes, as the configuration has it. Apart from
 // what checks tokens (tokens.ts), which commands that only read the configuration need not load.
 
+import type { Role } from '../core/person.ts'
+
 export const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -23,4 +25,6 @@ export interface Issuer {
   readonly algorithms: readonly string[]
   readonly slots: number
   readonly explain: boolean
+  /** Groups whose members may sign in to decide, by role. */
+  readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
 }

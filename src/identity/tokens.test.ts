@@ -50,7 +50,7 @@ beforeEach(() => {
 
 function tokensOf(fields: Partial<Issuer>): Tokens {
   const terms = { policy: 'reader', scopes: ['mcp'], groups: 'roles', slots: 2, explain: true }
-  const corp = { name: 'corp', issuer, ...terms, algorithms: ALGORITHMS, ...fields }
+  const corp = { name: 'corp', issuer, ...terms, algorithms: ALGORITHMS, roles: {}, ...fields }
   return new Tokens([corp], () => nowS * 1_000)
 }
 

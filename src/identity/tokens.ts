@@ -52,7 +52,12 @@ export class Tokens implements TokenCheck {
     this.#nowMs = nowMs
   }
 
-  async check(token: string, audiences: readonly string[]): Promise<Caller> {
+  /** `isStrict`: for these addresses and no other, whatever `audience` says. */
+  async check(
+    token: string,
+    audiences: readonly string[],
+    { isStrict = false }: { readonly isStrict?: boolean } = {},
+  ): Promise<Caller> {
     const key = hash('sha256', token, 'base64url')
     let checked = this.#checked.get(key)
     if (checked === undefined || this.#nowMs() >= checked.untilMs) {
@@ -61,7 +66,7 @@ export class Tokens implements TokenCheck {
       this.#keep(key, checked)
     }
     const { payload, issuer, caller } = checked
-    checkAudience(payload, issuer, audiences)
+    checkAudience(payload, isStrict ? undefined : issuer.audience, audiences)
     checkScopes(payload, issuer)
     return caller
   }
@@ -166,9 +171,13 @@ function isOfKeys({ code }: errors.JOSEError): boolean {
   return ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(code)
 }
 
-function checkAudience({ aud }: JWTPayload, issuer: Issuer, audiences: readonly string[]): void {
+function checkAudience(
+  { aud }: JWTPayload,
+  also: string | undefined,
+  audiences: readonly string[],
+): void {
   const named = typeof aud === 'string' ? [aud] : (aud ?? [])
-  const ours = issuer.audience === undefined ? audiences : [...audiences, issuer.audience]
+  const ours = also === undefined ? audiences : [...audiences, also]
   if (!named.some((one) => ours.includes(one)))
     throw invalid(`the token is for another: its audience is not \`${audiences[0] ?? ''}\``)
 }
