@@ -8,7 +8,7 @@ import { ModelAsker } from './ask-model.ts'
 import type { AgentError } from './errors.ts'
 import type { ModelSettings } from './models.ts'
 import type { AgentRow, EffectRow } from './rows.ts'
-import { type ProgramCallResult, runProgram } from './run-program.ts'
+import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
 import type { Steps } from './step-client.ts'
 import type { Applied } from './stepper.ts'
 import type { GateCall, GateOutcome, ToolGate } from './tool-gate.ts'
@@ -163,7 +163,7 @@ export class Effects {
   }
 
   async #settle(ticket: string, signal: AbortSignal): Promise<GateOutcome> {
-    const outcome = await this.#setting.gate.settle(ticket, signal)
+    const outcome = await orAborted(this.#setting.gate.settle(ticket, signal), signal)
     if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
     return outcome
   }
@@ -176,31 +176,39 @@ export class Effects {
     const { steps, programs, now } = this.#setting
     const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
     const { tools } = (value as { config: { tools: readonly GrantedTool[] } }).config
-    const callTool = (tool: GrantedTool, input: unknown, callId: string, again: boolean) =>
-      this.#callForProgram(agent, effectId, tool, input, callId, again, signal)
+    const waits = new Map<string, string>()
+    const callTool = (call: ProgramCall) =>
+      this.#callForProgram(agent, effectId, call, waits, signal)
     const setting = { agent: agent.id, effectId, code, tools, callTool }
     const { bytes, ...outcome } = await runProgram(setting, programs, steps, signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
   }
 
+  /** `waits` is what the calls of this program are held for. */
   async #callForProgram(
     agent: AgentRow,
     effectId: string,
-    { server, tool }: GrantedTool,
-    input: unknown,
-    callId: string,
-    again: boolean,
+    { tool: { server, tool }, input, callId, again, ticket, held }: ProgramCall,
+    waits: Map<string, string>,
     signal: AbortSignal,
   ): Promise<ProgramCallResult> {
     const refused = notGranted(agent, server, tool)
     if (refused !== undefined) return { error: toText(refused).content }
-    if (again && !(await this.#onlyReads(agent.owner, server, tool)))
+    if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
-    let outcome = await this.#setting.gate.call(callOf(agent, server, tool, input, callId, signal))
+    const { gate } = this.#setting
+    let outcome: GateOutcome =
+      ticket === undefined
+        ? await gate.call(callOf(agent, server, tool, input, callId, signal))
+        : { kind: 'held', ticket, reason: 'it was held before the process ended' }
     if (outcome.kind === 'held') {
-      await this.#waits(agent.id, effectId, waitingFor(server, tool, outcome.reason))
-      outcome = await this.#setting.gate.settle(outcome.ticket, signal)
-      if (!signal.aborted) await this.#waits(agent.id, effectId, '')
+      if (ticket === undefined) await held(outcome.ticket)
+      waits.set(callId, waitingFor(server, tool, outcome.reason))
+      if (ticket === undefined) await this.#waits(agent.id, effectId, waits.get(callId) ?? '')
+      outcome = await this.#settle(outcome.ticket, signal)
+      waits.delete(callId)
+      const [another = ''] = waits.values()
+      if (!signal.aborted) await this.#waits(agent.id, effectId, another)
     }
     if (outcome.kind === 'result' && !outcome.isError)
       return { value: outcome.structured ?? outcome.text }
@@ -212,6 +220,15 @@ export class Effects {
     const found = tools.find((each) => each.server === server && each.name === tool)
     return found?.category === 'Read'
   }
+}
+
+/** A verdict may take days; who no longer waits for it is not kept by it. */
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    promise.then(resolve, reject)
+  })
 }
 
 /** An image from elsewhere may believe it has more than it was given. */

@@ -27,13 +27,19 @@ export interface ProgramSetting {
   readonly effectId: string
   readonly code: string
   readonly tools: readonly GrantedTool[]
-  /** Makes a call; `again` is true where it was begun before and its result was lost. */
-  callTool(
-    tool: GrantedTool,
-    input: unknown,
-    callId: string,
-    again: boolean,
-  ): Promise<ProgramCallResult>
+  callTool(call: ProgramCall): Promise<ProgramCallResult>
+}
+
+export interface ProgramCall {
+  readonly tool: GrantedTool
+  readonly input: unknown
+  readonly callId: string
+  /** It was begun before and its result was lost. */
+  readonly again: boolean
+  /** It is held under this; only the verdict is waited for. */
+  readonly ticket: string | undefined
+  /** Keeps the ticket before anybody waits on it, so that a crash does not lose it. */
+  held(ticket: string): Promise<void>
 }
 
 type Outcome = Omit<Extract<Event, { kind: 'code' }>, 'kind' | 'at' | 'effectId'> & {
@@ -44,6 +50,13 @@ type Noted =
   | { kind: 'start'; at: number }
   | { kind: 'call'; id: number; server: string; tool: string; input: unknown }
   | { kind: 'result'; id: number; at: number; value?: unknown; error?: string }
+
+/** Beside the others: when a call is held does not depend on the program. */
+interface Held {
+  readonly kind: 'held'
+  readonly id: number
+  readonly ticket: string
+}
 
 const said = z.object({
   calls: z
@@ -89,6 +102,9 @@ class Program {
   #leftMs = PROGRAM_TIMEOUT_MS
   #noted: Noted[] = []
   #replayed = 0
+  /** Of its journal, those beside the others included. */
+  #rows = 0
+  readonly #tickets = new Map<number, string>()
 
   constructor(setting: ProgramSetting, programs: Programs, steps: Steps) {
     this.#setting = setting
@@ -100,7 +116,7 @@ class Program {
     const { agent, effectId, code } = this.#setting
     if (code.length > PROGRAM_CODE_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
-    this.#noted = (await this.#steps.programEvents(agent, effectId)).map((text) => JSON.parse(text))
+    await this.#readJournal()
     const start = await this.#note({ kind: 'start', at: Date.now() })
     const files = await this.#steps.allFiles(agent, start.at)
     const packed = packFiles(
@@ -135,6 +151,24 @@ class Program {
     }
   }
 
+  async #readJournal(): Promise<void> {
+    const { agent, effectId } = this.#setting
+    const texts = await this.#steps.programEvents(agent, effectId)
+    this.#rows = texts.length
+    for (const text of texts) {
+      const noted = JSON.parse(text) as Noted | Held
+      if (noted.kind === 'held') this.#tickets.set(noted.id, noted.ticket)
+      else this.#noted.push(noted)
+    }
+  }
+
+  async #append(event: Noted | Held): Promise<void> {
+    const { agent, effectId } = this.#setting
+    const seq = this.#rows
+    this.#rows += 1
+    await this.#steps.appendProgramEvent(agent, effectId, seq, JSON.stringify(event))
+  }
+
   /** In the order of the journal as long as there is one. */
   async #nextResult(open: Map<number, Promise<Extract<Noted, { kind: 'result' }>>>) {
     const noted = this.#noted[this.#replayed]
@@ -161,7 +195,14 @@ class Program {
     const result =
       granted === undefined
         ? { error: `there is no tool ${server}/${tool}` }
-        : await this.#setting.callTool(granted, input, callId, wasNoted)
+        : await this.#setting.callTool({
+            tool: granted,
+            input,
+            callId,
+            again: wasNoted,
+            ticket: this.#tickets.get(id),
+            held: (ticket) => this.#append({ kind: 'held', id, ticket }),
+          })
     this.made.push({ server, tool, isError: result.error !== undefined })
     return { kind: 'result', id, at: Date.now(), ...result }
   }
@@ -175,8 +216,7 @@ class Program {
       this.#replayed += 1
       return before as Each
     }
-    const { agent, effectId } = this.#setting
-    await this.#steps.appendProgramEvent(agent, effectId, this.#replayed, JSON.stringify(event))
+    await this.#append(event)
     this.#noted.push(event)
     this.#replayed += 1
     return event

@@ -338,22 +338,50 @@ describe('run_code', () => {
     },
   )
 
-  test('a held call of a program leaves the agent waiting, and lets it go on', LONG, async () => {
-    const program = `await tools.count.write({ fate: 'hold' }); return await tools.count.slow({})`
-    const name = script([code(program), { text: 'done' }])
-    const { id } = await service.create('me', { model: name, tools: ['count/*'] })
-    const before = door.held.length
-    const answer = service.prompt('me', id, { input: 'go' })
-    const state = async () => (await service.steps.standing('me', id, Date.now())).agent.state
-    await vi.waitFor(async () => expect(await state()).toBe('waiting'), LONG)
-    expect(lines(log)).toEqual([])
-    door.decide(door.held[before] ?? '', true)
-    expect(await answer).toMatchObject({ response: 'done' })
-    expect(lines(log).map(({ name: tool }) => tool)).toEqual(['write', 'slow'])
-    const history = await service.steps.history('me', id, 1, null)
-    const waits = history.filter(({ kind }) => kind === 'waiting').map(({ event }) => event.on)
-    expect(waits).toEqual([expect.stringContaining('count/write'), ''])
-  })
+  test(
+    'held calls of a program keep their tickets over a restart, and let it go on',
+    LONG,
+    async () => {
+      const program = `
+      const held = (n) => tools.count.write({ fate: 'hold', n }).catch((error) => 'no')
+      const both = await Promise.all([held(1), held(2)])
+      return [...both, await tools.count.slow({})]`
+      const directory = join(scratch, 'held')
+      const models = settingsOf({}, { scripts })
+      const before = door.held.length
+      let own = await Service.start({ directory, models, gate: door })
+      const { id } = await own.create('me', {
+        model: script([code(program), { text: 'done' }]),
+        tools: ['count/*'],
+      })
+      const cutOff = own.prompt('me', id, { input: 'go', waitMs: 0 })
+      const agent = async () => (await own.steps.standing('me', id, Date.now())).agent
+      await vi.waitFor(() => expect(door.held.length).toBe(before + 2), LONG)
+      await vi.waitFor(async () => expect((await agent()).state).toBe('waiting'), LONG)
+      await cutOff
+      await own.close()
+      own = await Service.start({ directory, models, gate: door })
+      expect(await agent()).toMatchObject({ state: 'waiting' })
+      expect(lines(log)).toEqual([])
+      door.decide(door.held[before] ?? '', true)
+      await vi.waitFor(() => expect(lines(log)).toHaveLength(1), LONG)
+      // One verdict is still missing.
+      expect(await agent()).toMatchObject({ state: 'waiting' })
+      door.decide(door.held[before + 1] ?? '', false)
+      expect(await own.wait('me', id, undefined)).toMatchObject({ response: 'done' })
+      expect(door.held.length).toBe(before + 2)
+      expect(lines(log).map(({ name: tool }) => tool)).toEqual(['write', 'slow'])
+      const history = await own.steps.history('me', id, 1, null)
+      const waits = history.filter(({ kind }) => kind === 'waiting').map(({ event }) => event.on)
+      expect(waits.at(0)).toContain('count/write')
+      expect(waits.at(-1)).toBe('')
+      const ended = history.find(({ kind }) => kind === 'code')
+      expect(String(ended?.event.content)).toContain(
+        '["write {\\"fate\\":\\"hold\\",\\"n\\":1}","no","slow {}"]',
+      )
+      await own.close()
+    },
+  )
 
   test('one that fails keeps nothing it wrote, and its calls stand', LONG, async () => {
     const program = `files.write('x', '1'); await tools.count.write({}); throw new Error('no luck')`

@@ -64,12 +64,14 @@ export async function standInGate(
       verdicts.set(ticket, new Promise((decide) => waiting.set(ticket, { call, decide })))
       return { kind: 'held', ticket, reason: 'a person has to say yes' }
     },
-    settle: async (ticket) => {
+    settle: async (ticket, signal) => {
       const verdict = verdicts.get(ticket)
       const call = waiting.get(ticket)?.call
       if (verdict === undefined || call === undefined)
         return { kind: 'unknown', reason: 'nobody knows the ticket' }
-      if (!(await verdict)) return { kind: 'denied', code: 'DENIED', reason: 'a person said no' }
+      const isApproved = await verdict
+      if (signal.aborted) return { kind: 'unknown', reason: 'nobody waits for it any more' }
+      if (!isApproved) return { kind: 'denied', code: 'DENIED', reason: 'a person said no' }
       return forward(call)
     },
     decide: (ticket, approved) => waiting.get(ticket)?.decide(approved),
