@@ -296,20 +296,25 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_history',
-    ["An agent's history", 'What happened, event by event: prompts, turns, calls, results, usage.'],
+    [
+      "An agent's history",
+      'What happened, event by event: prompts, turns, calls, results, usage; from the first that is kept.',
+    ],
     'Read',
     z.strictObject({ agentId, from: z.int().min(1).optional(), to: z.int().min(1).optional() }),
     z.strictObject({
       agentId: text,
       events: z.array(z.looseObject({ seq: count, at: text, kind: text, turn: count })),
       nextCursor: count.nullable(),
+      startsAt: count,
     }),
     async ({ agentId: id, from = 1, to }, { service, owner }) => {
+      const startsAt = await service.steps.historyStart(owner, id)
       const entries = await service.steps.history(owner, id, from, to ?? null)
       const last = entries.at(-1)
       const { agent } = await service.steps.standing(owner, id, Date.now())
       const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
-      return { agentId: id, events: entries.map(historyView), nextCursor }
+      return { agentId: id, events: entries.map(historyView), nextCursor, startsAt }
     },
   ),
   tool(

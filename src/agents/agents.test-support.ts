@@ -7,6 +7,7 @@ import { type Image, openImage } from '../sandbox/image.ts'
 import { loadImage } from '../sandbox/load-image.ts'
 import type { NewAgent } from './journal.ts'
 import { Operations } from './operations.ts'
+import type { HistoryKept } from './retention.ts'
 import { Stepper } from './stepper.ts'
 
 export const LIMITS: Limits = {
@@ -50,9 +51,9 @@ export class Bench {
   readonly operations: Operations
   #now = 1_000_000
 
-  constructor(directory: string, from: Image) {
+  constructor(directory: string, from: Image, kept?: HistoryKept) {
     this.directory = directory
-    this.stepper = new Stepper(directory, from)
+    this.stepper = new Stepper(directory, from, kept)
     this.operations = new Operations(this.stepper)
   }
 

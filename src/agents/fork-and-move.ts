@@ -28,7 +28,10 @@ export function forkAgent(
     throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
   const seq = turn === null ? agent.seq : journal.seqOfTurn(agent.key, turn)
   if (seq === undefined)
-    throw new AgentError('AGENT_INPUT', `\`${agent.id}\` has no turn ${turn} in its journal`)
+    throw new AgentError(
+      'AGENT_INPUT',
+      `\`${agent.id}\` has no turn ${turn} in its journal, which starts at event ${journal.historyStart(agent)}`,
+    )
   // The checkpoint is what all forks share.
   if (turn === null) residents.checkpoint(agent)
   const instance = residents.at(agent, seq)

@@ -27,6 +27,8 @@ export interface NewAgent {
   readonly price: Price | null
 }
 
+const SIZES_AT_ONCE = 200
+
 type Alike = Omit<NewAgent, 'id' | 'limits' | 'price'> & { readonly family: number }
 
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
@@ -206,6 +208,52 @@ export class Journal {
       event.answer,
       nonce,
     )
+    // In characters where it is text: an estimate, for how much history is kept.
+    const size = event.event.length + (event.bytes?.length ?? 0)
+    this.run('UPDATE agents SET journal_bytes = journal_bytes + ? WHERE agent = ?', size, key)
+  }
+
+  journalBytes(key: number): number {
+    return Number(this.get('SELECT journal_bytes AS n FROM agents WHERE agent = ?', key)?.n ?? 0)
+  }
+
+  /** The events up to one, oldest first, by time and size; read as they are asked for. */
+  *sizes(key: number, until: number): Generator<{ seq: number; at: number; size: number }> {
+    const sql = `SELECT seq, at, octet_length(event) + coalesce(octet_length(bytes), 0) AS size
+      FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+    for (let after = 0; ; ) {
+      const rows = this.all(sql, key, after, until, SIZES_AT_ONCE)
+      for (const row of rows) yield row as { seq: number; at: number; size: number }
+      if (rows.length < SIZES_AT_ONCE) return
+      after = Number(rows.at(-1)?.seq)
+    }
+  }
+
+  /** From where on the history is there. */
+  historyStart({ key, seq }: AgentRow): number {
+    const row = this.get('SELECT min(seq) AS seq FROM events WHERE agent = ?', key)
+    return typeof row?.seq === 'number' ? row.seq : seq + 1
+  }
+
+  /** Events until a checkpoint go, and what only they needed; the newest run stays. */
+  dropHistory(key: number, base: number): void {
+    this.transact(() => {
+      const events = 'FROM events WHERE agent = ? AND seq <= ?'
+      const size = 'octet_length(event) + coalesce(octet_length(bytes), 0)'
+      const gone = this.get(`SELECT sum(${size}) AS n, max(at) AS at ${events}`, key, base)
+      if (typeof gone?.at !== 'number') return
+      this.run(`DELETE ${events}`, key, base)
+      this.memories.drop(key, 0, base - 1)
+      this.run(
+        `DELETE FROM runs WHERE agent = ? AND result IS NOT NULL AND started_at < ?
+         AND run < (SELECT max(run) FROM runs WHERE agent = ?)`,
+        key,
+        gone.at,
+        key,
+      )
+      const sql = 'UPDATE agents SET journal_bytes = max(0, journal_bytes - ?) WHERE agent = ?'
+      this.run(sql, Number(gone.n), key)
+    })
   }
 
   /** The first event of many agents that differ in nothing but their own name. */

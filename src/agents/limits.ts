@@ -38,6 +38,12 @@ export const CHILDREN_MAX = 1_000
 export const LIST_PAGE_MAX = 100
 export const HISTORY_PAGE_MAX = 200
 export const HISTORY_PAGE_LENGTH = 4 * 1_048_576
+/** Events of one agent that are kept unless said otherwise, and how many of the newest always are. */
+export const HISTORY_MEGABYTES_DEFAULT = 64
+export const HISTORY_EVENTS_MIN = 16
+/** Agents looked at in one pause for events that are too old, and how often all of them are. */
+export const SWEEP_AGENTS = 50
+export const SWEEP_EVERY_MS = 6 * 3_600_000
 /** A limit of time that could not be told to its agent is tried again after this. */
 export const WAKE_AGAIN_MS = 60_000
 /** Model calls at once, of all agents; the others wait their turn. */

@@ -115,6 +115,13 @@ export class Memories {
     return Number(this.#database.get(sql, key)?.seq ?? 0)
   }
 
+  /** The newest at this event or before it. */
+  checkpointBefore(key: number, seq: number): number | undefined {
+    const sql = 'SELECT max(seq) AS seq FROM checkpoints WHERE agent = ? AND seq <= ?'
+    const found = this.#database.get(sql, key, seq)?.seq
+    return typeof found === 'number' ? found : undefined
+  }
+
   /** The row of a memory that a checkpoint has, so that a fork can share it. */
   memoryOf(key: number, seq: number): number | undefined {
     const sql = 'SELECT memory FROM checkpoints WHERE agent = ? AND seq = ?'

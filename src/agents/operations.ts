@@ -115,10 +115,16 @@ export class Operations {
   history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
     const agent = this.#stepper.find(owner, id)
     const { journal } = this.#stepper
-    const until = journal.pageEnd(agent.key, from, to ?? agent.seq)
+    const first = Math.max(from, journal.historyStart(agent))
+    const until = journal.pageEnd(agent.key, first, to ?? agent.seq)
     return journal
-      .events(agent.key, from - 1, until)
+      .events(agent.key, first - 1, until)
       .map(({ seq, at, kind, turn, event }) => ({ seq, at, kind, turn, event: JSON.parse(event) }))
+  }
+
+  /** The first event that is still there. */
+  historyStart(owner: string, id: string): number {
+    return this.#stepper.journal.historyStart(this.#stepper.find(owner, id))
   }
 
   /** Effects that have no result, as after a crash. */

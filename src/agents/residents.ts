@@ -18,6 +18,7 @@ import {
   REPLAY_EVENTS_MAX,
 } from './limits.ts'
 import { ResidentSet } from './resident-set.ts'
+import type { Retention } from './retention.ts'
 
 /** What waking needs of an agent. */
 export interface Place {
@@ -63,14 +64,16 @@ export function hashAnswer(text: string): Buffer {
 
 export class Residents {
   readonly #journal: Journal
+  readonly #retention: Retention
   readonly #images = new Map<string, { image: Image; pool: Pool }>()
   readonly #residents = new ResidentSet<Resident>()
   #last: Instance | undefined
   /** What a memory was before it was asked something; one at a time. */
   #scratch: Buffer | undefined
 
-  constructor(journal: Journal, image: Image) {
+  constructor(journal: Journal, image: Image, retention: Retention) {
     this.#journal = journal
+    this.#retention = retention
     this.#images.set(image.hash, { image, pool: new Pool(image) })
   }
 
@@ -154,6 +157,7 @@ export class Residents {
     const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
     const pool = this.#pool(checkpoint?.image ?? place.image)
     const instance = pool.take(checkpoint?.memory)
+    let last = checkpoint?.seq ?? 0
     for (const row of this.#journal.events(place.key, checkpoint?.seq ?? 0, seq)) {
       const call = {
         operation: 'step',
@@ -164,7 +168,11 @@ export class Residents {
       const { text } = instance.call(call, LIMITS)
       if (row.answer !== null && !hashAnswer(text).equals(row.answer))
         throw new AgentError('AGENT_DAMAGED', `event ${row.seq} of the agent does not replay`)
+      if (row.seq !== last + 1) break
+      last = row.seq
     }
+    if (last !== seq)
+      throw new AgentError('AGENT_DAMAGED', `event ${last + 1} of the agent is not there any more`)
     return instance
   }
 
@@ -244,6 +252,7 @@ export class Residents {
       const { memories } = this.#journal
       memories.putCheckpoint(key, resident.seq, image, memories.put(memory, answers))
       memories.thin(key, CHECKPOINT_EVENTS)
+      this.#retention.trim(key, resident.seq, Date.now())
     })
     resident.checkpointSeq = resident.seq
     resident.bytesSince = 0

@@ -134,4 +134,11 @@ export const MIGRATIONS: readonly Migration[] = [
     forked TEXT
   );
   `,
+  `
+  -- What the events of an agent take, so that nobody has to add it up.
+  ALTER TABLE agents ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE agents SET journal_bytes = (
+    SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(bytes), 0)), 0)
+    FROM events e WHERE e.agent = agents.agent);
+  `,
 ]

@@ -3,14 +3,12 @@
 // who that is was decided by whoever connects it. Used over stdio and, in the gate, in process.
 
 import { McpServer, ResourceTemplate, SdkError } from '@modelcontextprotocol/server'
-import { AGENT_TOOLS } from './agent-tools.ts'
+import { TOOLS } from './all-tools.ts'
 import { Gallery } from './gallery.ts'
-import { GALLERY_TOOLS } from './gallery-tools.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
 import type { Progress } from './run-watch.ts'
 import type { Service } from './service.ts'
-import type { Category, ToolEntry } from './tool-table.ts'
-import { TRANSFER_TOOLS } from './transfer-tools.ts'
+import type { Category } from './tool-table.ts'
 import { todoView } from './views.ts'
 
 export interface Caller {
@@ -19,8 +17,6 @@ export interface Caller {
   /** Set where the caller is an agent itself: what it makes joins its family. */
   readonly agent?: string
 }
-
-export const TOOLS: readonly ToolEntry[] = [...AGENT_TOOLS, ...TRANSFER_TOOLS, ...GALLERY_TOOLS]
 
 /** Array elements and members in the arguments of one call. */
 const INPUT_ELEMENTS_MAX = 200_000

@@ -22,12 +22,14 @@ import { installationKey } from './installation-key.ts'
 import {
   CODE_THREADS,
   DEPTH_MAX,
+  HISTORY_MEGABYTES_DEFAULT,
   PROMPT_LENGTH_MAX,
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from './limits.ts'
 import { checkModel, type ModelSettings } from './models.ts'
 import { packFiles } from './pack-files.ts'
+import type { HistoryKept } from './retention.ts'
 import type { AgentRow } from './rows.ts'
 import { type Outcome, type Progress, RunWatch } from './run-watch.ts'
 import { type StepThread, startStepThread } from './step-client.ts'
@@ -44,6 +46,8 @@ export interface ServiceOptions {
   readonly resume?: 'auto' | 'ask'
   /** Public keys (hex) whose memories are taken in, beside this installation's. */
   readonly trusted?: readonly string[]
+  /** How much of what agents did is kept; their state always is. */
+  readonly history?: { readonly days?: number; readonly megabytes?: number }
   readonly warn?: (message: string) => void
 }
 
@@ -91,7 +95,8 @@ export class Service {
     this.#options = options
     this.#key = installationKey(directory)
     this.#image = sha256(core)
-    this.#thread = startStepThread({ directory, image: core }, Date.now())
+    const history = keptOf(options.history)
+    this.#thread = startStepThread({ directory, image: core, history }, Date.now())
     this.#programs = new Programs(program, CODE_THREADS)
     this.#effects = new Effects({
       steps: this.steps,
@@ -339,5 +344,12 @@ export class Service {
     this.#runs += 1
     const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
     return `run_${order}_${randomBytes(4).toString('hex')}`
+  }
+}
+
+function keptOf({ days, megabytes }: NonNullable<ServiceOptions['history']> = {}): HistoryKept {
+  return {
+    ageMs: days === undefined ? null : days * 86_400_000,
+    bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,
   }
 }

@@ -4,18 +4,20 @@
 
 import { openImage } from '../sandbox/image.ts'
 import { serveThread, threadData } from '../sandbox/thread-port.ts'
-import { TIDY_PAUSE_MS } from './limits.ts'
+import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from './limits.ts'
 import { Operations } from './operations.ts'
+import type { HistoryKept } from './retention.ts'
 import { packAnswer, readRequest, type StepRequest } from './step-words.ts'
 import { Stepper } from './stepper.ts'
 
 export interface StepThreadData {
   readonly directory: string
   readonly image: Uint8Array<ArrayBuffer>
+  readonly history?: HistoryKept | undefined
 }
 
-const { directory, image } = threadData<StepThreadData>()
-const stepper = new Stepper(directory, openImage(image))
+const { directory, image, history } = threadData<StepThreadData>()
+const stepper = new Stepper(directory, openImage(image), history)
 const operations = new Operations(stepper)
 
 /** Of these the next gains from a memory that is ready for it. */
@@ -42,7 +44,12 @@ function tidy(): void {
     isAsked = false
     return
   }
+  if (stepper.tidy(Date.now())) return
   clearInterval(pause)
   pause = undefined
-  stepper.tidy()
 }
+
+// Also where nobody has asked for anything in a long time.
+setInterval(() => {
+  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+}, SWEEP_EVERY_MS).unref()

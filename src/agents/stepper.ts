@@ -10,8 +10,9 @@ import { checkStep } from './check-step.ts'
 import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
 import { AgentError, toAgentError } from './errors.ts'
 import { Journal, type NewAgent } from './journal.ts'
-import { AGENTS_PER_OWNER_MAX, OWN_EVENTS_AGENTS_MAX } from './limits.ts'
+import { AGENTS_PER_OWNER_MAX, HISTORY_MEGABYTES_DEFAULT, OWN_EVENTS_AGENTS_MAX } from './limits.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
+import { type HistoryKept, Retention } from './retention.ts'
 import type { AgentRow, HostStop } from './rows.ts'
 
 export interface Applied extends Footing {
@@ -24,18 +25,22 @@ export interface Answered {
   readonly content: Uint8Array | undefined
 }
 
+const KEPT: HistoryKept = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT * 1_048_576 }
+
 export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
   readonly image: Image
+  readonly #retention: Retention
   /** Agents to which this stepper has committed an event itself. */
   readonly #own = new Set<number>()
 
-  constructor(directory: string, image: Image) {
+  constructor(directory: string, image: Image, kept: HistoryKept = KEPT) {
     this.journal = new Journal(directory)
     this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
-    this.residents = new Residents(this.journal, image)
+    this.#retention = new Retention(this.journal, kept)
+    this.residents = new Residents(this.journal, image, this.#retention)
   }
 
   close(): void {
@@ -43,11 +48,12 @@ export class Stepper {
     this.journal.close()
   }
 
-  /** What can be done while nobody waits. */
-  tidy(): void {
-    if (!this.journal.database.isOpen) return
+  /** What can be done while nobody waits; true where there is more. */
+  tidy(nowMs: number): boolean {
+    if (!this.journal.database.isOpen) return false
     this.residents.tidy()
     this.journal.tidy()
+    return this.#retention.sweep(nowMs)
   }
 
   /** `owner` null is the house itself. Somebody else's agent is as unknown as one that never was. */

@@ -19,7 +19,7 @@ export function agentsFor(
   return async (gate) => {
     const { Service } = await import('../agents/service.ts')
     const { createAgentsServer } = await import('../agents/server.ts')
-    const { models, resume } = config
+    const { models, prices, resume, history } = config
     const keys = Object.entries(models).flatMap(([name, { key }]) =>
       key === undefined ? [] : [[keyName(name), key] as const],
     )
@@ -31,11 +31,12 @@ export function agentsFor(
       directory: config.data,
       gate,
       resume,
+      history,
       models: {
         environment: { ...process.env, ...Object.fromEntries(keys) },
         providers: Object.fromEntries(providers),
         scripts: resolve(config.data, 'scripts'),
-        prices: {},
+        prices: toPrices(prices),
       },
       warn: (message) => log('warn', message),
     })
@@ -55,6 +56,14 @@ export function agentsFor(
       close: () => service.close(),
     }
   }
+}
+
+/** A million tokens for so much is one token for as many millionths. */
+function toPrices(prices: GateConfig['prices']) {
+  const entries = Object.entries(prices).map(
+    ([model, { input, output }]) => [model, { inputMicros: input, outputMicros: output }] as const,
+  )
+  return Object.fromEntries(entries)
 }
 
 const keyName = (provider: string): string => `SLUICE_MODEL_${provider.toUpperCase()}_KEY`

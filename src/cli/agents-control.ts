@@ -3,9 +3,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { AgentRow } from '../agents/rows.ts'
-import type { Service } from '../agents/service.ts'
-import { type AgentsOptions, addAgentsOptions, OWNER, withAgents } from './agents-source.ts'
+import {
+  type AgentsDoor,
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  OWNER,
+  withAgents,
+} from './agents-source.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { Output, printable } from './output.ts'
@@ -20,32 +25,48 @@ interface ControlOptions extends AgentsOptions {
   readonly keepSecrets?: boolean
 }
 
+type Standing = Pick<AgentView, 'id' | 'state'>
+
+interface ExportView {
+  readonly bundle?: string
+  readonly secrets: readonly {
+    readonly kind: string
+    readonly where: string
+    readonly count: number
+  }[]
+}
+
 export function addAgentsControl(parent: Command, answer: Answer): void {
-  add(parent, answer, 'stop', 'stop an agent', async (service, agent, { reason }) => [
-    await service.stop(OWNER, agent, reason ?? 'asked to stop'),
-  ]).option('--reason <text>', 'why')
-  add(parent, answer, 'resume', 'lift a stop', async (service, agent, { maxTurns }) => [
-    await service.resume(
-      OWNER,
-      agent,
-      maxTurns === undefined ? {} : { maxTurns: readNumber('--max-turns', maxTurns) },
-    ),
-  ]).option('--max-turns <n>', 'a higher limit')
-  add(parent, answer, 'fork', 'copies that go their own way', async (service, agent, options) =>
-    service.fork(
-      OWNER,
-      agent,
-      options.count === undefined ? 1 : readNumber('--count', options.count),
-      options.at === undefined ? null : readNumber('--at', options.at),
-    ),
-  )
+  add(parent, answer, 'stop', 'stop an agent', async (agents, agentId, { reason }) => {
+    await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
+    return [await stateOf(agents, agentId)]
+  }).option('--reason <text>', 'why')
+  add(parent, answer, 'resume', 'lift a stop', async (agents, agentId, { maxTurns }) => {
+    const limits = maxTurns === undefined ? {} : { maxTurns: readNumber('--max-turns', maxTurns) }
+    await agents.call('wasm_agent_resume', { agentId, limits })
+    return [await stateOf(agents, agentId)]
+  }).option('--max-turns <n>', 'a higher limit')
+  add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
+    const { agents: forks } = await agents.call<{ agents: AgentView[] }>('wasm_agent_fork', {
+      agentId,
+      ...(options.count === undefined ? {} : { count: readNumber('--count', options.count) }),
+      ...(options.at === undefined ? {} : { at: readNumber('--at', options.at) }),
+    })
+    return forks
+  })
     .option('--count <n>', 'how many')
     .option('--at <turn>', 'as it was after this turn')
-  add(parent, answer, 'upgrade', 'move to the core of this version', async (service, agent) => [
-    await service.steps.move(OWNER, agent, Date.now()),
-  ])
-  add(parent, answer, 'rm', 'remove an agent and all of it', async (service, agent) => {
-    await service.terminate(OWNER, agent)
+  add(parent, answer, 'upgrade', 'move to the core of this version', async (agents, agentId) => {
+    if (agents.service === undefined)
+      throw new CliError(
+        'CLI_AGENTS',
+        'a gate runs these agents',
+        'an agent moves by itself at its next prompt',
+      )
+    return [await agents.service.steps.move(OWNER, agentId, Date.now())]
+  })
+  add(parent, answer, 'rm', 'remove an agent and all of it', async (agents, agentId) => {
+    await agents.call('wasm_agent_terminate', { agentId })
     return []
   })
 }
@@ -55,21 +76,32 @@ function add(
   answer: Answer,
   name: string,
   description: string,
-  work: (service: Service, agent: string, options: ControlOptions) => Promise<AgentRow[]>,
+  work: (
+    agents: AgentsDoor,
+    agentId: string,
+    options: ControlOptions,
+  ) => Promise<readonly Standing[]>,
 ): Command {
   return addAgentsOptions(parent.command(`${name} <agent>`))
     .description(description)
     .option('--json', 'answer as JSON')
-    .action(async (agent: string, options: ControlOptions) => {
+    .action(async (agentId: string, options: ControlOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (service) => {
-        const { agentView } = await import('../agents/views.ts')
-        const agents = (await work(service, agent, options)).map(agentView)
+      await withAgents(options, async (door) => {
+        const found = await work(door, agentId, options)
+        const agents = found.map(({ id, state }) => ({ id, state }))
         output.value({ success: true, agents })
         for (const { id, state } of agents) output.line(`${id} ${state}`)
       })
       answer(0)
     })
+}
+
+async function stateOf(agents: AgentsDoor, agentId: string): Promise<Standing> {
+  const { isStopped } = await agents.call<{ isStopped: boolean }>('wasm_agent_is_stopped', {
+    agentId,
+  })
+  return { id: agentId, state: isStopped ? 'stopped' : 'idle' }
 }
 
 export function addAgentsExport(parent: Command, answer: Answer): void {
@@ -78,11 +110,12 @@ export function addAgentsExport(parent: Command, answer: Answer): void {
     .option('--out <file>', 'into a file instead of stdout')
     .option('--bundle', 'with its exact memory, signed')
     .option('--keep-secrets', 'do not replace secrets that are found')
-    .action(async (agent: string, options: ControlOptions) => {
-      await withAgents(options, async (service) => {
+    .action(async (agentId: string, options: ControlOptions) => {
+      await withAgents(options, async (agents) => {
         const format = options.bundle === true ? 'bundle' : 'json'
         const secrets = options.keepSecrets === true ? 'keep' : 'redact'
-        const { exported, bundle } = await service.export(OWNER, agent, format, secrets)
+        const given = { agentId, format, secrets }
+        const { bundle, ...exported } = await agents.call<ExportView>('wasm_agent_export', given)
         for (const { kind, where, count } of exported.secrets)
           process.stderr.write(
             `${secrets === 'keep' ? 'kept' : 'replaced'}: ${count} ${kind} in ${printable(where)}\n`,
@@ -105,12 +138,13 @@ export function addAgentsImport(parent: Command, answer: Answer): void {
     .action(async (file: string, options: AgentsOptions) => {
       const output = new Output(options)
       const bytes = readBytes(file)
-      await withAgents(options, async (service) => {
-        const { agentView } = await import('../agents/views.ts')
-        const isJson = bytes[0] === 0x7b
-        const given = bytes.toString(isJson ? 'utf8' : 'base64')
-        const { agent, restored } = await service.import(OWNER, given)
-        output.value({ success: true, agent: agentView(agent), restored })
+      await withAgents(options, async (agents) => {
+        const bundle = bytes.toString(bytes[0] === 0x7b ? 'utf8' : 'base64')
+        const { agent, restored } = await agents.call<{ agent: AgentView; restored: string }>(
+          'wasm_agent_import',
+          { bundle },
+        )
+        output.value({ success: true, agent, restored })
         output.line(`${agent.id} restored from ${restored === 'memory' ? 'its memory' : 'JSON'}`)
       })
       answer(0)

@@ -4,8 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import type { Service } from '../agents/service.ts'
-import { type AgentsOptions, addAgentsOptions, OWNER, withAgents } from './agents-source.ts'
+import {
+  type AgentsDoor,
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  withAgents,
+} from './agents-source.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { Output, printable } from './output.ts'
@@ -34,20 +39,15 @@ export function addAgentsCreate(parent: Command, answer: Answer): void {
     .option('--json', 'answer as JSON')
     .action(async (options: CreateOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (service) => {
-        const { Gallery } = await import('../agents/gallery.ts')
-        const { agentView } = await import('../agents/views.ts')
+      await withAgents(options, async (agents) => {
         const given = {
+          ...(options.template === undefined ? {} : { template: options.template }),
           ...(options.model === undefined ? {} : { model: options.model }),
           ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
           ...(options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }),
           files: Object.fromEntries(options.file.map(readFile)),
         }
-        const filled =
-          options.template === undefined
-            ? given
-            : await new Gallery(service.steps).fill(OWNER, options.template, given)
-        const agent = agentView(await service.create(OWNER, filled))
+        const { agent } = await agents.call<{ agent: AgentView }>('wasm_agent_create', given)
         output.value({ success: true, agent })
         output.line(agent.id)
       })
@@ -61,53 +61,58 @@ export function addAgentsPrompt(parent: Command, answer: Answer): void {
     .option('--max-turns <n>', 'turns of this run')
     .option('--json', 'answer as JSON')
     .action(async (agent: string, text: string, options: PromptOptions) => {
-      const code = await withAgents(options, (service) => prompt(service, agent, text, options))
+      const code = await withAgents(options, (agents) => prompt(agents, agent, text, options))
       answer(code)
     })
 }
 
 async function prompt(
-  service: Service,
-  id: string,
+  agents: AgentsDoor,
+  agentId: string,
   input: string,
   options: PromptOptions,
 ): Promise<0 | 1> {
   const output = new Output(options)
-  const { promptView } = await import('../agents/views.ts')
   let drawn = ''
   const draw = async (): Promise<void> => {
-    const { value } = await service.ask<{ content: string; status: string }[]>(OWNER, id, {
-      ask: 'todos',
-    })
-    const list = value.map(({ content, status }) => `  ${MARKS[status]} ${printable(content)}`)
+    const { todos } = await agents.call<TodosView>('wasm_agent_todos', { agentId })
+    const list = todos.map(({ content, status }) => `  ${MARKS[status]} ${printable(content)}`)
     if (list.join('\n') !== drawn && list.length > 0) output.remark(list.join('\n'))
     drawn = list.join('\n')
   }
-  const maxTurns = options.maxTurns === undefined ? undefined : readTurns(options.maxTurns)
   let drawing = Promise.resolve()
   const cancel = new AbortController()
   process.once('SIGINT', () => cancel.abort())
-  const first = await service.prompt(
-    OWNER,
-    id,
-    { input, maxTurns },
-    ({ turn, message }) => {
-      output.remark(`turn ${turn}: ${printable(message)}`)
+  const watch = {
+    signal: cancel.signal,
+    onProgress: (message: string): void => {
+      output.remark(printable(message))
       drawing = drawing.then(draw).catch(() => undefined)
     },
-    cancel.signal,
-  )
-  let last = first
-  while (last.state === 'running') last = await service.wait(OWNER, id, last.runId)
-  await drawing
-  const view = promptView(last)
-  output.value(view)
-  if (last.state === 'ended') {
-    if (last.response !== '') output.line(printableLines(last.response))
-    if (last.stop.reason !== 'answered')
-      output.remark(`stopped: ${last.stop.reason} ${printable(last.stop.detail)}`)
   }
-  return last.state === 'ended' && last.stop.reason === 'answered' ? 0 : 1
+  const maxTurns = options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }
+  const given = { agentId, input, ...maxTurns }
+  let view = await agents.call<PromptView>('wasm_agent_prompt', given, watch)
+  while (view.stop === undefined && !cancel.signal.aborted)
+    view = await agents.call('wasm_agent_wait', { agentId, runId: view.runId }, watch)
+  await drawing
+  output.value(view)
+  const { response = '', stop } = view
+  if (response !== '') output.line(printableLines(response))
+  if (stop !== undefined && stop.reason !== 'answered')
+    output.remark(`stopped: ${stop.reason} ${printable(stop.detail)}`)
+  return stop?.reason === 'answered' ? 0 : 1
+}
+
+interface TodosView {
+  readonly todos: readonly { readonly content: string; readonly status: string }[]
+}
+
+/** Without `stop` it goes on. */
+interface PromptView {
+  readonly response?: string
+  readonly stop?: { readonly reason: string; readonly detail: string }
+  readonly runId?: string
 }
 
 const MARKS: Readonly<Record<string, string>> = {

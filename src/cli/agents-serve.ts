@@ -4,7 +4,7 @@
 
 import type { Command } from 'commander'
 import { ownVersion } from '../gateway/own-version.ts'
-import { type AgentsOptions, addAgentsOptions, OWNER, withAgents } from './agents-source.ts'
+import { type AgentsOptions, addAgentsOptions, OWNER, withService } from './agents-source.ts'
 import type { Answer } from './answer.ts'
 
 const EXAMPLES = `
@@ -17,7 +17,7 @@ export function addAgentsServe(parent: Command, answer: Answer): void {
     .description('the agents as an MCP server over stdio')
     .addHelpText('after', EXAMPLES)
     .action(async (options: AgentsOptions) => {
-      await withAgents(options, async (service) => {
+      await withService(options, async (service) => {
         const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
         const { createAgentsServer } = await import('../agents/server.ts')
         const version = ownVersion()

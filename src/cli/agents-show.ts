@@ -2,12 +2,41 @@
 // same as the MCP tools answer.
 
 import type { Command } from 'commander'
-import { type AgentsOptions, addAgentsOptions, OWNER, withAgents } from './agents-source.ts'
+import {
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  withAgents,
+} from './agents-source.ts'
 import type { Answer } from './answer.ts'
 import { Output, printable } from './output.ts'
 
 interface FilesOptions extends AgentsOptions {
   readonly glob?: string
+}
+
+interface Page {
+  readonly agents: readonly AgentView[]
+  readonly nextCursor: string | null
+}
+
+interface TodosView {
+  readonly todos: readonly {
+    readonly id: string
+    readonly status: string
+    readonly content: string
+  }[]
+}
+
+interface FilesView {
+  readonly fileCount: number
+  readonly files: readonly {
+    readonly path: string
+    readonly bytes: number
+    readonly modifiedAt: string
+    readonly content?: string
+    readonly contentBase64?: string
+  }[]
 }
 
 export function addAgentsLs(parent: Command, answer: Answer): void {
@@ -16,14 +45,13 @@ export function addAgentsLs(parent: Command, answer: Answer): void {
     .option('--json', 'answer as JSON')
     .action(async (options: AgentsOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (service) => {
-        const { agentView } = await import('../agents/views.ts')
-        const all = []
-        for (let after = 0; ; ) {
-          const page = await service.steps.list(OWNER, null, after, 100)
-          all.push(...page.map(agentView))
-          if (page.length < 100) break
-          after = page.at(-1)?.key ?? after
+      await withAgents(options, async (agents) => {
+        const all: AgentView[] = []
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const given = cursor === undefined ? {} : { cursor }
+          const page: Page = await agents.call('wasm_agent_list', given)
+          all.push(...page.agents)
+          cursor = page.nextCursor
         }
         output.value({ agents: all, count: all.length })
         for (const { id, state, turnCount, fileCount, model } of all)
@@ -42,12 +70,8 @@ export function addAgentsTodos(parent: Command, answer: Answer): void {
     .option('--json', 'answer as JSON')
     .action(async (agent: string, options: AgentsOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (service) => {
-        const { todoView } = await import('../agents/views.ts')
-        const view = todoView(
-          agent,
-          (await service.ask<never[]>(OWNER, agent, { ask: 'todos' })).value,
-        )
+      await withAgents(options, async (agents) => {
+        const view = await agents.call<TodosView>('wasm_agent_todos', { agentId: agent })
         output.value(view)
         for (const { id, status, content } of view.todos)
           output.line(`${id.padEnd(4)} ${status.padEnd(11)} ${printable(content)}`)
@@ -64,23 +88,22 @@ export function addAgentsFiles(parent: Command, answer: Answer): void {
     .option('--json', 'answer as JSON')
     .action(async (agent: string, path: string | undefined, options: FilesOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (service) => {
-        const { fileView } = await import('../agents/views.ts')
+      await withAgents(options, async (agents) => {
         const question = {
+          agentId: agent,
           ...(path === undefined ? {} : { path }),
           ...(options.glob === undefined ? {} : { glob: options.glob }),
         }
-        const found = await service.steps.files(OWNER, agent, question, Date.now())
-        const files = found.files.map(fileView)
-        output.value({ files, fileCount: found.agent.summary.fileCount })
-        const [content] = found.files.map((file) => file.content)
+        const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
+        output.value({ files, fileCount })
+        const [file] = files
         // The bytes as they are: a file may go into a pipe.
-        if (path !== undefined && content !== undefined && !output.json)
-          process.stdout.write(content)
+        if (path !== undefined && file !== undefined && !output.json)
+          process.stdout.write(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
         else
-          for (const file of files)
+          for (const each of files)
             output.line(
-              `${String(file.bytes).padStart(9)}  ${file.modifiedAt}  ${printable(file.path)}`,
+              `${String(each.bytes).padStart(9)}  ${each.modifiedAt}  ${printable(each.path)}`,
             )
       })
       answer(0)

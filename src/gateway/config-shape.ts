@@ -3,6 +3,7 @@
 
 import type { ObjectShape } from '../document/json-schema.ts'
 import type { Shape } from '../document/shape.ts'
+import { AGENTS, MODELS } from './config-agents.ts'
 import { AUTH, TLS } from './config-auth.ts'
 import { CHANNELS } from './config-channels.ts'
 import { GRANTS, POLICIES } from './config-grants.ts'
@@ -123,42 +124,10 @@ export const CONFIG: ObjectShape = {
       doc: 'OpenTelemetry; without it `OTEL_EXPORTER_OTLP_ENDPOINT` holds, if it is set',
     },
     models: {
-      shape: {
-        kind: 'record',
-        keys: {
-          kind: 'form',
-          noun: 'name of a provider',
-          form: /^[a-z][a-z0-9_-]{0,63}$/,
-          help: 'small letters, digits, `_` and `-`, at most 64',
-        },
-        of: {
-          kind: 'object',
-          noun: 'a provider of models',
-          fields: {
-            url: {
-              shape: text(2_048),
-              doc: 'where it speaks OpenAI chat completions',
-              required: true,
-            },
-            key: { shape: text(8_192), doc: 'its key, given by a variable' },
-          },
-        },
-      },
+      shape: MODELS,
       doc: 'providers of models for the agents, beside anthropic, openai, ollama, vllm and llamacpp',
     },
-    agents: {
-      shape: {
-        kind: 'object',
-        noun: 'settings of the agents',
-        fields: {
-          resume: {
-            shape: { kind: 'word', words: ['auto', 'ask'] },
-            doc: 'whether runs that a crash cut off go on by themselves',
-          },
-        },
-      },
-      doc: 'the WASM agents',
-    },
+    agents: { shape: AGENTS, doc: 'the WASM agents' },
     approvals: { shape: CHANNELS, doc: 'how people are told of held calls' },
     ledger: { shape: LEDGER, doc: 'how the record is kept' },
   },

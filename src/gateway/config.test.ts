@@ -61,10 +61,26 @@ ledger: { sync: full, record: judged }
       ledger: { sync: 'full', keepsTexts: true, every: 1_000, places: [] },
       channels: {},
       models: {},
+      prices: {},
       resume: 'auto',
+      history: {},
       pins: { ignore: [] },
       log: 'text',
     })
+  })
+
+  test('reads what models cost and how much history agents keep', () => {
+    const agents = `agents:
+  prices: { "local:llama3": { input: 0.25, output: 1.5 } }
+  history: { days: 30, megabytes: 8 }`
+    const read = (text: string) =>
+      readConfig({ file: '/a/sluice.yaml', text: `version: 1\n${text}\n${SERVERS}` }, {})
+    expect(read(agents).config).toMatchObject({
+      prices: { 'local:llama3': { input: 0.25, output: 1.5 } },
+      history: { days: 30, megabytes: 8 },
+    })
+    expect(read(agents.replace('local:llama3', 'llama3')).config).toBeUndefined()
+    expect(read(agents.replace('0.25', '-1')).config).toBeUndefined()
   })
 
   test('says where to listen and where the data is by itself', () => {

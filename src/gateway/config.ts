@@ -16,6 +16,7 @@ import {
 import { parseDuration } from '../document/shape.ts'
 import type { FixedGrant } from '../identity/grant.ts'
 import type { Issuer } from '../identity/issuer.ts'
+import { type AgentsConfig, readAgents } from './config-agents.ts'
 import { type Reach, readIssuers, readReach } from './config-auth.ts'
 import { type ChannelsConfig, readChannels } from './config-channels.ts'
 import { policyNames, readGrants, readPolicies } from './config-grants.ts'
@@ -56,12 +57,7 @@ export interface PinsConfig {
 }
 
 /** Something that speaks OpenAI's chat completions. */
-export interface ModelProvider {
-  readonly url: string
-  readonly key?: string
-}
-
-export interface GateConfig extends Reach {
+export interface GateConfig extends Reach, AgentsConfig {
   readonly file: string
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
@@ -71,10 +67,6 @@ export interface GateConfig extends Reach {
   /** The document whose guardrails lie over all others. */
   readonly house?: string
   readonly grants: readonly FixedGrant[]
-  /** Providers of models for the agents, by name. */
-  readonly models: Readonly<Record<string, ModelProvider>>
-  /** Runs of agents that a crash cut off. */
-  readonly resume: 'auto' | 'ask'
   readonly issuers: readonly Issuer[]
   readonly ledger: LedgerConfig
   /** How people are told of held calls beyond this machine. */
@@ -142,7 +134,7 @@ class ConfigReader {
       ...policy,
       ...policies,
       grants: readGrants(map, names, this.#values),
-      ...this.#agents(map),
+      ...readAgents(map, this.#values, (node) => this.#address(node)),
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, this.data(map), this.#values),
       channels: readChannels(map, this.#values),
@@ -155,20 +147,6 @@ class ConfigReader {
 
   data(map: LocatedMap): string {
     return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
-  }
-
-  #agents(map: LocatedMap): Pick<GateConfig, 'models' | 'resume'> {
-    const models = asMap(entry(map, 'models')).entries.map(({ key, value }) => {
-      const provider = asMap(value)
-      const secret = entry(provider, 'key')
-      const read = {
-        url: this.#address(entry(provider, 'url') as Located),
-        ...(secret === undefined ? {} : { key: this.#values.text(secret) }),
-      }
-      return [String(key.value), read] as const
-    })
-    const resume = scalar(asMap(entry(map, 'agents')), 'resume') === 'ask' ? 'ask' : 'auto'
-    return { models: Object.fromEntries(models), resume }
   }
 
   #otlp(map: LocatedMap): string | undefined {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PlainClient, recordsOf } from '../gate/plain-client.ts'
+import { sluice } from '../gate/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
 
 const TIMEOUT_MS = 120_000
@@ -89,7 +90,13 @@ test(
     await gate.kill()
     gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
     const after = await PlainClient.open(gate, 'agents')
-    expect((await tool(after, 'wasm_agent_list', {})).count).toBe(1)
+    const { agents } = await tool(after, 'wasm_agent_list', {})
+    expect(agents).toHaveLength(1)
+    // The command line asks the gate that has them, and is on record there.
+    const listed = await sluice(['agents', 'ls', '--json', '--data', gate.data])
+    expect(JSON.parse(listed.stdout)).toMatchObject({ agents: [{ id: agents[0].id }], count: 1 })
+    const unknown = await sluice(['agents', 'todos', 'agent_x', '--data', gate.data])
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('AGENT_NOT_FOUND') })
   },
   TIMEOUT_MS,
 )

@@ -202,6 +202,7 @@ describe('pins', () => {
           },
         ],
         nextCursor: 'object',
+        startsAt: 'number',
       },
       wasm_agent_export: {
         format: 'string',
