@@ -1,6 +1,7 @@
-// `npm run bench -- ledger [--seconds N] [--dir DIR]`: what the record costs a call. Intents at
+// `npm run bench -- ledger [--seconds N] [--dir DIR] [--records N]`: what the record costs a call. Intents at
 // concurrency 1, 16 and 64, each followed by its outcome, under NORMAL and FULL sync: throughput,
-// p50 and p99 of an intent, CPU a call; then verification, queries and bytes a record.
+// p50 and p99 of an intent, CPU a call; then verification, queries and bytes a record. With --records
+// only a ledger of so many (8640000 is a day at 100 calls a second): see ledger/grow.ts.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,7 @@ import { RecordIndex } from '../src/ledger/record-index.ts'
 import { restoreLimits } from '../src/ledger/restore-limits.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import type { Sync } from '../src/store/sqlite/open.ts'
+import { grown } from './ledger/grow.ts'
 
 const CONCURRENCIES = [1, 16, 64]
 const SYNCS: readonly Sync[] = ['normal', 'full']
@@ -33,6 +35,11 @@ export async function run(options: RunOptions): Promise<number> {
   const forMs = 1_000 * Number(options.seconds ?? 3)
   const base = mkdtempSync(join(String(options.dir ?? tmpdir()), 'sluice-bench-'))
   try {
+    if (options.records !== undefined) {
+      const figures = await grown(join(base, 'grown'), Number(options.records))
+      if (options.json) console.log(JSON.stringify(figures))
+      return 0
+    }
     const rows: Row[] = []
     for (const sync of SYNCS)
       for (const concurrency of CONCURRENCIES)

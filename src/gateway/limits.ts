@@ -177,6 +177,9 @@ export const KEEP_SIZE_BYTES_MIN = 10_000_000
  * them may take. */
 export const APPROVALS_TOLD_MAX = 500
 export const APPROVALS_NEWS_MS = 20_000
+/** How soon after a start, and how often, records beyond it are dropped. */
+export const KEEP_FIRST_LOOK_MS = 30_000
+export const KEEP_LOOK_EVERY_MS = 3_600_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
 /** Differences of a policy that are listed; all are counted. */

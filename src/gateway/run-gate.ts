@@ -38,6 +38,7 @@ import { Freezes, nameOf } from './operate/freezes.ts'
 import { openGateStore } from './operate/gate-store.ts'
 import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
+import { keepLedger } from './operate/keep-ledger.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
 import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
@@ -167,6 +168,8 @@ export async function runGate(
     const isQuiet = () => !gate.isBusy
     const index = new QuietIndex({ directory: config.data, ledger, isQuiet, log })
     undo.push(() => index.close())
+    const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
+    undo.push(keepLedger({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
     policies.onChange = () => gate.policyChanged()
     policies.tools = () => gate.knownTools
     const reload = () => policies.reload(() => readDocuments(config))

@@ -57,6 +57,15 @@ export class Slots {
     Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls })
     for (const label of saw) slot.saw.add(label)
   }
+
+  /** Since when the record is needed to put back the slots that are in use. */
+  neededSinceMs(nowMs: number): number {
+    let sinceMs = nowMs - SLOT_IDLE_MS
+    for (const slots of this.#held.values())
+      for (const { lastUsedMs, startedAtMs } of slots)
+        if (nowMs - lastUsedMs < SLOT_IDLE_MS) sinceMs = Math.min(sinceMs, startedAtMs)
+    return sinceMs
+  }
 }
 
 /** One connection's hold on a slot. */

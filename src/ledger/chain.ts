@@ -9,9 +9,10 @@ import { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
 import { openDatabase, type Sync } from '../store/sqlite/open.ts'
 import { BlockWriter } from './block.ts'
+import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { encode, wallTime } from './encoding.ts'
 import { ledgerFile } from './files.ts'
-import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX } from './limits.ts'
+import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX, DROPPED_BLOCKS_PER_TURN } from './limits.ts'
 import { type Head, readHead } from './read.ts'
 import type { Entry } from './record.ts'
 
@@ -27,6 +28,7 @@ export class Chain {
   readonly #anchor: StatementSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
+  #drop: StatementSync | undefined
   #head: Head
   #certain = true
   #anchored: { seq: number; atMs: number }
@@ -104,6 +106,35 @@ export class Chain {
     }
     store()
     return { appended, head: { seq, hash: block.hash, open } }
+  }
+
+  /** From here on the chain begins behind this checkpoint; `dropSome` makes the room. */
+  begin(checkpoint: Checkpoint): void {
+    const { seq, head } = checkpoint
+    this.#begin.run()
+    try {
+      this.database
+        .prepare('INSERT OR REPLACE INTO base VALUES (1, ?, ?, ?)')
+        .run(seq, Buffer.from(head, 'hex'), checkpointText(checkpoint))
+      this.database.prepare('DELETE FROM anchors WHERE seq < ?').run(seq)
+      this.#commit.run()
+    } catch (error) {
+      this.#rollback()
+      throw storeFault(error, this.#file)
+    }
+  }
+
+  /** Removes some of what lies before the beginning; false when there is nothing left of it. */
+  dropSome(): boolean {
+    this.#drop ??= this.database.prepare(
+      `DELETE FROM blocks WHERE seq IN (SELECT seq FROM blocks
+        WHERE seq <= (SELECT seq FROM base) ORDER BY seq LIMIT ${DROPPED_BLOCKS_PER_TURN})`,
+    )
+    try {
+      return Number(this.#drop.run().changes) > 0
+    } catch (error) {
+      throw storeFault(error, this.#file)
+    }
   }
 
   /** Notes the head beside the chain, so that a missing end is seen. */

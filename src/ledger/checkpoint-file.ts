@@ -10,11 +10,18 @@ import {
   openSync,
   readFileSync,
   readSync,
+  renameSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { type Checkpoint, checkpointText, readCheckpoint } from './checkpoint.ts'
 import { LedgerError } from './errors.ts'
-import { CHECKPOINT_FILE_BYTES_MAX, CHECKPOINT_FILE_END_BYTES } from './limits.ts'
+import {
+  CHECKPOINT_FILE_BYTES_MAX,
+  CHECKPOINT_FILE_END_BYTES,
+  CHECKPOINT_FILE_THIN_BYTES,
+  CHECKPOINT_TEXT_LENGTH_MAX,
+} from './limits.ts'
 
 /** A checkpoint and where it stands, for messages. */
 export interface Placed {
@@ -60,6 +67,47 @@ export function lastCheckpoint(file: string): Placed | undefined {
   } finally {
     closeSync(handle)
   }
+}
+
+/** The last one that is good, where all before a good one are: the file is bisected, not read. */
+export function findCheckpoint(
+  file: string,
+  isGood: (checkpoint: Checkpoint) => boolean,
+): Checkpoint | undefined {
+  if (!existsSync(file)) return undefined
+  const handle = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(handle)
+    let [low, high] = [0, size]
+    while (high - low > CHECKPOINT_TEXT_LENGTH_MAX) {
+      const middle = Math.floor((low + high) / 2)
+      const [first] = linesFrom(handle, middle, 2 * CHECKPOINT_TEXT_LENGTH_MAX)
+      if (first !== undefined && isGood(readCheckpoint(first, `in \`${file}\``))) low = middle
+      else high = middle
+    }
+    const rest = linesFrom(handle, low, high - low + 2 * CHECKPOINT_TEXT_LENGTH_MAX)
+    return rest.map((line) => readCheckpoint(line, `in \`${file}\``)).findLast(isGood)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Whole lines that begin behind this place, or at the beginning of the file. */
+function linesFrom(handle: number, from: number, length: number): string[] {
+  const bytes = Buffer.alloc(length)
+  const read = readSync(handle, bytes, 0, length, from)
+  const lines = bytes.toString('utf8', 0, read).split('\n').slice(0, -1)
+  return (from === 0 ? lines : lines.slice(1)).filter(isFull)
+}
+
+/** Leaves every tenth line and the last: of old checkpoints few are needed, each stands for all before
+ * it. Written beside and put in its place, so that a crash leaves one or the other. */
+export function thinCheckpoints(file: string, bytesMax = CHECKPOINT_FILE_THIN_BYTES): void {
+  if (!existsSync(file) || statSync(file).size <= bytesMax) return
+  const lines = readFileSync(file, 'utf8').split('\n').filter(isFull)
+  const kept = lines.filter((_, at) => at % 10 === 9 || at === lines.length - 1)
+  writeFileSync(`${file}.new`, `${kept.join('\n')}\n`, { mode: 0o600, flush: true })
+  renameSync(`${file}.new`, file)
 }
 
 /** For its owner only. Not flushed: what a power loss takes of it only was a check. */

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { readBase, treeOf, treeOfBase } from './base.ts'
 import { asBuffer, eachHash } from './block.ts'
 import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './checkpoint.ts'
-import { appendCheckpoint, lastCheckpoint, mendEnd } from './checkpoint-file.ts'
+import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
 import { LedgerError } from './errors.ts'
 import { CHECKPOINTS_FILE } from './files.ts'
 import {
@@ -64,6 +64,7 @@ export class Checkpointer {
       `SELECT seq, data FROM blocks WHERE seq > ? ORDER BY seq LIMIT ${TREE_BLOCKS_PER_TURN}`,
     )
     mendEnd(this.#file)
+    thinCheckpoints(this.#file)
     const last = checkLast(directory, database)
     const base = readBase(database)
     // One that is not our own may have any peaks: the tree is then made anew.

@@ -3,13 +3,16 @@
 // fails nothing is promised: intents are refused at once, and the ledger tries again by itself.
 // Called by the gate, before anything is forwarded and after it was answered.
 
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
+import { readBase } from './base.ts'
 import { type Appended, Chain } from './chain.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './checkpointer.ts'
 import { LedgerError } from './errors.ts'
+import { CHECKPOINTS_FILE } from './files.ts'
 import {
   KEPT_OUTCOMES_MAX,
   OUTCOME_DELAY_MS_MAX,
@@ -20,6 +23,8 @@ import {
 import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeOf } from './record.ts'
 import { checkTail, findOpen } from './recover.ts'
 import { type Reserve, ReserveFile } from './reserve.ts'
+import { findDrop, type Keep } from './retention.ts'
+import { RETENTION_EVENT } from './verify-checkpoints.ts'
 
 /** `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still
  * written. `failing`: nothing can be written. Both end by themselves. */
@@ -59,6 +64,7 @@ export class Ledger {
   #pauseMs = RETRY_MS_MIN
   #commits = 0
   #checkpointer: Checkpointer | undefined
+  #retaining = false
   #lost = { refusals: 0, events: 0, outcomes: 0 }
 
   private constructor(options: LedgerOptions) {
@@ -122,6 +128,37 @@ export class Ledger {
       this.#soon = undefined
       this.#flush()
     }, OUTCOME_DELAY_MS_MAX)
+  }
+
+  /** Drops what is older, or more, than is to be kept, up to a signed checkpoint that stands for it,
+   * a little at a time. That it does so is on record first. Resolves with how many records went. */
+  async retain(keep: Keep, neededSinceMs: number): Promise<number> {
+    const { directory, checkpoints } = this.#options
+    if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
+    this.#retaining = true
+    try {
+      const { database } = this.#chain
+      const asked = { keep, nowMs: this.#now(), neededSinceMs, key: checkpoints.signer.publicKey }
+      const found = findDrop(database, join(directory, CHECKPOINTS_FILE), asked)
+      const before = readBase(database).seq
+      if (found !== undefined) {
+        const { seq: through, head } = found
+        const detail = { through, head, records: through - before }
+        await this.event({ atMs: this.#now(), name: RETENTION_EVENT, detail })
+        if (!this.#isOpen) return 0
+        this.#chain.begin(found)
+      }
+      // Also what a crash left of an earlier time.
+      while (this.#isOpen && this.#chain.dropSome())
+        await new Promise((resolve) => setImmediate(resolve))
+      return found === undefined ? 0 : found.seq - before
+    } finally {
+      this.#retaining = false
+    }
+  }
+
+  get #isOpen(): boolean {
+    return this.#state !== 'closed'
   }
 
   /** Writes what is waiting, and ends. */

@@ -36,6 +36,8 @@ export const REMEMBERED_WORDS_MAX = 50_000
 export const CHECKPOINT_TEXT_LENGTH_MAX = 8_192
 /** A file of checkpoints that is read as a whole: years of them. */
 export const CHECKPOINT_FILE_BYTES_MAX = 256 * 1_048_576
+/** Beyond this it is thinned when a gate starts. */
+export const CHECKPOINT_FILE_THIN_BYTES = 64 * 1_048_576
 /** What of its end is read for the last one. */
 export const CHECKPOINT_FILE_END_BYTES = 65_536
 /** Records between two checkpoints, unless said; and how long the last may be without one. */
@@ -44,6 +46,8 @@ export const CHECKPOINT_EVERY_MS = 60_000
 /** Records that are put into the tree in one turn: a fraction of a millisecond. */
 export const TREE_RECORDS_PER_TURN = 256
 export const TREE_BLOCKS_PER_TURN = 64
+/** Blocks that are dropped in one turn: a few milliseconds at most. */
+export const DROPPED_BLOCKS_PER_TURN = 200
 /** Leaves under one node that is kept for proofs. */
 export const SUBTREE_LEAVES = 1_024
 /** A proof as text: a record and its way to the root. */

@@ -1,0 +1,179 @@
+// A ledger of a day at 100 calls a second, written by the ledger's own chain, two records a commit as
+// such a gate has them, and what it takes to verify, index, query and restore it.
+// Called by `npm run bench -- ledger --records N`.
+
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { restoreSlots } from '../../src/gateway/restore-slots.ts'
+import { InstallationKey } from '../../src/identity/installation-key.ts'
+import { signingKeyOf } from '../../src/identity/signing-key.ts'
+import { Slots } from '../../src/identity/slots.ts'
+import { Chain } from '../../src/ledger/chain.ts'
+import { readCheckpoints } from '../../src/ledger/checkpoint-file.ts'
+import { CHECKPOINTS_FILE } from '../../src/ledger/files.ts'
+import { Ledger } from '../../src/ledger/ledger.ts'
+import { proveRecord } from '../../src/ledger/proof.ts'
+import { type Query, queryLedger } from '../../src/ledger/query.ts'
+import { openLedgerReadOnly } from '../../src/ledger/read.ts'
+import { digestOf, type Entry, outcomeOf } from '../../src/ledger/record.ts'
+import { RecordIndex } from '../../src/ledger/record-index.ts'
+import { restoreLimits } from '../../src/ledger/restore-limits.ts'
+import { runSql } from '../../src/ledger/run-sql.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { MemoryCounters } from '../../src/store/memory/counters.ts'
+
+const CALLS_PER_SECOND = 100
+const DIGEST = digestOf('{"amount":100}')
+const DAY_MS = 86_400_000
+
+export async function grown(directory: string, records: number): Promise<Record<string, number>> {
+  const endMs = Date.now()
+  const figures: Record<string, number> = {}
+  const note = (what: string, value: number) => {
+    figures[what] = value
+    console.log(`${what.padEnd(44)} ${round(value).toLocaleString('en')}`)
+  }
+  note('records', records)
+  const rate = (what: string, { ms, cpuMs }: { ms: number; cpuMs: number }) => {
+    note(`${what} records/s`, (records / ms) * 1_000)
+    note(`${what} records/s of CPU`, (records / cpuMs) * 1_000)
+  }
+  const wrote = timed(() => write(directory, records, endMs))
+  rate('written', wrote)
+  const signer = signingKeyOf(InstallationKey.at(directory))
+  const opened = timed(() => Ledger.open({ directory, checkpoints: { signer } }))
+  note('open the ledger, ms', opened.ms)
+  void opened.value.event({ atMs: endMs, name: 'start', detail: { signedBy: signer.publicKey } })
+  const closed = timed(() => opened.value.close())
+  rate('into the tree', closed)
+  note('bytes a record', statSync(join(directory, 'ledger.db')).size / records)
+  const ledger = openLedgerReadOnly(directory)
+  const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
+  const verified = timed(() => verifyLedger(ledger, { checkpoints, keys: [signer.publicKey] }))
+  if (verified.value.problems.length > 0) throw new Error(JSON.stringify(verified.value.problems))
+  rate('verified, tree included', verified)
+  const plain = timed(() => verifyLedger(ledger))
+  rate('verified, chain only', plain)
+  const index = new RecordIndex(directory, ledger)
+  const indexed = timed(() => index.catchUp())
+  rate('indexed', indexed)
+  note('bytes a record, index', statSync(join(directory, 'ledger-index.db')).size / records)
+  const ask = (what: string, query: Query) => {
+    const { value, ms } = timed(() => queryLedger(ledger, { limit: 100, ...query }, index))
+    if (value.calls.length === 0) throw new Error(`nothing found: ${what}`)
+    note(`query ${what}, ms`, ms)
+  }
+  ask('by tool', { server: 'server-4', name: 'tool-7' })
+  ask('by principal', { principal: 'person-11' })
+  ask('by principal and tool', { principal: 'person-11', server: 'server-4', name: 'tool-7' })
+  ask('by tool, the last hour', { server: 'server-4', name: 'tool-7', sinceMs: endMs - 3_600_000 })
+  ask('denied, by principal', { denied: true, principal: 'person-11' })
+  ask('by agent', { agent: 'agent-3' })
+  const proof = timed(() =>
+    proveRecord(ledger, Math.floor(records / 3), records + 1, (first) => index.subtree(first)),
+  )
+  note('proof of one record, ms', proof.ms)
+  index.close()
+  const sql = async (what: string, select: string) => {
+    const began = performance.now()
+    await runSql(directory, select, { timeoutMs: 120_000 })
+    note(`SQL ${what}, ms (with its process)`, performance.now() - began)
+  }
+  await sql(
+    'by tool',
+    "select * from calls where tool = 'server-4/tool-7' order by seq desc limit 100",
+  )
+  await sql(
+    'denied by tool',
+    "select tool, count(*) from calls where action <> 'allow' group by tool",
+  )
+  const nowMs = Date.now()
+  for (const [name, windowMs] of [
+    ['hour', 3_600_000],
+    ['day', DAY_MS],
+  ] as const) {
+    const now = { wallMs: nowMs, monotonicMs: performance.now() }
+    const counters = new MemoryCounters()
+    const restored = timed(() => {
+      for (const { takes, ageMs } of restoreLimits(ledger, nowMs, windowMs))
+        counters.restore(takes, ageMs, now)
+    })
+    note(`restore limits of a ${name}, ms`, restored.ms)
+    note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
+  }
+  const slots = timed(() => restoreSlots(new Slots(), ledger, nowMs, () => []))
+  note('restore sessions, ms', slots.ms)
+  note('restore sessions, ms of CPU', slots.cpuMs)
+  ledger.close()
+  rmSync(directory, { recursive: true })
+  return figures
+}
+
+function write(directory: string, records: number, endMs: number): void {
+  const chain = new Chain(directory, 'normal')
+  const calls = Math.ceil(records / 2)
+  const beginMs = endMs - (calls / CALLS_PER_SECOND) * 1_000
+  let last: Entry | undefined
+  for (let number = 0, seq = 0; seq < records; number++) {
+    const atMs = Math.round(beginMs + (number * 1_000) / CALLS_PER_SECOND)
+    const isRefused = number % 33 === 0
+    const entries: Entry[] = last === undefined ? [] : [last]
+    entries.push(callOf(number, atMs, isRefused))
+    if (seq + entries.length > records) entries.length = records - seq
+    // Half a second of calls lies between an intent and the first record that may be open.
+    chain.append(entries, Math.max(1, seq - 100), atMs)
+    seq += entries.length
+    const outcome = outcomeOf({
+      atMs,
+      status: 'answered',
+      durationMs: 12,
+      bytes: 512,
+      digest: DIGEST,
+    })
+    last = isRefused ? undefined : { ...outcome, kind: 'outcome', intent: seq }
+  }
+  chain.close(endMs)
+}
+
+function callOf(number: number, atMs: number, isRefused: boolean): Entry {
+  const person = `person-${(number * 7) % 40}`
+  const beganMs = atMs - (atMs % 10_000_000)
+  return {
+    kind: isRefused ? 'refusal' : 'intent',
+    ...{ atMs, callId: `01HZX3T9V0${String(number).padStart(16, '0')}` },
+    principal: { id: person, kind: 'grant' },
+    agent: number % 10 === 0 ? `agent-${number % 50}` : null,
+    session: `${person}#0@${beganMs}`,
+    server: `server-${number % 5}`,
+    ...{ method: 'tools/call', name: `tool-${(number * 3) % 50}`, category: 'Write' },
+    policy: 'default@4f1c',
+    decision: {
+      ...(isRefused
+        ? { action: 'deny', code: 'RATE_LIMITED', reason: 'too many in a minute' }
+        : { action: 'allow', code: 'ALLOWED', reason: '' }),
+      ...{ rule: `/tools/server-${number % 5}`, guardrails: [], shadow: [] },
+      limits: isRefused
+        ? []
+        : [
+            {
+              ...{ key: `/categories/Write/rate_limit|${person}`, kind: 'rate', windowMs: 60_000 },
+              ...{ max: { units: 3_000n, scale: 0 }, amount: { units: 1n, scale: 0 } },
+            },
+          ],
+    },
+    ...{ judged: { 'args.amount': number }, argsDigest: DIGEST },
+  } as Entry
+}
+
+/** `cpuMs` is what it would take on a machine with nothing else to do. */
+function timed<T>(work: () => T): { value: T; ms: number; cpuMs: number } {
+  const began = performance.now()
+  const cpu = process.cpuUsage()
+  const value = work()
+  const { user, system } = process.cpuUsage(cpu)
+  return { value, ms: performance.now() - began, cpuMs: (user + system) / 1_000 }
+}
+
+function round(value: number): number {
+  return value >= 100 ? Math.round(value) : Math.round(value * 10) / 10
+}

@@ -1,0 +1,59 @@
+// Which records may be dropped: those that are older, or more, than is to be kept, up to a signed
+// checkpoint that then stands for them. Never an open call's, nor what a restart still reads. Called by
+// the ledger when the gate asks it to.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { readBase } from './base.ts'
+import { type Checkpoint, faultOf, hexOf } from './checkpoint.ts'
+import { findCheckpoint } from './checkpoint-file.ts'
+import { hashAt, readHead } from './read.ts'
+
+export interface Keep {
+  readonly keepMs?: number
+  readonly keepBytes?: number
+}
+
+export interface DropAsked {
+  readonly keep: Keep
+  readonly nowMs: number
+  /** What happened after this is still needed: windows of limits, sessions, approvals. */
+  readonly neededSinceMs: number
+  /** The key that the checkpoint must be signed with. */
+  readonly key: string
+}
+
+/** The last checkpoint of what may go; undefined where nothing may. */
+export function findDrop(
+  database: DatabaseSync,
+  file: string,
+  { keep, nowMs, neededSinceMs, key }: DropAsked,
+): Checkpoint | undefined {
+  const head = readHead(database)
+  const base = readBase(database)
+  const bySize = seqBeyond(database, keep.keepBytes, base.seq, head.seq)
+  const byAgeMs = keep.keepMs === undefined ? Number.NEGATIVE_INFINITY : nowMs - keep.keepMs
+  const found = findCheckpoint(file, ({ seq, time }) => {
+    const atMs = Date.parse(time)
+    if (seq >= head.open || atMs >= neededSinceMs) return false
+    return seq <= bySize || atMs <= byAgeMs
+  })
+  if (found === undefined || found.seq <= base.seq || found.seq >= head.seq) return undefined
+  // What is dropped can never be looked at again: only for a checkpoint that certainly is ours.
+  const here = hashAt(database, found.seq)
+  if (here === undefined || hexOf(here) !== found.head || faultOf(found, key)) return undefined
+  return found
+}
+
+/** The last record of those that are too many, as if all were equally long. */
+function seqBeyond(
+  database: DatabaseSync,
+  keepBytes: number | undefined,
+  base: number,
+  head: number,
+): number {
+  if (keepBytes === undefined) return 0
+  const pragma = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0)
+  const bytes = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+  const share = (bytes - keepBytes) / bytes
+  return share > 0 ? base + Math.floor((head - base) * share) : 0
+}
