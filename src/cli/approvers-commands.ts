@@ -43,6 +43,7 @@ where a rule asks for separation of duties. A system's token goes in \`Authoriza
 const PIN_EXAMPLES = `
 Examples:
   sluice approvers pin            the first time: sets the first PIN, and you have all roles
+  sluice approvers pin ann        the same, under another name than the user's
   sluice approvers pin            later: changes yours, with the old one
   sluice approvers pin bob        an admin sets bob's
 
@@ -172,7 +173,9 @@ async function setPin(name: string | undefined, options: Options, answer: Answer
   const { anybody } = await ask(data, { do: 'people' })
   if (anybody !== true) {
     const why = 'This is the first PIN here: whoever sets it may approve everything.'
-    const first = await askFirstPin((request) => ask(data, request), { why })
+    const first = await askFirstPin((request) => ask(data, request), {
+      ...{ why, ...(name === undefined ? {} : { name }) },
+    })
     output.value({ set: first !== undefined, first: true })
     return answer(first === undefined ? 1 : 0)
   }

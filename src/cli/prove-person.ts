@@ -39,10 +39,10 @@ export async function provePersonAlone(data: string, { as }: ProofOptions): Prom
 /** Sets the first PIN; undefined where the person would rather not now. */
 export async function askFirstPin(
   ask: AskPeople,
-  how: Ask & { readonly why: string },
+  how: Ask & { readonly why: string; readonly name?: string },
 ): Promise<JsonObject | undefined> {
   const { username } = userInfo()
-  const name = PERSON_NAME.test(username) ? username : 'owner'
+  const name = how.name ?? (PERSON_NAME.test(username) ? username : 'owner')
   process.stderr.write(
     `${how.why}\nChoose a PIN for ${name}: at least ${PIN_LENGTH_MIN} characters, unknown to any agent.\n`,
   )
