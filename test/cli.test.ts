@@ -331,7 +331,17 @@ describe('Node', () => {
 
 describe('the package', () => {
   /** Built where nobody else reads `dist`: `npm pack` builds it anew. */
-  const PARTS = ['bin', 'docs', 'schema', 'scripts', 'src', 'test', 'README.md', 'LICENSE']
+  const PARTS = [
+    'bin',
+    'console',
+    'docs',
+    'schema',
+    'scripts',
+    'src',
+    'test',
+    'README.md',
+    'LICENSE',
+  ]
   const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)
 
   test('holds what runs and what is read, and no sources and tests', { timeout: 180_000 }, () => {
@@ -348,9 +358,16 @@ describe('the package', () => {
     const paths = files.map(({ path }) => path)
     const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const published = JSON.stringify(exports).match(/(?<=\.\/)(dist|schema)\/[^"]+/g) ?? []
-    const needed = ['bin/sluice.js', 'dist/cli/main.js', 'docs/errors.md', 'README.md', 'LICENSE']
+    const needed = [
+      'bin/sluice.js',
+      'dist/cli/main.js',
+      'dist/console/index.html',
+      'docs/errors.md',
+      'README.md',
+      'LICENSE',
+    ]
     expect([...needed, ...published].filter((path) => !paths.includes(path))).toEqual([])
-    const foreign = /^(src|test|scripts|bench|examples)\/|\.test\.|test-support|tsbuildinfo/
+    const foreign = /^(src|console|test|scripts|bench|examples)\/|\.test\.|test-support|tsbuildinfo/
     expect(paths.filter((path) => foreign.test(path))).toEqual([])
   })
 })

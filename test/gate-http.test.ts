@@ -112,7 +112,7 @@ describe('paths, methods and sessions', () => {
     ['/mcp/__proto__', 404],
     ['/mcp/desk/../echo', 404],
     ['/mcp/Desk', 404],
-    ['/', 404],
+    ['/nothing', 404],
     ['/healthz', 200],
     ['/readyz', 200],
   ])('%s answers %i', async (path, status) => {

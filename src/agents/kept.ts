@@ -1,4 +1,5 @@
-// A map that keeps what was used last. Used for rows and answers that are cheap to get again.
+// A map of a bounded size that keeps what was used last, for rows and answers that are cheap to get
+// again. Used by the agents' store and service.
 
 export class Kept<Key, Each> {
   readonly #map = new Map<Key, Each>()

@@ -86,9 +86,9 @@ describe('tail', () => {
     const ended = program.parseAsync(args, { from: 'user' }).catch((error) => error)
     await pause(50)
     await ledger.event({ atMs: 5, name: 'freeze', detail: null })
-    await vi.waitFor(() => expect(text).toContain('freeze'), { timeout: 5_000 })
+    await vi.waitFor(() => expect(text).toContain('freeze'), { timeout: 60_000 })
     await ledger.event({ atMs: 6, name: 'thaw', detail: null })
-    await vi.waitFor(() => expect(text).toContain('thaw'), { timeout: 5_000 })
+    await vi.waitFor(() => expect(text).toContain('thaw'), { timeout: 60_000 })
     expect(text.match(/freeze/g)).toHaveLength(1)
     ledger.close()
     // A damaged ledger ends the command, and so this test.

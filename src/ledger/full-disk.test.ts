@@ -75,7 +75,7 @@ test('on a full disk denials and events are written from the reserve, intents re
   await expect(ledger.intent(judgement(0))).rejects.toMatchObject({ why: 'STORE_FULL' })
 
   disk.pagesMax = 200
-  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
   await ledger.intent(judgement(1))
   ledger.close()
   const database = openLedgerReadOnly(directory)
@@ -99,7 +99,7 @@ test('when the reserve is used up too, nothing is promised, and it recovers', as
   expect(ledger.state).toBe('failing')
   disk.pagesMax = 500
   disk.release()
-  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
 })
 
 test('a start on a full disk forwards nothing, and goes on by itself', async () => {
@@ -111,7 +111,7 @@ test('a start on a full disk forwards nothing, and goes on by itself', async () 
   await expect(ledger.intent(judgement(1))).rejects.toMatchObject({ why: 'STORE_FULL' })
   await ledger.refuse(judgement(2))
   room = true
-  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
 })
 
 test('a ledger that becomes read-only refuses, and recovers', async () => {
@@ -128,7 +128,7 @@ test('a ledger that becomes read-only refuses, and recovers', async () => {
   await expect(ledger.intent(judgement(1))).rejects.toMatchObject({ why: 'STORE_READ_ONLY' })
   expect(ledger.state).toBe('failing')
   database?.exec('PRAGMA query_only = OFF')
-  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
   expect(await ledger.intent(judgement(1))).toBe(2)
 })
 

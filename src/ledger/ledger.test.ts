@@ -215,7 +215,7 @@ describe('while writing fails', () => {
     expect(ledger.figures.kept).toBe(1)
     await pause(200)
     unlock()
-    await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+    await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
     expect(ledger.fault).toBeUndefined()
     await ledger.intent(judgement(4))
     expect(records(directory)).toMatchObject([
@@ -254,7 +254,7 @@ describe('while writing fails', () => {
     const two = open(directory)
     await one.intent(judgement(1))
     await expect(two.intent(judgement(2))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
-    await vi.waitFor(() => expect(two.state).toBe('writing'), { timeout: 10_000 })
+    await vi.waitFor(() => expect(two.state).toBe('writing'), { timeout: 60_000 })
     await two.intent(judgement(3))
     const kinds = records(directory).map((record) => record.kind)
     expect(kinds).toEqual(['intent', 'event', 'intent'])
@@ -270,7 +270,7 @@ describe('while writing fails', () => {
     nowMs += 2_000
     await expect(ledger.intent(judgement(2))).rejects.toMatchObject({ why: 'STORE_MISSING' })
     renameSync(`${file}.away`, file)
-    await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 10_000 })
+    await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
     await ledger.intent(judgement(3))
     expect(records(directory).map((record) => record.kind)).toEqual(['intent', 'event', 'intent'])
   })

@@ -3,7 +3,7 @@
 import { connect } from 'node:net'
 
 /** Sends `text` to the gate and gives back everything that comes until it closes, or for a while. */
-export function sendRaw(url: string, text: string, waitMs = 400): Promise<string> {
+export function sendRaw(url: string, text: string, waitMs = 20_000): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     let answer = ''

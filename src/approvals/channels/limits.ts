@@ -1,4 +1,5 @@
-// Every bound of the messages to people, by name and unit. What is longer is cut, and says so.
+// Every bound of the messages to people, by name and unit. What is longer is cut, and says so. Read
+// by the channels beside it.
 
 export const TOLD_NAME_LENGTH_MAX = 128
 export const TOLD_TEXT_LENGTH_MAX = 500

@@ -1,4 +1,5 @@
-// A record as named fields, one set of names for all kinds, for the forms that other programs read.
+// A record as named fields, one set of names for all kinds, for the forms that other programs read:
+// CSV, CEF and OpenTelemetry logs.
 
 import { formatDecimal } from '../../core/decimal.ts'
 import { ExactNumber } from '../../core/json.ts'
