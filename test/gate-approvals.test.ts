@@ -342,7 +342,7 @@ describe('at the terminal', () => {
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(id)])
     const shown = await sluice(['approvals', 'show', id.slice(0, 8), ...at()])
     expect(shown.stdout).toMatch(/money.*1 of any approver[\s\S]*\[masked\]/)
-    await makePerson(gate.data, 'ann', ['approver'])
+    await makePerson(gate.data, 'ann', ['admin'])
     type('a wrong PIN')
     const wrong = await sluice(['approvals', 'approve', id, ...at()])
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('PIN')])
@@ -381,5 +381,20 @@ describe('at the terminal', () => {
     expect(standing).toMatchObject([{ used: 1, by: ['ann'] }])
     await sluice(['approvals', 'end', standing[0].id, ...at()])
     expect(gate.approvals.standing).toEqual([])
+  })
+
+  test('frozen meanwhile: it stays held, may be decided, and passes after the thaw', async () => {
+    const answer = plain.call('create_payment', { amount: 97 })
+    const { id } = await pending('{"amount":97}')
+    await sluice(['freeze', ...at()])
+    expect((await answer).answer.error.message).toContain('frozen')
+    await approve(id)
+    expect((await plain.call('create_payment', { amount: 97 })).text).toContain('FROZEN')
+    expect([paid(97), gate.approvals.find(id)?.state]).toEqual([0, 'approved'])
+    expect((await sluice(['thaw', ...at()])).code).toBe(0)
+    expect(
+      (await plain.call('create_payment', { amount: 97 })).answer.result.isError,
+    ).toBeUndefined()
+    expect(paid(97)).toBe(1)
   })
 })

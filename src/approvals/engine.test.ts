@@ -213,8 +213,9 @@ describe('whose word counts', () => {
 
   test.each([
     ['no approver', person('eve', { roles: ['viewer'] }), {}],
-    ['the one who asks', person('local', { roles: ['admin'] }), {}],
+    ['the one who asks', person('local', { roles: ['admin'], kind: 'system' }), {}],
     ['not of the group', bob, { approvers: ['finance'] }],
+    ['the caller by name, where duties are separate', person('local'), { separateDuties: true }],
     [
       'the owner, where duties are separate',
       person('ann', { owns: ['local'] }),

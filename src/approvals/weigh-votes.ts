@@ -14,7 +14,8 @@ export function mayNotDecide(row: Row, who: Person, channel: Channel): string | 
   // The caller's own word has no role to show.
   if (channel === 'client') return undefined
   if (!holds(who, 'approver')) return `\`${who.name}\` is no approver`
-  if (who.name === row.principal.id || who.name === row.agent)
+  // A system that calls and decides under one name would be an agent that approves itself.
+  if (who.kind === 'system' && (who.name === row.principal.id || who.name === row.agent))
     return `\`${who.name}\` is the one who asks`
   return undefined
 }
@@ -44,7 +45,8 @@ function objectionOf(
   if (channel === 'client') return clientObjection(ask, row)
   if (!ALWAYS.has(channel) && !ask.channels.includes(channel))
     return `it is not to be decided by ${channel}`
-  if (ask.separateDuties && who.owns.includes(row.principal.id))
+  const owns = who.name === row.principal.id || who.owns.includes(row.principal.id)
+  if (ask.separateDuties && owns)
     return `\`${who.name}\` owns \`${row.principal.id}\`, which asks, and duties are separate`
   const { approvers } = ask
   if (approvers.length === 0 || approvers.includes(who.name)) return undefined

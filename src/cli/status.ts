@@ -104,6 +104,10 @@ function show(said: JsonObject, output: Output): void {
     output.line(`record ${ledger.state}, ${ledger.records} records`)
   }
   showPeople(said, output)
+  if (Number(said.waiting ?? 0) > 0)
+    output.line(
+      `${output.paint('yellow', plural(Number(said.waiting), 'call'))} for a person to decide: \`sluice approvals watch\``,
+    )
   for (const frozen of objects(said.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
     output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)

@@ -35,7 +35,8 @@ Examples:
   sluice wrap --policy policy.yaml -- node server.js
 
 In the policy the server is called \`${SERVER}\`. Without --policy reading is allowed, writing is
-allowed 30 times a minute, and everything else is held (denied, until approvals are there).`
+allowed 30 times a minute, and everything else waits for you: \`sluice approvals watch --data DIR\`,
+with the directory that stderr names, shows what does.`
 
 export function addWrap(parent: Command, answer: Answer): void {
   parent
@@ -48,9 +49,11 @@ export function addWrap(parent: Command, answer: Answer): void {
     .action(async (command: string[], options: Options) => {
       const output = new Output({})
       if (options.policy !== undefined) loadPolicy(options.policy, {}, output)
-      else
-        output.remark('sluice: no --policy, so reading is allowed, writing limited, the rest held')
       const data = options.data === undefined ? dataFor(command) : resolve(options.data)
+      if (options.policy === undefined)
+        output.remark(
+          `sluice: no --policy, so reading is allowed, writing limited, the rest held: \`sluice approvals watch --data ${data}\``,
+        )
       answer(await pipe(data, writeConfig(data, command, options.policy), SERVER))
     })
 }

@@ -40,7 +40,12 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
     newId: () => 'id',
     keepsTexts: false,
     watch: new CallWatch(new Meter(), undefined),
-    approvals: { engine: new EngineBench().engine, pinOf: () => 'pin', urlOf: () => undefined },
+    approvals: {
+      engine: new EngineBench().engine,
+      pinOf: () => 'pin',
+      urlOf: () => undefined,
+      command: 'sluice approvals watch',
+    },
   }
   const ask = (objection?: string) =>
     admit(spine, { call: CALL, facts: FACTS, argsText: '{}', objection })

@@ -109,6 +109,7 @@ export class Gate {
         engine: parts.approvals,
         pinOf: (tool) => parts.pins.pinOf(tool),
         urlOf: parts.approvalUrl,
+        command: `sluice approvals watch --data ${parts.config.data}`,
       },
     }
   }

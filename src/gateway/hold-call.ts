@@ -33,6 +33,8 @@ export interface HoldParts {
   readonly pinOf: (tool: KnownTool) => string
   /** Where a person decides over a request; undefined where no page is served. */
   readonly urlOf: (id: string) => string | undefined
+  /** The command that shows what waits, for where there is no page. */
+  readonly command: string
 }
 
 /** How one call may wait. */
@@ -164,7 +166,8 @@ async function wait(
   waited.withdraw?.()
   const held: Decision = {
     ...decision,
-    ...{ code: 'APPROVAL_PENDING', reason: pendingText(pending), limits: [], approvals: [] },
+    ...{ code: 'APPROVAL_PENDING', limits: [], approvals: [] },
+    reason: pendingText(pending, spine.approvals.command),
     approval: { id, ...defined(url) },
   }
   return { is: 'refused', decision: held, pending }
@@ -252,8 +255,8 @@ function heldCallOf(
 }
 
 /** The first of the words that an agent reads, in one line. */
-function pendingText({ id, url, reason }: Pending): string {
-  const where = url === undefined ? '`sluice approvals`' : url
+function pendingText({ id, url, reason }: Pending, command: string): string {
+  const where = url ?? `\`${command}\``
   return `held until a person approves it: ${reason}; request ${id}, decided at ${where}; make the same call again after that, it passes once`
 }
 

@@ -82,6 +82,7 @@ export class Play {
         engine: this.approvals.engine,
         pinOf: ({ definition }) => JSON.stringify(definition),
         urlOf: (id) => `https://gate.example/approvals/${id}`,
+        command: 'sluice approvals watch',
       },
     }
     this.client = {

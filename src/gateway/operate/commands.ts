@@ -11,6 +11,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
 import { policyNames } from '../config-grants.ts'
 import type { Gate } from '../gate.ts'
+import { APPROVALS_TOLD_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins } from './accept-pins.ts'
 import { approvalWords } from './approval-commands.ts'
@@ -113,6 +114,7 @@ function status(parts: CommandParts): JsonObject {
     why,
     policy: policies.describe(),
     frozen: freezes.list.map(told),
+    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
     ...listPeople({ people: parts.people }),
     servers: Object.entries(config.servers).map(([name, { kind }]) => ({
       ...{ name, kind },
