@@ -3,7 +3,15 @@
 // or the passkey; so it cannot approve, loosen, grant, thaw or become an approver. One gate for all.
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -12,6 +20,7 @@ import { askGate } from '../src/cli/gate-socket.ts'
 import { InstallationKey } from '../src/identity/installation-key.ts'
 import { Links } from '../src/identity/links.ts'
 import { makeOwnToken } from '../src/identity/own-tokens.ts'
+import { People } from '../src/identity/people.ts'
 import { makePerson, PIN, runAtTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sendRaw } from './gate/raw-http.ts'
@@ -24,7 +33,10 @@ const FIRST_PIN = 'horse battery'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
 const mail = join(folder, 'mail')
 const servers = { files: published('filesystem', mail) }
-const POLICY = 'version: 1\ndefault: allow\ntools: { files/move_file: deny }\n'
+const POLICY = `version: 1
+default: allow
+tools: { files/move_file: deny, files/create_directory: require_approval }
+`
 let gate: RunningGate
 const place = () => ['--config', join(folder, 'sluice.yaml')]
 const start = (policy = POLICY) => startGate({ servers, folder, policy })
@@ -95,8 +107,6 @@ describe('an agent with a shell', () => {
       ['thaw'],
       ['grants', 'add', 'me', '--policy', 'policy'],
       ['approvers', 'add', 'me'],
-      ['approvers', 'add', 'me', '--token'],
-      ['approvers', 'pin'],
       ['console'],
     ]) {
       const { code, text } = inShell([...args, ...place()], `${FIRST_PIN}\n`.repeat(3))
@@ -200,6 +210,30 @@ describe('an agent with a shell', () => {
   })
 })
 
+test('the first start on a terminal asks for the PIN before it serves', async () => {
+  const fresh = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  writeFileSync(join(fresh, 'sluice.yaml'), 'version: 1\nservers: {}\ndata: ./data\n')
+  const config = ['--config', join(fresh, 'sluice.yaml')]
+  const typed: string[] = []
+  const up = await runAtTerminal(
+    ['up', '--port', '0', ...config],
+    [FIRST_PIN, FIRST_PIN],
+    (text) => {
+      if (!text.includes('sluice ready') || typed.length > 0) return
+      typed.push(text)
+      process.kill(Number(readFileSync(join(fresh, 'data', 'gate.pid'), 'utf8')))
+    },
+  )
+  expect(up.code).toBe(0)
+  expect(up.text).toMatch(/Nobody can approve any yet.*the PIN is set.*sluice ready/s)
+  const people = People.open(join(fresh, 'data'))
+  expect(people.list()).toMatchObject([
+    { roles: ['viewer', 'approver', 'policy-manager', 'admin'] },
+  ])
+  people.close()
+  rmSync(fresh, { recursive: true })
+})
+
 test('a person signs in with a one-time code, adds a passkey and thaws with it', async () => {
   // The first one's PIN rests: another person, as if added before.
   await makePerson(gate.data, 'bea')
@@ -221,6 +255,43 @@ test('a person signs in with a one-time code, adds a passkey and thaws with it',
   expect((await bot.ask('POST', '/api/thaw', {})).status).toBe(403)
   const { paths } = (await page.ask('GET', '/api/openapi.json')).body
   expect(paths['/api/approvals/{id}/verdict'].post['x-proof']).toBe(true)
+})
+
+test('a held call passes by the word of an approver, and by nothing an agent has', async () => {
+  const people = People.open(gate.data)
+  const bot = { name: 'judge', kind: 'system', roles: ['approver'], groups: [], owns: [] } as const
+  const { token } = await people.add(bot, { token: true }, Date.now())
+  const viewer = { ...bot, name: 'camera', roles: ['viewer'] } as const
+  const camera = await people.add(viewer, { token: true }, Date.now())
+  people.close()
+  const base = gate.url.replace('127.0.0.1', 'localhost')
+  const [judge, looker, agent] = [new Page(base), new Page(base), new Page(base)]
+  judge.token = token ?? ''
+  looker.token = camera.token ?? ''
+  const client = await PlainClient.open(gate, 'files')
+  const call = client.call('create_directory', { path: join(mail, 'sent') })
+  let id = ''
+  await until(async () => {
+    const { requests } = (await looker.ask('GET', '/api/approvals?states=pending')).body
+    id = requests[0]?.id ?? ''
+    return id !== ''
+  })
+  const path = `/api/approvals/${id}/verdict`
+  const yes = { verdict: 'approve', comment: 'fine' }
+  expect((await agent.ask('POST', path, yes)).status).toBe(401)
+  expect((await looker.ask('POST', path, yes)).body.error.code).toBe('API_ROLE')
+  for (const kind of ['in', 'sys', 'code'] as const) {
+    agent.token = makeOwnToken(kind)
+    expect((await agent.ask('POST', path, yes)).status).toBe(401)
+  }
+  expect(existsSync(join(mail, 'sent'))).toBe(false)
+  const decided = await judge.ask('POST', path, yes)
+  expect(decided.body).toMatchObject({
+    votes: [{ by: 'judge', kind: 'system', proof: 'token', channel: 'console', comment: 'fine' }],
+  })
+  expect((await call).answer.result.isError).toBeUndefined()
+  expect(existsSync(join(mail, 'sent'))).toBe(true)
+  expect((await judge.ask('POST', path, yes)).body.error.code).toBe('API_REFUSED')
 })
 
 test('links and tokens of the gate are gone from what is read through it', async () => {
