@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The `sluice` command. Plain JavaScript that also parses on old Nodes, so that it can say which
 // Node is needed. In a clone it runs src/cli/main.ts (Node strips the types), in the published
-// package dist/cli/main.js. Where this Node is too old and the clone has its own, it hands over.
+// package dist/bundle/main.js. Where this Node is too old and the clone has its own, it hands over.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -28,7 +28,7 @@ if (isClone && !existsSync(join(root, 'node_modules'))) {
 }
 
 async function run() {
-  const entry = isClone ? source : join(root, 'dist', 'cli', 'main.js')
+  const entry = isClone ? source : join(root, 'dist', 'bundle', 'main.js')
   let cli
   try {
     cli = await import(pathToFileURL(entry).href)

@@ -1,5 +1,5 @@
-// `npm run build` (and before `npm pack`): src -> dist, the images that guests run in, the console's
-// page, then the JSON Schemas for editors.
+// `npm run build` (and before `npm pack`): src -> dist, the command in few files, the images that
+// guests run in, the console's page, then the JSON Schemas for editors.
 // dist is removed first, so that nothing of an older build is published.
 
 import { existsSync, rmSync } from 'node:fs'
@@ -10,6 +10,7 @@ rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
 
 const steps: [name: string, command: string[]][] = [
   ['compile', ['node_modules/typescript/bin/tsc', '-b', '--force']],
+  ['bundle', ['scripts/bundle.ts']],
   ['images', ['scripts/bake.ts']],
   ['console', ['scripts/build-console.ts']],
 ]

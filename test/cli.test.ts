@@ -360,7 +360,7 @@ describe('the package', () => {
     const published = JSON.stringify(exports).match(/(?<=\.\/)(dist|schema)\/[^"]+/g) ?? []
     const needed = [
       'bin/sluice.js',
-      'dist/cli/main.js',
+      'dist/bundle/main.js',
       'dist/console/index.html',
       'docs/errors.md',
       'README.md',

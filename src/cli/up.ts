@@ -3,6 +3,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Service } from '../agents/service.ts'
+import { boundYoungSpace } from '../gateway/operate/young-space.ts'
 import type { AdminParts } from '../gateway/run-admin.ts'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
@@ -50,6 +51,7 @@ export function addUp(parent: Command, answer: Answer): void {
 }
 
 async function up(options: Options): Promise<void> {
+  boundYoungSpace()
   const output = new Output({})
   const config = loadConfig(options, output)
   const write = (line: string) => void process.stderr.write(line)
