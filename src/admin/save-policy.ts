@@ -36,6 +36,11 @@ export async function savePolicy(
   const known = policies.documents.get(name)
   if (known === undefined)
     throw new Refused(`there is no policy \`${name}\``, 'sluice.yaml names the documents')
+  if (known.isWithin)
+    throw new Refused(
+      `the policy stands in ${basename(known.file)} itself`,
+      'change it there, or put it into a file of its own and name that under `policy`',
+    )
   const { file } = known
   const current = makeDocument(name, file, readFileSync(file, 'utf8'))
   if (current.digest !== base)

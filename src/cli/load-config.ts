@@ -45,16 +45,23 @@ export function loadDocuments(config: GateConfig, output: Output, log: Log): Com
     log('warn', 'the configuration names no policy: everything the local user asks is denied')
   const { compiled, problems } = compileDocuments(readDocuments(config))
   for (const { problem, text } of problems) output.problem(problem, text)
-  if (compiled === undefined) throw withErrors(problems.map(({ problem }) => problem))
+  if (compiled === undefined)
+    throw withErrors(
+      problems.map(({ problem }) => problem),
+      config.file,
+    )
   for (const [name, { shadow }] of compiled.policies)
     if (shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
   return compiled
 }
 
-function withErrors(problems: readonly Problem[]): CliError {
+function withErrors(problems: readonly Problem[], configFile: string): CliError {
   const errors = problems.filter(({ severity }) => severity === 'error')
   const file = errors[0]?.file
-  const help = `mend them; \`sluice policy check ${file}\` shows them again`
+  const help =
+    file === configFile
+      ? 'mend what is shown above'
+      : `mend them; \`sluice policy check ${file}\` shows them again`
   const message = `\`${file}\` has ${plural(errors.length, 'error')}`
   return new CliError('CLI_POLICY', message, help, problems)
 }

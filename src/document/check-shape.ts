@@ -173,7 +173,9 @@ function isNull(node: Located): boolean {
 }
 
 export function asMap(node: Located | undefined): LocatedMap {
-  return node?.kind === 'map' ? node : { kind: 'map', at: node?.at ?? 0, entries: [] }
+  return node?.kind === 'map'
+    ? node
+    : { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
 }
 
 function isGlobKey(key: string): boolean {

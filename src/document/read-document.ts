@@ -2,7 +2,17 @@
 // mislead is refused: size, nesting, anchor bombs, doubled keys, several documents, tags, merge
 // keys. What could hang the YAML parser never reaches it (parse-yaml.ts, check-tokens.ts).
 
-import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, visit } from 'yaml'
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  visit,
+  type YAMLMap,
+} from 'yaml'
 import { DOCUMENT_DEPTH_MAX, DOCUMENT_LENGTH_MAX, DOCUMENT_NODES_MAX } from './limits.ts'
 import { parseYaml } from './parse-yaml.ts'
 import type { Problems } from './problem.ts'
@@ -27,6 +37,8 @@ export type LocatedList = {
 export type LocatedMap = {
   readonly kind: 'map'
   readonly at: number
+  /** Behind its last character. */
+  readonly end: number
   readonly entries: readonly { readonly key: LocatedScalar; readonly value: Located }[]
 }
 export type Located = LocatedScalar | LocatedList | LocatedMap
@@ -145,7 +157,7 @@ class Walker {
     )
   }
 
-  #map(node: { items: readonly unknown[] }, at: number, depth: number): Located {
+  #map(node: Pick<YAMLMap, 'items' | 'range'>, at: number, depth: number): Located {
     const seen = new Set<unknown>()
     const entries = []
     for (const item of node.items) {
@@ -180,7 +192,7 @@ class Walker {
         value: pair.value === null ? nothing(key.at) : value,
       })
     }
-    return { kind: 'map', at, entries }
+    return { kind: 'map', at, end: node.range?.[1] ?? at, entries }
   }
 
   #scalar(node: unknown, at: number): Located {

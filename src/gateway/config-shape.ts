@@ -18,6 +18,7 @@ const anyName = {
   form: /^[^\s]{1,256}$/,
   help: 'a name without spaces',
 } as const
+const ANY: Shape = { kind: 'any' }
 const texts: Shape = { kind: 'record', keys: anyName, of: text(8_192) }
 
 const SERVER: Shape = {
@@ -87,7 +88,10 @@ export const CONFIG: ObjectShape = {
       doc: 'the MCP servers behind the gate',
       required: true,
     },
-    policy: { shape: text(4_096), doc: 'the policy document; without one everything is denied' },
+    policy: {
+      shape: { kind: 'either', of: [text(4_096), { kind: 'record', keys: anyName, of: ANY }] },
+      doc: 'the file of the policy, or the policy itself; without one everything is denied',
+    },
     policies: {
       shape: POLICIES,
       doc: 'documents by name, for grants; the guardrails of the one named `house` lie over all',

@@ -61,6 +61,7 @@ export interface GateConfig extends Reach, AgentsConfig {
   readonly file: string
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
+  /** Its file; the configuration's own where the document stands in it. */
   readonly policy?: string
   /** Named documents for grants. */
   readonly policies: Readonly<Record<string, string>>
@@ -123,7 +124,12 @@ class ConfigReader {
     const servers = asMap(entry(map, 'servers')).entries.map(
       ({ key, value }) => [String(key.value), this.#server(asMap(value))] as const,
     )
-    const policy = optional('policy', this.#values.path(entry(map, 'policy')))
+    // A policy that stands here is read where every other is: from its file, which is this one.
+    const said = entry(map, 'policy')
+    const policy = optional(
+      'policy',
+      said?.kind === 'map' ? resolve(file) : this.#values.path(said),
+    )
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
     return {

@@ -2,6 +2,7 @@
 // one called `house` lie over all others. Reads files; called at start, on reload and by commands.
 
 import { readFileSync, statSync } from 'node:fs'
+import { documentWithin } from '../../document/document-within.ts'
 import type { Problem } from '../../document/problem.ts'
 import { digestOf } from '../../ledger/record.ts'
 import { compile } from '../../policy/compile.ts'
@@ -17,6 +18,8 @@ export interface PolicyDocument {
   readonly file: string
   readonly text: string
   readonly digest: string
+  /** It stands in the configuration, under `policy`. */
+  readonly isWithin?: true
 }
 
 /** By name, the house among them. */
@@ -42,12 +45,16 @@ export function makeDocument(name: string, file: string, text: string): PolicyDo
 
 /** Throws with the file's name where one cannot be read. */
 export function readDocuments(
-  config: Pick<GateConfig, 'policy' | 'policies' | 'house'>,
+  config: Pick<GateConfig, 'file' | 'policy' | 'policies' | 'house'>,
 ): Documents {
   const files = Object.entries(config.policies)
   if (config.policy !== undefined) files.push([LOCAL_POLICY, config.policy])
   if (config.house !== undefined) files.push([HOUSE, config.house])
-  const documents = files.map(([name, file]) => makeDocument(name, file, readPolicyFile(file)))
+  const documents = files.map(([name, file]): PolicyDocument => {
+    const text = readPolicyFile(file)
+    if (name !== LOCAL_POLICY || file !== config.file) return makeDocument(name, file, text)
+    return { ...makeDocument(name, file, documentWithin(text, 'policy')), isWithin: true }
+  })
   return new Map(documents.map((document) => [document.name, document]))
 }
 

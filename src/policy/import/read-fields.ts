@@ -17,7 +17,8 @@ export function readMap(
   what: string,
   report: Report,
 ): LocatedMap | undefined {
-  if (node === undefined || isNothing(node)) return { kind: 'map', at: node?.at ?? 0, entries: [] }
+  if (node === undefined || isNothing(node))
+    return { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
   if (node.kind !== 'map')
     return report.error('IMPORT_INVALID', node.at, `${what} is no mapping`, 'mend the original')
   for (const { key } of node.entries) {
