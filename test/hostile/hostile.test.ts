@@ -7,10 +7,22 @@ import { bench } from '../../src/agents/agents.test-support.ts'
 import { HOSTILE } from './programs.ts'
 import { runHostile } from './run-hostile.ts'
 
-const LIMIT_MS = 250
+/** Short: there are many that use up all of it. */
+const LIMIT_MS = 100
+/** For those that end by themselves, on a machine that starves them too. */
+const ENOUGH_MS = 20_000
+const END_BY_THEMSELVES = [
+  'read the host',
+  'leave the root',
+  'import a module',
+  'constructor of constructor',
+  'sleep on shared memory',
+  'poison text',
+  'files whose content lies',
+]
 
-test('there are at least 40', () => {
-  expect(Object.keys(HOSTILE).length).toBeGreaterThanOrEqual(40)
+test('there are at least 100', () => {
+  expect(Object.keys(HOSTILE).length).toBeGreaterThanOrEqual(100)
 })
 
 test('each is contained, and the main thread goes on meanwhile', { timeout: 120_000 }, async () => {
@@ -20,7 +32,17 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
   const ticking = setInterval(() => {
     ticks += 1
   }, 10)
-  const results = await runHostile(HOSTILE, LIMIT_MS, 2)
+  const named = (name: string): boolean => END_BY_THEMSELVES.includes(name)
+  const some = (which: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(HOSTILE).filter(([name]) => which(name)))
+  const results = [
+    ...(await runHostile(
+      some((name) => !named(name)),
+      LIMIT_MS,
+      2,
+    )),
+    ...(await runHostile(some(named), ENOUGH_MS, 1)),
+  ]
   clearInterval(ticking)
   delay.disable()
   expect(results).toHaveLength(Object.keys(HOSTILE).length)
@@ -36,6 +58,9 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
   expect(outcome.get('import a module')?.how).toBe('failed')
   expect(outcome.get('constructor of constructor')?.said).toMatch(/process/)
   expect(outcome.get('constructor of constructor')?.how).toBe('failed')
+  expect(outcome.get('sleep on shared memory')?.said).toContain('Atomics is not defined')
+  expect(outcome.get('poison text')?.said).toContain('an error that cannot be shown')
+  expect(outcome.get('files whose content lies')?.how).toBe('failed')
 })
 
 test('what a model writes into an agent cannot break its core either', async () => {
