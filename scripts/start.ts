@@ -45,4 +45,4 @@ What to try, with examples/demo/policy.yaml beside you:
 
 Ctrl-C stops it.
 `)
-process.exitCode = await main(['up', '--config', config, ...process.argv.slice(2)])
+process.exitCode = await main(['up', '--no-pin', '--config', config, ...process.argv.slice(2)])

@@ -29,19 +29,23 @@ interface Given {
 export class Challenges {
   readonly #passkeys: Passkeys
   readonly #nowMs: () => number
-  /** By the challenge itself, as base64url. */
+  /** By the challenge itself, as base64url. Those that anyone may ask for stand apart: a flood of them
+   * must not push out what a person is about to sign. */
   readonly #given: ShortLived<Given>
+  readonly #forAnyone: ShortLived<Given>
 
   constructor(passkeys: Passkeys, nowMs: () => number) {
     this.#passkeys = passkeys
     this.#nowMs = nowMs
     this.#given = new ShortLived(CHALLENGES_MAX, nowMs)
+    this.#forAnyone = new ShortLived(CHALLENGES_MAX, nowMs)
   }
 
   /** `person`: only this one's keys will do. */
   forSignIn(rp: RelyingParty, person?: string): Promise<object> {
     const challenge = randomBytes(32)
-    this.#put(challenge, { person, use: 'sign-in', digest: '', nonce: '' })
+    const given: Given = { person, use: 'sign-in', digest: '', nonce: '' }
+    this.#forAnyone.put(text(challenge), given, CHALLENGE_MS)
     return this.#passkeys.assertionOptions(rp, challenge, person)
   }
 
@@ -61,7 +65,8 @@ export class Challenges {
       )
     const nonce = randomBytes(16).toString('base64url')
     const digest = digestOf(action, person.name, nonce)
-    this.#put(digest, { person: person.name, use: 'action', digest: text(digest), nonce })
+    const given: Given = { person: person.name, use: 'action', digest: text(digest), nonce }
+    this.#given.put(text(digest), given, CHALLENGE_MS)
     return this.#passkeys.assertionOptions(rp, digest, person.name)
   }
 
@@ -100,13 +105,9 @@ export class Challenges {
   /** Gone with the first try, whatever comes of it. */
   #take(answer: unknown, use: Given['use']): { challenge: string; given: Given } {
     const challenge = challengeIn(answer)
-    const given = this.#given.take(challenge)
+    const given = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
     if (given?.use === use) return { challenge, given }
     throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
-  }
-
-  #put(challenge: Buffer, given: Given): void {
-    this.#given.put(text(challenge), given, CHALLENGE_MS)
   }
 }
 

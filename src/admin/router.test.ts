@@ -182,6 +182,30 @@ test('without a token, with a viewer’s, from another origin: refused', async (
   expect((await viewer.ask('GET', '/api/things')).status).toBe(401)
 })
 
+test('another PIN signs out, and so does another person of the same name', async () => {
+  await people.add(personCalled('cat', 'viewer'), { pin: PIN }, nowMs)
+  const page = await pageOf('cat')
+  expect((await page.ask('GET', '/api/me')).status).toBe(200)
+  await people.setPin('cat', '314159', nowMs + 1)
+  expect((await page.ask('GET', '/api/me')).status).toBe(401)
+  const again = await pageOf('cat')
+  const code = signIns.makeCode('cat', 'pin', 60_000)
+  people.remove('cat')
+  await people.add(personCalled('cat', 'admin'), {}, nowMs + 2)
+  expect((await again.ask('GET', '/api/me')).status).toBe(401)
+  expect((await new Page(origin).signIn(code)).status).toBe(401)
+})
+
+test('a flood of challenges that anyone may ask for pushes out nobody’s proof', async () => {
+  const page = await pageOf('ann')
+  await page.addPasskey(PIN)
+  const wish = { method: 'POST', path: '/api/things/5', body: '{"verdict":"yes"}' }
+  const { challenge } = (await page.ask('POST', '/api/proofs', wish)).body
+  for (let time = 0; time < 1_100; time++) await challenges.forSignIn({ id: 'localhost', origin })
+  const sent = await page.ask('POST', wish.path, wish.body, page.proofOf(challenge))
+  expect(sent.status).toBe(200)
+})
+
 test('a link is for one approver, for a while, and signs nobody in', async () => {
   await people.add(personCalled('bob', 'approver'), {}, nowMs)
   const untilMs = nowMs + 60_000

@@ -11,6 +11,8 @@ import { ShortLived } from './short-lived.ts'
 
 interface Session {
   readonly name: string
+  /** Another PIN, or another person of the same name, signs out. */
+  readonly of: string
   readonly proof: Person['proof']
   /** Who is not on the list of people, but signed in elsewhere. */
   readonly guest?: Person
@@ -29,7 +31,7 @@ const AGAIN = 'run `sluice console`, or sign in with a passkey'
 export class SignIns {
   readonly #people: People
   readonly #nowMs: () => number
-  readonly #codes: ShortLived<{ name: string; proof: Person['proof'] }>
+  readonly #codes: ShortLived<{ name: string; of: string; proof: Person['proof'] }>
   readonly #sessions: ShortLived<Session>
 
   constructor(people: People, nowMs: () => number) {
@@ -42,7 +44,7 @@ export class SignIns {
   /** For somebody who has just shown who they are, or was invited by somebody who has. */
   makeCode(name: string, proof: Person['proof'], forMs: number): string {
     const code = makeOwnToken('code')
-    this.#codes.put(keyOf(code), { name, proof }, forMs)
+    this.#codes.put(keyOf(code), { name, of: this.#of(name), proof }, forMs)
     return code
   }
 
@@ -50,7 +52,7 @@ export class SignIns {
   redeem(code: string): { readonly token: string; readonly as: SignedInAs } {
     const found = this.#codes.take(keyOf(code))
     const kept = found && this.#people.find(found.name)
-    if (found === undefined || kept === undefined)
+    if (found === undefined || kept === undefined || found.of !== this.#of(found.name))
       throw new ApiError('API_SIGN_IN', 'the code is used up, too old, or none', AGAIN)
     return this.begin(asPerson(kept, found.proof))
   }
@@ -64,7 +66,7 @@ export class SignIns {
     const sinceMs = this.#nowMs()
     const untilMs = Math.min(sinceMs + SIGN_IN_MS, guestUntilMs ?? Number.POSITIVE_INFINITY)
     const { name, proof } = person
-    const session = { name, proof, sinceMs, untilMs }
+    const session = { name, of: this.#of(name), proof, sinceMs, untilMs }
     this.#sessions.put(
       keyOf(token),
       guestUntilMs === undefined ? session : { ...session, guest: person },
@@ -100,11 +102,17 @@ export class SignIns {
   #ofPage(token: string): SignedInAs | undefined {
     const session = this.#sessions.get(keyOf(token))
     if (session === undefined) return undefined
-    const { name, proof, guest, sinceMs, untilMs } = session
+    const { name, of, proof, guest, sinceMs, untilMs } = session
+    if (of !== this.#of(name)) return undefined
     // Roles may be others by now.
     const kept = guest === undefined ? this.#people.find(name) : undefined
     const person = guest ?? (kept && asPerson(kept, proof))
     return person && { person, sinceMs, untilMs }
+  }
+
+  #of(name: string): string {
+    const person = this.#people.find(name)
+    return person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
   }
 
   #ofSystem(token: string): SignedInAs | undefined {

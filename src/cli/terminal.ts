@@ -2,7 +2,7 @@
 // it from nowhere else. Standard input, a flag, a file or the environment are what an agent's shell has
 // too, and some of them end in logs and process lists.
 
-import { closeSync, openSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readlinkSync, writeSync } from 'node:fs'
 import { isatty, ReadStream } from 'node:tty'
 import { CliError } from './errors.ts'
 
@@ -26,12 +26,13 @@ async function askAtDevice(prompt: string, { withinMs }: Ask = {}): Promise<stri
   const stream = new ReadStream(device)
   try {
     stream.setRawMode(true)
-    process.stderr.write(prompt)
+    // Where the person is, wherever the output goes.
+    writeSync(device, prompt)
     return await readLine(stream, withinMs)
   } finally {
+    writeSync(device, '\n')
     stream.setRawMode(false)
     stream.destroy()
-    process.stderr.write('\n')
   }
 }
 

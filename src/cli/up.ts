@@ -16,6 +16,7 @@ import { hasTerminal } from './terminal.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean
+  readonly pin: boolean
   readonly log?: LogFormat
 }
 
@@ -42,6 +43,7 @@ export function addUp(parent: Command, answer: Answer): void {
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
     .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
+    .option('--no-pin', 'do not ask for the first PIN, on a terminal either')
     .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -58,7 +60,7 @@ async function up(options: Options): Promise<void> {
   const log = makeLog(options.log ?? config.log, write)
   const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
-  if (!piped) await offerFirstPin(config.data)
+  if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
   const { agentsFor } = await import('./agents-builtin.ts')

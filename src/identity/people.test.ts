@@ -92,6 +92,17 @@ test('a try counts before it is judged: a crowd at once, or a kill in between, g
   people.close()
 })
 
+test('of two first PINs at once one holds, and nobody else is left on the list', async () => {
+  const people = People.open(join(folder, 'first'), COST)
+  await people.add(called('listed'), {}, 1)
+  const both = ['ann', 'eve'].map((name) => people.setFirst(called(name), PIN, 2))
+  const said = await Promise.allSettled(both)
+  expect(said.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(people.list()).toHaveLength(1)
+  await expect(people.setFirst(called('eve'), PIN, 3)).rejects.toThrow('somebody already')
+  people.close()
+})
+
 test('a pause only grows with wrong PINs, and not for ever', () => {
   fc.assert(
     fc.property(fc.nat(10_000), (wrong) => {

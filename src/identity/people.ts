@@ -14,6 +14,9 @@ import { makeOwnToken, ownTokenKind } from './own-tokens.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { pauseAfter, waitText } from './pin-pause.ts'
 
+/** A try that was counted. */
+export class WrongPin extends Refused {}
+
 /** Without how it was shown: that is another every time. */
 export type Decider = Omit<Person, 'proof'>
 
@@ -31,6 +34,8 @@ export interface KeptPerson extends Decider {
 const KEPT = `SELECT name, kind, roles, groups, owns, created_ms AS createdMs, pin_set_ms AS pinSetMs,
   (SELECT count(*) FROM passkeys WHERE person = name) AS passkeys, token IS NOT NULL AS hasToken,
   wrong_pins AS wrongPins, paused_until_ms AS pausedUntilMs FROM people`
+const ADD = `INSERT INTO people (name, kind, roles, groups, owns, created_ms, pin, pin_set_ms, token)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ? WHERE name = ?`
 const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
 
@@ -78,26 +83,28 @@ export class People {
     credentials: { readonly pin?: string; readonly token?: boolean },
     nowMs: number,
   ): Promise<{ readonly token: string | null }> {
-    const { name, kind, roles, groups, owns } = person
-    if (this.find(name) !== undefined)
-      throw new Refused(
-        `\`${name}\` is there already`,
-        'take another name, or remove that one first',
-      )
+    if (this.find(person.name) !== undefined) throw taken(person.name)
     if (this.list().length >= PEOPLE_MAX)
       throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
     const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
     const token = credentials.token === true ? makeOwnToken('sys') : null
-    const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
-    this.#guard(() =>
-      this.#database
-        .prepare(
-          `INSERT INTO people (name, kind, roles, groups, owns, created_ms, pin, pin_set_ms, token)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(name, kind, ...lists, nowMs, pin, pin === null ? null : nowMs, digestOf(token)),
-    )
+    // Somebody may have been as fast while the PIN was hashed.
+    if (this.find(person.name) !== undefined) throw taken(person.name)
+    this.#insert(person, { pin, token }, nowMs)
     return { token }
+  }
+
+  /** The very first credential. Throws Refused where somebody has one already: also where that came
+   * about while this PIN was being hashed. */
+  async setFirst(person: Decider, pin: string, nowMs: number): Promise<void> {
+    const kept = await this.#hash(pin)
+    if (this.anybody)
+      throw new Refused(
+        'there is somebody already who may decide',
+        '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
+      )
+    this.#guard(() => this.#database.prepare('DELETE FROM people').run())
+    this.#insert(person, { pin: kept, token: null }, nowMs)
   }
 
   /** Throws Refused where nobody would be left who may add anybody. */
@@ -145,7 +152,7 @@ export class People {
       this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
       return asPerson(person, 'pin')
     }
-    throw new Refused(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
+    throw new WrongPin(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
   }
 
   /** A system by its credential. */
@@ -163,6 +170,16 @@ export class People {
 
   close(): void {
     if (this.#database.isOpen) this.#database.close()
+  }
+
+  #insert(
+    { name, kind, roles, groups, owns }: Decider,
+    { pin, token }: { readonly pin: string | null; readonly token: string | null },
+    nowMs: number,
+  ): void {
+    const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
+    const values = [nowMs, pin, pin === null ? null : nowMs, digestOf(token)]
+    this.#guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
   }
 
   /** Whose PIN it is: named, or the only one there is. */
@@ -214,6 +231,10 @@ export function asPerson(kept: Decider, proof: Person['proof']): Person {
 
 function digestOf(token: string | null): Buffer | null {
   return token === null ? null : hash('sha256', token, 'buffer')
+}
+
+function taken(name: string): Refused {
+  return new Refused(`\`${name}\` is there already`, 'take another name, or remove that one first')
 }
 
 function unknown(name: string, all: readonly KeptPerson[]): Refused {

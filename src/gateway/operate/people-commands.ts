@@ -26,20 +26,13 @@ export function listPeople({ people }: Pick<PeopleParts, 'people'>): JsonObject 
 /** The first of all: whoever the system says runs this, with all roles. Refused from then on. */
 async function setFirstPin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const { people, nowMs } = parts
-  if (people.anybody)
-    throw new Refused(
-      'there is somebody already who may decide',
-      '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
-    )
   const { name, pin, at } = request
   const first: Decider = {
     ...{ name: readName(name), kind: 'person', roles: [...ROLES] },
     ...{ groups: [], owns: ['local'] },
   }
   const where = typeof at === 'string' ? at.slice(0, 100) : 'unknown'
-  // Somebody may have been listed without anything to prove it by.
-  if (people.find(first.name) === undefined) await people.add(first, { pin: readPin(pin) }, nowMs())
-  else await people.setPin(first.name, readPin(pin), nowMs())
+  await people.setFirst(first, readPin(pin), nowMs())
   await record(parts, { how: 'first PIN set', name: first.name, at: where })
   parts.tell(`${first.name} may decide from now on: the first PIN was set at ${where}`)
   return listPeople(parts)

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { holds, type Person, type PinProof, type Role } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
-import type { People } from '../../identity/people.ts'
+import { type People, WrongPin } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 
 export interface ProveParts {
@@ -32,8 +32,10 @@ export function proverOf({ people, ledger, nowMs }: ProveParts): Prove {
   return async (request, role, what) => {
     const proof = readProof(request)
     const person = await people.prove(proof, nowMs()).catch(async (error: Error) => {
+      // Only tries that count: somebody could fill the disk with others.
       const detail = { who: proof.name ?? null, what, why: error.message }
-      await ledger.event({ atMs: nowMs(), name: 'proof-refused', detail }).catch(() => {})
+      if (error instanceof WrongPin)
+        await ledger.event({ atMs: nowMs(), name: 'proof-refused', detail }).catch(() => {})
       throw error
     })
     checkRole(person, role)
