@@ -2,14 +2,14 @@
 // end of what has run out. One change at a time. The engine says what may happen; this does it.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApprovalRequest, Before } from '../core/approval.ts'
+import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
 import type { JsonObject } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
 import { maskedText } from './json-text.ts'
-import { EXPIRY_LOOK_MS_MAX } from './limits.ts'
+import { EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
-import { Requests, type Row } from './requests.ts'
+import { Requests, type Row, rowOf, type StoredRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
 import { standingOf } from './weigh-votes.ts'
 
@@ -44,6 +44,7 @@ export class Book {
   readonly vault: Vault
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
   readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #shown = new Map<string, { sign: string; request: ApprovalRequest }>()
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -105,7 +106,8 @@ export class Book {
 
   /** Everybody who watches or waits is told. */
   changed(id: string): ApprovalRequest {
-    const request = this.shown(this.known(id))
+    const stored = this.requests.stored(id)
+    const request = stored === undefined ? this.shown(this.known(id)) : this.#shownOnce(stored)
     for (const watcher of [...this.#watchers]) watcher(request)
     this.#wake(id)
     return request
@@ -169,6 +171,22 @@ export class Book {
     this.#closed = true
     clearTimeout(this.#timer)
     for (const id of [...this.#waiting.keys()]) this.#wake(id)
+  }
+
+  list(filter: ApprovalFilter): ApprovalRequest[] {
+    return this.requests.list(filter).map((stored) => this.#shownOnce(stored))
+  }
+
+  /** Opening and masking take most of a list: both are done once for each change of a request. */
+  #shownOnce(stored: StoredRow): ApprovalRequest {
+    const id = String(stored.id)
+    const sign = signOf(stored)
+    const kept = this.#shown.get(id)
+    if (kept?.sign === sign) return kept.request
+    const request = this.shown(rowOf(stored))
+    if (this.#shown.size >= SHOWN_KEPT_MAX) this.#shown.clear()
+    this.#shown.set(id, { sign, request })
+    return request
   }
 
   shown(row: Row): ApprovalRequest {

@@ -159,7 +159,7 @@ export class ApprovalEngine implements Approvals {
   // For people.
 
   list(filter: ApprovalFilter = {}): readonly ApprovalRequest[] {
-    return this.#book.requests.list(filter).map((row) => this.#book.shown(row))
+    return this.#book.list(filter)
   }
 
   find(id: string): ApprovalRequest | undefined {

@@ -28,6 +28,8 @@ export const DECIDED_KEPT_MAX = 10_000
 export const STANDING_MS_MAX = 86_400_000
 export const STANDING_MAX = 1_000
 export const STANDING_VALUES_MAX = 100
+/** Requests that are kept as they are shown, so that a list need not open each anew. */
+export const SHOWN_KEPT_MAX = 2_000
 /** How long a channel may take to tell people. */
 export const TELL_MS_MAX = 10_000
 /** Requests that are being told at once; the others wait their turn. */

@@ -43,7 +43,9 @@ export interface Row {
   readonly why: string
 }
 
-const FINAL = "('denied','expired','void','executed')"
+export type StoredRow = Readonly<Record<string, unknown>>
+
+const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
 
 export class Requests {
   readonly #database: DatabaseSync
@@ -66,8 +68,12 @@ export class Requests {
   }
 
   find(id: string): Row | undefined {
-    const row = this.#database.prepare('SELECT * FROM approvals WHERE id = ?').get(id)
+    const row = this.stored(id)
     return row === undefined ? undefined : rowOf(row)
+  }
+
+  stored(id: string): StoredRow | undefined {
+    return this.#database.prepare('SELECT * FROM approvals WHERE id = ?').get(id)
   }
 
   /** The newest for one call. */
@@ -78,7 +84,8 @@ export class Requests {
     return row === undefined ? undefined : rowOf(row)
   }
 
-  list({ states, server, principal, before, limit }: ApprovalFilter): Row[] {
+  /** As they are stored: `rowOf` reads them, `signOf` says whether one has changed. */
+  list({ states, server, principal, before, limit }: ApprovalFilter): StoredRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
     const only = (sql: string, ...given: readonly string[]): void => {
@@ -95,7 +102,6 @@ export class Requests {
     return this.#database
       .prepare(`SELECT * FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
       .all(...values)
-      .map(rowOf)
   }
 
   /** Those that may still lead to a call, the oldest first. */
@@ -205,7 +211,12 @@ export class Requests {
   }
 }
 
-function rowOf(row: Record<string, unknown>): Row {
+/** Equal as long as nothing of a request has changed. */
+export function signOf({ state, edited, used_by, expires_at, votes }: StoredRow): string {
+  return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
+}
+
+export function rowOf(row: StoredRow): Row {
   const text = (name: string): string => String(row[name])
   const maybe = (name: string): string | null => (row[name] === null ? null : text(name))
   const maybeNumber = (name: string): number | null =>

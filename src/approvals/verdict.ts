@@ -36,6 +36,8 @@ export function weighVerdict(
   if (verdict.verdict === 'deny') {
     if (args !== undefined || forAWhile !== undefined)
       throw new Refused('a denial changes no arguments and lasts no while', 'leave them out')
+    if (channel === 'client' && fits(row, who, channel).asks.length === 0)
+      throw new Refused('the client may not decide this', 'a person has to')
     const vote: KeptVote = { ...given, asks: [], edit: row.edited }
     return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' }
   }

@@ -1,6 +1,7 @@
 // The running gate's approvals as commands reach them, and how a request looks on a terminal: what it
 // came from is somebody else's text, so nothing of it drives the terminal.
 
+import { canonicalMembers } from '../approvals/json-text.ts'
 import type { ApprovalRequest, Barred, Standing } from '../core/approval.ts'
 import type { JsonObject } from '../core/json.ts'
 import { CliError } from './errors.ts'
@@ -17,8 +18,9 @@ export interface Listed {
 export async function askApprovals(
   data: string,
   request: JsonObject & { readonly do: string },
+  signal?: AbortSignal,
 ): Promise<JsonObject> {
-  const answer = await askGate(data, request)
+  const answer = await askGate(data, request, signal)
   if (answer !== undefined) return answer
   throw new CliError(
     'CLI_GATE',
@@ -73,10 +75,12 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
   ]
 }
 
-/** A line an argument, with the digits it has; no line of the argument's own makes. */
+/** A line an argument, with the digits it has; none can make lines of its own. */
 function argumentLines(args: string): string[] {
   if (args === '') return ['none, or no longer kept']
-  return printable(args).replace(/^\{/, '{\n').split('\n').slice(0, 2_000)
+  const members = [...canonicalMembers(args)]
+  if (members.length === 0) return [printable(args)]
+  return members.map(([name, value]) => `${printable(name)}: ${printable(value)}`)
 }
 
 function leftOf(ms: number): string {

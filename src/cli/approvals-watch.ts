@@ -39,7 +39,7 @@ class Inbox {
   #chosen = ''
   #isOpen = false
   #said = ''
-  #isOver = false
+  readonly #left = new AbortController()
   /** A person types a PIN: nothing is drawn over that. */
   #isAsking = false
 
@@ -72,7 +72,6 @@ class Inbox {
         this.#requests = requests
         if (!requests.some(({ id }) => id === this.#chosen)) this.#choose(0)
         this.#draw()
-        if (this.#isOver) return
       }
     } finally {
       clearInterval(tick)
@@ -84,19 +83,18 @@ class Inbox {
   }
 
   async *#news(): AsyncGenerator<Listed> {
+    const { signal } = this.#left
     let listed = (await askApprovals(this.#data, { do: 'approvals' })) as unknown as Listed
-    while (!this.#isOver) {
+    while (!signal.aborted) {
       yield listed
-      const asked = askApprovals(this.#data, { do: 'approvals-news', news: listed.news })
-      listed = (await Promise.race([asked, this.#left])) as unknown as Listed
-      if (this.#isOver) return
+      const request = { do: 'approvals-news', news: listed.news }
+      const asked = askApprovals(this.#data, request, signal).catch((error: Error) => {
+        if (!signal.aborted) throw error
+        return {}
+      })
+      listed = (await asked) as unknown as Listed
     }
   }
-
-  #leave: () => void = () => {}
-  readonly #left = new Promise<object>((resolve) => {
-    this.#leave = () => resolve({})
-  })
 
   #choose(at: number): void {
     const last = this.#requests.length - 1
@@ -107,8 +105,7 @@ class Inbox {
     if (this.#isAsking) return
     const at = this.#requests.findIndex(({ id }) => id === this.#chosen)
     if (key === 'q' || key === '\x03') {
-      this.#isOver = true
-      return this.#leave()
+      return this.#left.abort()
     }
     if (key === 'j' || key === '\x1b[B') this.#choose(at + 1)
     else if (key === 'k' || key === '\x1b[A') this.#choose(at - 1)
@@ -143,7 +140,7 @@ class Inbox {
   }
 
   #draw(): void {
-    if (this.#isAsking || this.#isOver) return
+    if (this.#isAsking || this.#left.signal.aborted) return
     const output = this.#output
     const nowMs = Date.now()
     const lines = this.#requests.flatMap((request) => {
@@ -154,7 +151,7 @@ class Inbox {
     const none = this.#requests.length === 0 ? ['nothing waits for a person'] : []
     const head = output.paint('dim', 'a approve  d deny  Enter details  j k choose  q leave')
     const screen = [head, ...none, ...lines, printable(this.#said)]
-    const rows = process.stdout.rows ?? 24
+    const rows = process.stdout.rows || 24
     process.stdout.write(`\x1b[2J\x1b[H${screen.slice(0, rows - 1).join('\r\n')}\r\n`)
   }
 }

@@ -22,17 +22,23 @@ export function connectGate(directory: string): Promise<Socket | undefined> {
   })
 }
 
-/** What the running gate answers to a command; undefined where none runs. */
+/** What the running gate answers to a command; undefined where none runs. `signal` ends the asking. */
 export async function askGate(
   directory: string,
   request: JsonObject & { readonly do: string },
+  signal?: AbortSignal,
 ): Promise<JsonObject | undefined> {
   const socket = await connectGate(directory)
   if (socket === undefined) return undefined
-  const patience = setTimeout(() => socket.destroy(), GATE_ANSWER_MS_MAX)
+  const leave = (): void => void socket.destroy()
+  const patience = setTimeout(leave, GATE_ANSWER_MS_MAX)
+  signal?.addEventListener('abort', leave, { once: true })
+  // It may have come while the connection was made.
+  if (signal?.aborted) leave()
   try {
     return await greet(socket, request)
   } finally {
+    signal?.removeEventListener('abort', leave)
     clearTimeout(patience)
     socket.destroy()
   }

@@ -171,6 +171,8 @@ export async function runGate(
     const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
     undo.push(keepLedger({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
     policies.onChange = () => gate.policyChanged()
+    // The policy may be another than the one that an earlier gate asked by.
+    gate.policyChanged()
     policies.tools = () => gate.knownTools
     const reload = () => policies.reload(() => readDocuments(config))
     undo.push(watchFiles(files, reload))
@@ -188,7 +190,10 @@ export async function runGate(
     if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
-      gaugesOf({ config, gate, ledger, freezes, policies, processes: () => watcher.size }),
+      gaugesOf({
+        ...{ config, gate, ledger, freezes, policies, approvals: approvals.engine },
+        processes: () => watcher.size,
+      }),
     )
     const reached = { ready, reload, metrics, url: () => url }
     const held = { approvals: approvals.engine }

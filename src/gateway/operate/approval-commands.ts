@@ -115,7 +115,7 @@ function nextNews(approvals: Approvals): Promise<void> {
       stop()
       resolve()
     }
-    const timer = setTimeout(done, APPROVALS_NEWS_MS)
+    const timer = setTimeout(done, APPROVALS_NEWS_MS).unref()
     const stop = approvals.watch(done)
   })
 }

@@ -1,6 +1,7 @@
 // What can be seen of the gate at any moment: sessions, open requests, processes, the record, freezes
 // and policies. Read when somebody asks for metrics, and never on the way of a call.
 
+import type { Approvals } from '../../core/approval.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config.ts'
 import type { Gate } from '../gate.ts'
@@ -14,6 +15,7 @@ export interface GaugeParts {
   readonly gate: Gate
   readonly ledger: Ledger
   readonly freezes: Freezes
+  readonly approvals: Pick<Approvals, 'list'>
   readonly policies: Policies
   readonly processes: () => number
 }
@@ -21,7 +23,7 @@ export interface GaugeParts {
 const LEDGER_STATES = ['writing', 'reserve', 'failing', 'closed'] as const
 
 export function gaugesOf(parts: GaugeParts): Gauge[] {
-  const { config, gate, ledger, freezes, policies, processes } = parts
+  const { approvals, config, gate, ledger, freezes, policies, processes } = parts
   const servers = Object.keys(config.servers)
   const each = (read: (server: string) => number) => () =>
     servers.map((server) => ({ labels: { server }, value: read(server) }))
@@ -68,6 +70,11 @@ export function gaugesOf(parts: GaugeParts): Gauge[] {
       'frozen',
       'What is frozen.',
       one(() => freezes.list.length),
+    ),
+    gauge(
+      'approvals_pending',
+      'Calls that wait for a person.',
+      one(() => approvals.list({ states: ['pending'], limit: 1_000 }).length),
     ),
     gauge(
       'policy_waiting',
