@@ -43,6 +43,9 @@ beforeAll(async () => {
       guestOf: async () => {
         throw new Error('nobody')
       },
+      provePin: async (name, pin) => {
+        await people.prove({ name, pin }, nowMs)
+      },
       record: async (how, name) => void recorded.push(`${how} ${name}`),
     }),
     endpoint({

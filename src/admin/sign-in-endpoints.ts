@@ -27,6 +27,8 @@ export interface SignInParts {
   /** Who a token of an authorisation server is, and until when; throws ApiError. */
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
   readonly issuers: SignInWays['issuers']
+  /** A wrong one is on record. Throws Refused. */
+  readonly provePin: (name: string, pin: string) => Promise<void>
   /** On record: name of the event, and what it says. */
   readonly record: (how: string, name: string, by: Person) => Promise<void>
   readonly nowMs: () => number
@@ -167,7 +169,7 @@ async function begin(
 
 /** A page's token alone adds no key: whoever got hold of it would be that person for good. */
 async function mayAdd(
-  { people, passkeys, nowMs }: SignInParts,
+  { people, passkeys, provePin, nowMs }: SignInParts,
   { person, sinceMs }: SignedInAs,
   pin: string | undefined,
 ): Promise<void> {
@@ -175,8 +177,7 @@ async function mayAdd(
   if (kept !== undefined && kept.pinSetMs !== null) {
     if (pin === undefined)
       throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
-    await people.prove({ name: person.name, pin }, nowMs())
-    return
+    return provePin(person.name, pin)
   }
   // Invited, or signed in elsewhere just now, and without anything yet.
   const isNew = passkeys.listOf(person.name).length === 0

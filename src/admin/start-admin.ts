@@ -65,6 +65,9 @@ export function startAdmin(
       issuers: issuers.map(({ name, issuer }) => ({ name, issuer })),
       guestOf: async (jwt, { origin }) => guestOf(issuers, await tokens(), jwt, origin),
       record,
+      provePin: async (name, pin) => {
+        await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
+      },
     }),
     ...peopleEndpoints({
       people: { people, ledger, nowMs, tell: (what) => parts.log('warn', what) },
