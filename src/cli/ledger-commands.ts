@@ -6,6 +6,7 @@ import type { Answer } from './answer.ts'
 import { addLedgerExport } from './ledger-export.ts'
 import { addLedgerKey, addLedgerProve } from './ledger-prove.ts'
 import { addLedgerQuery } from './ledger-query.ts'
+import { addLedgerReport } from './ledger-report.ts'
 import { addLedgerTail } from './ledger-tail.ts'
 import { addLedgerVerify } from './ledger-verify.ts'
 
@@ -17,6 +18,7 @@ export function addLedger(program: Command, answer: Answer): void {
   for (const add of [
     addLedgerTail,
     addLedgerQuery,
+    addLedgerReport,
     addLedgerExport,
     addLedgerVerify,
     addLedgerProve,

@@ -22,6 +22,7 @@ interface Options {
   checkpoint?: string[]
   key?: string[]
   proof?: string
+  tree?: boolean
   json?: boolean
 }
 
@@ -45,6 +46,10 @@ export function addLedgerVerify(parent: Command, answer: Answer): void {
     .option('--head <seq:hash>', 'a head that was noted elsewhere')
     .option('--checkpoint <file>', 'checkpoints that were kept elsewhere, one a line', gather)
     .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
+    .option(
+      '--tree',
+      'also the roots in the checkpoints, which proofs lead to: takes twice as long',
+    )
     .option('--proof <file>', 'only this proof of one record, against --checkpoint')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
@@ -62,7 +67,8 @@ function verify(options: Options, output: Output): 0 | 1 {
     const checkpoints = [...beside, ...readAllCheckpoints(options.checkpoint ?? [])]
     const own = ownKey(options.data)
     const keys = given.length > 0 ? given : own === undefined ? undefined : [own]
-    const asked = { noted, checkpoints, ...(keys === undefined ? {} : { keys }) }
+    const tree = options.tree === true
+    const asked = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
     const { records, dropped, head, checkpoint, problems } = verifyLedger(ledger, asked)
     const ok = problems.length === 0
     output.value({ ok, records, dropped, head, checkpoint, problems })

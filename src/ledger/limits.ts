@@ -82,3 +82,6 @@ export const PLACE_RETRY_MS_MIN = 5_000
 export const PLACE_RETRY_MS_MAX = 300_000
 /** How long the last checkpoint may take to reach it when the gate ends. */
 export const PLACE_END_MS_MAX = 5_000
+
+/** Rows of each part of a report. */
+export const REPORT_ROWS_MAX = 50

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BlockWriter, FIRST_HASH, placesOf, recordText } from './block.ts'
-import type { Checkpoint } from './checkpoint.ts'
+import { type Checkpoint, makeCheckpoint } from './checkpoint.ts'
 import { readCheckpoints } from './checkpoint-file.ts'
 import { CHECKPOINTS_FILE, ledgerFile } from './files.ts'
 import { judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
+import { Peaks } from './merkle.ts'
 import { checkProof, proveRecord } from './proof.ts'
 import { blocksFrom } from './read.ts'
 import { freshDirectoryForAll } from './samples.test-support.ts'
@@ -67,8 +68,11 @@ function write(records: readonly string[], database = memory): void {
   database.exec('COMMIT')
 }
 
-function problems(held: readonly { checkpoint: Checkpoint; where: string }[] = checkpoints) {
-  return verifyLedger(memory, { checkpoints: held, keys: KEYS }).problems
+function problems(
+  held: readonly { checkpoint: Checkpoint; where: string }[] = checkpoints,
+  tree = false,
+) {
+  return verifyLedger(memory, { checkpoints: held, keys: KEYS, tree }).problems
 }
 
 test('written anew as it was, it verifies, and the last checkpoint is over all of it', () => {
@@ -77,6 +81,18 @@ test('written anew as it was, it verifies, and the last checkpoint is over all o
   expect(checkpoints.at(-1)?.checkpoint.seq).toBe(RECORDS)
   expect(checkpoints.length).toBeGreaterThan(2)
   expect(problems()).toEqual([])
+  expect(problems(checkpoints, true)).toEqual([])
+})
+
+test('a root that its own signer made up is found where the tree is asked for', () => {
+  write(texts)
+  const { checkpoint } = checkpoints.at(-1) as (typeof checkpoints)[number]
+  const tree = new Peaks()
+  for (let leaf = 0; leaf < checkpoint.seq; leaf++) tree.add(FIRST_HASH)
+  const head = Buffer.from(checkpoint.head, 'hex').toString('latin1')
+  const made = makeCheckpoint({ seq: checkpoint.seq, head, tree, nowMs: 1 }, signer)
+  expect(problems([{ checkpoint: made, where: 'here' }])).toEqual([])
+  expect(problems([{ checkpoint: made, where: 'here' }], true)).toMatchObject([{ kind: 'forged' }])
 })
 
 describe('every record, with all hashes made anew', () => {

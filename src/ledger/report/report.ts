@@ -1,0 +1,98 @@
+// The parts of a report, as it is gathered from the index and shown as a table, Markdown or HTML.
+
+export interface Report {
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly totals: Totals
+  /** Equal spans of the time, oldest first. */
+  readonly spans: readonly Span[]
+  readonly tools: readonly ToolRow[]
+  readonly principals: readonly PrincipalRow[]
+  readonly refused: readonly RefusedRow[]
+  readonly waited: readonly WaitedRow[]
+  readonly deciders: readonly {
+    readonly name: string
+    readonly approved: number
+    readonly denied: number
+  }[]
+  /** Called for the first time in as much of the record as there is. */
+  readonly newTools: readonly {
+    readonly tool: string
+    readonly firstMs: number
+    readonly calls: number
+  }[]
+  readonly definitions: readonly {
+    readonly atMs: number
+    readonly tool: string
+    readonly what: string
+  }[]
+  readonly limits: readonly LimitRow[]
+  readonly events: readonly {
+    readonly atMs: number
+    readonly name: string
+    readonly detail: string
+  }[]
+}
+
+export interface Totals {
+  readonly calls: number
+  readonly allowed: number
+  readonly refused: number
+  readonly held: number
+  readonly limited: number
+  readonly answered: number
+  readonly failed: number
+  readonly unknown: number
+}
+
+export interface Span {
+  readonly atMs: number
+  readonly allowed: number
+  readonly refused: number
+  readonly held: number
+}
+
+export interface ToolRow {
+  readonly tool: string
+  readonly calls: number
+  readonly refused: number
+  readonly failed: number
+  readonly averageMs: number | null
+  readonly people: number
+}
+
+export interface PrincipalRow {
+  readonly principal: string
+  readonly calls: number
+  readonly refused: number
+  readonly tools: number
+}
+
+export interface RefusedRow {
+  readonly tool: string
+  readonly code: string
+  readonly rule: string
+  readonly reason: string
+  readonly count: number
+  readonly people: number
+  readonly lastMs: number
+}
+
+export interface WaitedRow {
+  readonly request: string
+  readonly tool: string
+  readonly principal: string
+  readonly atMs: number
+  readonly became: string
+  readonly by: string
+  readonly waitedMs: number | null
+  readonly comment: string
+}
+
+export interface LimitRow {
+  readonly rule: string
+  readonly code: string
+  readonly principal: string
+  readonly count: number
+  readonly lastMs: number
+}

@@ -1,0 +1,133 @@
+// A report as sections of tables, the same for the terminal, Markdown and HTML: what is said once is
+// said the same everywhere. Pure.
+
+import type { Report } from './report.ts'
+
+export interface Section {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  /** What to say where there are no rows. */
+  readonly none: string
+}
+
+export function titleOf({ sinceMs, untilMs }: Report): string {
+  return `What the gate did, ${minute(sinceMs)} to ${minute(untilMs)}`
+}
+
+export function sectionsOf(report: Report): Section[] {
+  const { totals } = report
+  return [
+    {
+      title: 'In short',
+      columns: [
+        'calls',
+        'allowed',
+        'refused',
+        'held',
+        'limits hit',
+        'answered',
+        'failed',
+        'unknown',
+      ],
+      rows: [
+        [
+          ...[totals.calls, totals.allowed, totals.refused, totals.held, totals.limited],
+          ...[totals.answered, totals.failed, totals.unknown],
+        ].map(count),
+      ],
+      none: '',
+    },
+    {
+      title: 'What ran',
+      columns: ['tool', 'calls', 'refused', 'failed', 'average', 'callers'],
+      rows: report.tools.map(({ tool, calls, refused, failed, averageMs, people }) => [
+        ...[tool, count(calls), count(refused), count(failed)],
+        ...[averageMs === null ? '' : span(averageMs), count(people)],
+      ]),
+      none: 'No call came.',
+    },
+    {
+      title: 'Who called',
+      columns: ['who', 'calls', 'refused', 'tools'],
+      rows: report.principals.map(({ principal, calls, refused, tools }) => [
+        ...[principal, count(calls), count(refused), count(tools)],
+      ]),
+      none: 'Nobody.',
+    },
+    {
+      title: 'What was refused, and why',
+      columns: ['tool', 'code', 'times', 'callers', 'last', 'reason', 'rule'],
+      rows: report.refused.map(({ tool, code, count: times, people, lastMs, reason, rule }) => [
+        ...[tool, code, count(times), count(people), minute(lastMs), reason, rule],
+      ]),
+      none: 'Nothing.',
+    },
+    {
+      title: 'What waited, and who decided',
+      columns: ['request', 'tool', 'who', 'asked', 'became', 'by', 'waited', 'comment'],
+      rows: report.waited.map(
+        ({ request, tool, principal, atMs, became, by, waitedMs, comment }) => [
+          ...[request, tool, principal, minute(atMs), became, by],
+          ...[waitedMs === null ? '' : span(waitedMs), comment],
+        ],
+      ),
+      none: 'Nothing waited for a person.',
+    },
+    {
+      title: 'Who decided how much',
+      columns: ['who', 'approved', 'denied'],
+      rows: report.deciders.map(({ name, approved, denied }) => [
+        ...[name, count(approved), count(denied)],
+      ]),
+      none: 'Nobody decided anything.',
+    },
+    {
+      title: 'New tools',
+      columns: ['tool', 'first called', 'calls'],
+      rows: report.newTools.map(({ tool, firstMs, calls }) => [
+        tool,
+        minute(firstMs),
+        count(calls),
+      ]),
+      none: 'None was called for the first time.',
+    },
+    {
+      title: 'Definitions',
+      columns: ['tool', 'when', 'what'],
+      rows: report.definitions.map(({ tool, atMs, what }) => [tool, minute(atMs), what]),
+      none: 'None changed, none was accepted.',
+    },
+    {
+      title: 'Limits that were hit',
+      columns: ['rule', 'code', 'who', 'times', 'last'],
+      rows: report.limits.map(({ rule, code, principal, count: times, lastMs }) => [
+        ...[rule, code, principal, count(times), minute(lastMs)],
+      ]),
+      none: 'None.',
+    },
+    {
+      title: 'The gate itself',
+      columns: ['when', 'what', 'detail'],
+      rows: report.events.map(({ atMs, name, detail }) => [
+        ...[minute(atMs), name, detail === 'null' ? '' : detail],
+      ]),
+      none: 'Nothing happened to it.',
+    },
+  ]
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
+export function minute(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function span(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
+  return `${Math.round(ms / 360_000) / 10} h`
+}
