@@ -9,6 +9,8 @@ export const JUDGED_ENTRIES_MAX = 256
 export const RECORD_BYTES_MAX = 262_144
 /** Records of one turn beyond this many bytes go into a second row of the same transaction. */
 export const BLOCK_BYTES_MAX = 1_048_576
+/** Blocks that a walk over the chain reads together. */
+export const BLOCKS_READ_AT_ONCE = 64
 /** Records waiting for one commit; the next intent is refused. */
 export const PENDING_RECORDS_MAX = 65_536
 /** Outcomes kept in memory while writing fails; the rest is marked unknown at the next start. */

@@ -7,6 +7,7 @@ import { readBase } from './base.ts'
 import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
 import { ledgerFile } from './files.ts'
+import { BLOCKS_READ_AT_ONCE } from './limits.ts'
 import type { LedgerRecord } from './record.ts'
 
 export interface Head {
@@ -43,8 +44,17 @@ export function readHead(database: DatabaseSync): Head {
 /** Blocks in order, from the one that holds `from`. */
 export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> {
   const first = database.prepare('SELECT max(seq) AS seq FROM blocks WHERE seq <= ?').get(from)?.seq
-  const statement = database.prepare('SELECT * FROM blocks WHERE seq >= ? ORDER BY seq')
-  for (const row of statement.iterate(Number(first ?? 0))) yield blockOf(row)
+  // Some at a time and as arrays: half the time of one after the other as objects.
+  const statement = database.prepare(
+    `SELECT seq, count, at, data FROM blocks WHERE seq >= ? ORDER BY seq LIMIT ${BLOCKS_READ_AT_ONCE}`,
+  )
+  statement.setReturnArrays(true)
+  for (let next = Number(first ?? 0); ; ) {
+    const rows = statement.all(next) as unknown as [number, number, number, Uint8Array][]
+    for (const [seq, count, at, data] of rows) yield { seq, count, at, data: asBuffer(data) }
+    if (rows.length < BLOCKS_READ_AT_ONCE) return
+    next = (rows.at(-1) as (typeof rows)[number])[0] + 1
+  }
 }
 
 export function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Block> {

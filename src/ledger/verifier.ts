@@ -78,14 +78,18 @@ export class Verifier {
     let expected = seq
     let latestMs = 0
     let stored = ''
+    // By places and not by objects: this is where a walk over millions of records is.
     for (let offset = HASH_BYTES; offset < data.length; expected++) {
-      const place = placeAt(data, offset)
-      if (place === undefined || !readHeader(data, place.start)) return false
-      stored = hashAfter(data, place)
-      if (header.seq !== expected || hashOf(data, place) !== stored) return false
+      if (offset + 4 > data.length) return false
+      const start = offset + 4
+      const end = start + data.readUInt32BE(offset)
+      if (end + HASH_BYTES > data.length || !readHeader(data, start)) return false
+      stored = data.toString('latin1', end, end + HASH_BYTES)
+      const bytes = data.subarray(offset - HASH_BYTES, end)
+      if (header.seq !== expected || hash('sha256', bytes, 'binary') !== stored) return false
       if (header.atMs > latestMs) latestMs = header.atMs
-      if (header.kind === KINDS.event) this.#onEvent(recordText(data, place))
-      offset = place.end + HASH_BYTES
+      if (header.kind === KINDS.event) this.#onEvent(recordText(data, { start, end }))
+      offset = end + HASH_BYTES
     }
     if (expected - seq !== count || latestMs !== at || count === 0) return false
     this.records += count
