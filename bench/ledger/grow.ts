@@ -4,6 +4,8 @@
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { restoreState } from '../../src/gateway/operate/restore-state.ts'
+import { writeState } from '../../src/gateway/operate/state-file.ts'
 import { restoreSlots } from '../../src/gateway/restore-slots.ts'
 import { InstallationKey } from '../../src/identity/installation-key.ts'
 import { signingKeyOf } from '../../src/identity/signing-key.ts'
@@ -20,11 +22,21 @@ import { RecordIndex } from '../../src/ledger/record-index.ts'
 import { restoreLimits } from '../../src/ledger/restore-limits.ts'
 import { runSql } from '../../src/ledger/run-sql.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { compile } from '../../src/policy/compile.ts'
+import type { CompiledPolicy } from '../../src/policy/policy.ts'
 import { MemoryCounters } from '../../src/store/memory/counters.ts'
 
 const CALLS_PER_SECOND = 100
 const DIGEST = digestOf('{"amount":100}')
 const DAY_MS = 86_400_000
+const { policy } = compile(
+  {
+    file: 'policy.yaml',
+    text: 'version: 1\ndefault: allow\ncategories:\n  Write: { action: allow, rate_limit: { max: 1, window: 1d } }',
+  },
+  {},
+)
+const POLICIES = { all: [policy as CompiledPolicy] }
 
 export async function grown(directory: string, records: number): Promise<Record<string, number>> {
   const endMs = Date.now()
@@ -49,10 +61,12 @@ export async function grown(directory: string, records: number): Promise<Record<
   note('bytes a record', statSync(join(directory, 'ledger.db')).size / records)
   const ledger = openLedgerReadOnly(directory)
   const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
+  let verifiedHead = { seq: 0, hash: '' }
   for (const tree of [false, true]) {
     const asked = { checkpoints, keys: [signer.publicKey], tree }
     const verified = timed(() => verifyLedger(ledger, asked))
     if (verified.value.problems.length > 0) throw new Error(JSON.stringify(verified.value.problems))
+    verifiedHead = verified.value.head
     rate(tree ? 'verified, with the tree,' : 'verified', verified)
   }
   const index = new RecordIndex(directory, ledger)
@@ -106,6 +120,12 @@ export async function grown(directory: string, records: number): Promise<Record<
   note('restore sessions, ms', slots.ms)
   note('restore sessions, ms of CPU', slots.cpuMs)
   ledger.close()
+  const state = restoreState(directory, POLICIES, signer)
+  const head = { seq: verifiedHead.seq, hash: verifiedHead.hash }
+  const noted = timed(() => writeState({ data: directory, key: signer, ...state }, head))
+  note('note counters and sessions, ms', noted.ms)
+  const again = timed(() => restoreState(directory, POLICIES, signer))
+  note('restore all from the note, ms', again.ms)
   rmSync(directory, { recursive: true })
   return figures
 }

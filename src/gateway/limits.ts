@@ -181,6 +181,13 @@ export const KEEP_SIZE_BYTES_MIN = 10_000_000
  * them may take. */
 export const APPROVALS_TOLD_MAX = 500
 export const APPROVALS_NEWS_MS = 20_000
+/** Counters and sessions are noted after so many records, looked at so often; events of one counter
+ * that are noted one by one, and of all together. */
+export const STATE_EVERY_RECORDS = 20_000
+export const STATE_LOOK_EVERY_MS = 60_000
+export const STATE_COUNTER_EVENTS_MAX = 10_000
+export const STATE_EVENTS_MAX = 500_000
+export const STATE_FILE_BYTES_MAX = 256 * 1_048_576
 /** How soon after a start, and how often, records beyond it are dropped. */
 export const KEEP_FIRST_LOOK_MS = 30_000
 export const KEEP_LOOK_EVERY_MS = 3_600_000

@@ -10,11 +10,6 @@ import { InstallationKey } from '../identity/installation-key.ts'
 import { Links } from '../identity/links.ts'
 import { Logins } from '../identity/logins.ts'
 import { Seals } from '../identity/seal.ts'
-import { Slots } from '../identity/slots.ts'
-import { openLedgerReadOnly } from '../ledger/read.ts'
-import { restoreLimits } from '../ledger/restore-limits.ts'
-import { longestWindowMs } from '../policy/policy.ts'
-import { MemoryCounters } from '../store/memory/counters.ts'
 import type { GateConfig } from './config.ts'
 import { filesBeside } from './config-keys.ts'
 import { DataLock } from './data-lock.ts'
@@ -27,7 +22,6 @@ import { SocketFront } from './front/socket.ts'
 import { socketPath } from './front/socket-path.ts'
 import { Gate } from './gate.ts'
 import { IdleEnd } from './idle-end.ts'
-import { labelsOf } from './labels-of.ts'
 import { DRAIN_MS } from './limits.ts'
 import { authenticateFor, openDoor, pipeAudiences } from './open-door.ts'
 import { openPeople } from './open-people.ts'
@@ -39,6 +33,7 @@ import { openGateStore } from './operate/gate-store.ts'
 import { gaugesOf } from './operate/gauges.ts'
 import { QuietIndex } from './operate/index-quietly.ts'
 import { keepLedger } from './operate/keep-ledger.ts'
+import { keepState } from './operate/keep-state.ts'
 import { KeptTools } from './operate/kept-tools.ts'
 import { Meter } from './operate/meter.ts'
 import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
@@ -46,13 +41,13 @@ import { openChannels } from './operate/open-channels.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
 import { openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
+import { restoreState } from './operate/restore-state.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
 import { watchFiles } from './operate/watch-files.ts'
 import { MetricsWriter } from './operate/write-metrics.ts'
 import { OwnChildren } from './own-children.ts'
 import { peopleBase } from './people-base.ts'
 import type { PolicySet } from './policy-set.ts'
-import { restoreSlots } from './restore-slots.ts'
 import type { StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { HttpPools } from './upstream/http-pools.ts'
@@ -97,14 +92,16 @@ export async function runGate(
     const lock = DataLock.take(config.data)
     undo.push(() => lock.release())
     const record = await openLedger(config, log)
-    const { ledger, signedBy } = record
+    const { ledger, signer } = record
+    const signedBy = signer.publicKey
     undo.push(() => record.close())
     const store = openGateStore(config.data)
     undo.push(() => store.close())
     const freezes = new Freezes(store)
     for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
     const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-    const restored = restore(config.data, policies.now)
+    const restored = restoreState(config.data, policies.now, signer)
+    undo.push(keepState({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
       const detail = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
       void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
@@ -313,27 +310,4 @@ function shadowOf(policies: PolicySet): string | undefined {
   const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
   if (names.length === 0) return undefined
   return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
-}
-
-/** What was taken and seen before the restart stays so. */
-function restore(
-  directory: string,
-  policies: PolicySet,
-): { counters: MemoryCounters; slots: Slots } {
-  const counters = new MemoryCounters()
-  const slots = new Slots()
-  const database = openLedgerReadOnly(directory)
-  try {
-    const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-    const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
-    for (const { takes, ageMs } of restoreLimits(database, now.wallMs, longestMs))
-      counters.restore(takes, ageMs, now)
-    // Whoever called may be bound by another document now: what any of them labels is seen.
-    restoreSlots(slots, database, now.wallMs, (call) =>
-      policies.all.flatMap((policy) => labelsOf(policy, call)),
-    )
-  } finally {
-    database.close()
-  }
-  return { counters, slots }
 }

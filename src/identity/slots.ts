@@ -12,6 +12,8 @@ interface Held {
   startedAtMs: number
   lastUsedMs: number
   calls: number
+  /** A call was judged in it, so the record has it. */
+  isAsked: boolean
   readonly saw: Set<string>
   /** Connections that use it now. */
   users: number
@@ -54,8 +56,17 @@ export class Slots {
     this.#held.set(principal, slots)
     while (slots.length <= Number(number)) slots.push(newSlot(principal, slots.length, 0))
     const slot = slots[Number(number)] as Held
-    Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls })
+    Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls, isAsked: true })
     for (const label of saw) slot.saw.add(label)
+  }
+
+  /** Those that the record has, of late, for a restart: one that was never used must not stand in the
+   * place of one that was. */
+  list(nowMs: number): { id: string; lastUsedMs: number; calls: number; saw: readonly string[] }[] {
+    return [...this.#held.values()]
+      .flat()
+      .filter(({ isAsked, lastUsedMs }) => isAsked && nowMs - lastUsedMs < SLOT_IDLE_MS)
+      .map(({ id, lastUsedMs, calls, saw }) => ({ id, lastUsedMs, calls, saw: [...saw] }))
   }
 
   /** Since when the record is needed to put back the slots that are in use. */
@@ -95,6 +106,7 @@ export class SlotUse {
   /** A call was judged: also one that is refused keeps the slot as it is. */
   asked(nowMs: number): void {
     this.#slot.lastUsedMs = nowMs
+    this.#slot.isAsked = true
   }
 
   /** A call went on. */
@@ -123,6 +135,7 @@ function newSlot(principal: string, number: number, nowMs: number): Held {
     startedAtMs: nowMs,
     lastUsedMs: nowMs,
     calls: 0,
+    isAsked: false,
     saw: new Set(),
     users: 0,
   }

@@ -10,6 +10,7 @@ import { storeFault } from '../store/sqlite/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
 import { readBase } from './base.ts'
 import { type Appended, Chain } from './chain.ts'
+import { hexOf } from './checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './checkpointer.ts'
 import { LedgerError } from './errors.ts'
 import { CHECKPOINTS_FILE } from './files.ts'
@@ -101,6 +102,12 @@ export class Ledger {
   get figures(): { commits: number; seq: number; open: number; kept: number } {
     const kept = this.#kept.length
     return { commits: this.#commits, seq: this.#chain.head.seq, open: this.#open.size, kept }
+  }
+
+  /** The last record, and the hash after it (hex). */
+  get head(): { seq: number; hash: string } {
+    const { seq, hash } = this.#chain.head
+    return { seq, hash: hexOf(hash) }
   }
 
   /** Resolves with the record's number once it is durable. Rejected: forward nothing. */

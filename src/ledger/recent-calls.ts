@@ -16,10 +16,16 @@ export type Recent =
   | { readonly kind: 'quiet'; readonly intent: number }
   | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
 
-export function* recentCalls(database: DatabaseSync, sinceMs: number): Generator<Recent> {
-  for (const { data } of recentBlocks(database, sinceMs))
+/** Only records behind `after`, where those up to it are known by other means. */
+export function* recentCalls(
+  database: DatabaseSync,
+  sinceMs: number,
+  after = 0,
+): Generator<Recent> {
+  for (const { data } of recentBlocks(database, sinceMs, after))
     for (const place of placesOf(data)) {
       const isRead = readHeader(data, place.start)
+      if (isRead && header.seq <= after) continue
       if (isRead && header.kind === KINDS.event) continue
       if (isRead && header.kind === KINDS.outcome && isQuiet(data, place))
         yield { kind: 'quiet', intent: header.intent }

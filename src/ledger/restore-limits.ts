@@ -1,6 +1,7 @@
 // What calls took from limits, from the ledger's intents, so that a restart gives nobody a fresh
 // budget. Up to the longest window, oldest first, which counters take in much faster than the other
-// way round; what was given back is left out. Called at start, with `counters.restore` as the taker.
+// way round; what was given back is left out. Records up to `after` are in a snapshot and not read.
+// Called at start, with `counters.restore` as the taker.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '../core/counters.ts'
@@ -24,13 +25,14 @@ export function* restoreLimits(
   database: DatabaseSync,
   nowMs: number,
   longestWindowMs: number,
+  after = 0,
 ): Generator<Restored> {
   const sinceMs = nowMs - longestWindowMs
-  const givenBack = findGivenBack(database, sinceMs)
-  for (const { data } of recentBlocks(database, sinceMs))
+  const givenBack = findGivenBack(database, sinceMs, after)
+  for (const { data } of recentBlocks(database, sinceMs, after))
     for (const place of placesOf(data)) {
       if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
-      if (givenBack.has(header.seq)) continue
+      if (header.seq <= after || givenBack.has(header.seq)) continue
       const ageMs = nowMs - header.atMs
       const takes = decodeTakes(data, header.end).filter((take) => ageMs < take.windowMs)
       if (takes.length > 0) yield { takes, ageMs }
@@ -38,18 +40,23 @@ export function* restoreLimits(
 }
 
 /** Intents whose outcome says so, in its last field. */
-function findGivenBack(database: DatabaseSync, sinceMs: number): Set<number> {
+function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
   const found = new Set<number>()
-  for (const { data } of recentBlocks(database, sinceMs))
+  for (const { data } of recentBlocks(database, sinceMs, after))
     for (const { start, end } of placesOf(data))
       if (data.toString('latin1', end - 6, end) === ',true]' && readHeader(data, start))
         if (header.kind === KINDS.outcome) found.add(header.intent)
   return found
 }
 
-/** Blocks since then, oldest first. */
-export function* recentBlocks(database: DatabaseSync, sinceMs: number): Generator<Block> {
-  const first = firstRecent(database, sinceMs)
+/** Blocks since then, oldest first; where records up to `after` are known by other means, those with
+ * later ones. */
+export function* recentBlocks(
+  database: DatabaseSync,
+  sinceMs: number,
+  after = 0,
+): Generator<Block> {
+  const first = after > 0 ? after + 1 : firstRecent(database, sinceMs)
   if (first === undefined) return
   for (const block of blocksFrom(database, first)) if (block.at > sinceMs) yield block
 }

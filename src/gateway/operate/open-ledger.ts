@@ -3,7 +3,7 @@
 // continued. Called when a gate starts.
 
 import { InstallationKey } from '../../identity/installation-key.ts'
-import { signingKeyOf } from '../../identity/signing-key.ts'
+import { type SigningKey, signingKeyOf } from '../../identity/signing-key.ts'
 import { lastCheckpoint } from '../../ledger/checkpoint-file.ts'
 import { checkAgainst } from '../../ledger/checkpointer.ts'
 import type { PlaceConfig, SecondPlace } from '../../ledger/elsewhere/second-place.ts'
@@ -15,8 +15,7 @@ import type { Log } from '../upstream/upstream.ts'
 
 export interface OpenLedger {
   readonly ledger: Ledger
-  /** Who signs, for the record. */
-  readonly signedBy: string
+  readonly signer: SigningKey
   /** Why checkpoints do not reach a second place; undefined where they do. */
   why(): string | undefined
   /** Writes what is waiting, and gives the last checkpoint time to arrive. */
@@ -59,7 +58,7 @@ export async function openLedger(config: GateConfig, log: Log): Promise<OpenLedg
     const failing = places.find((place) => place.why !== undefined)
     return failing && `checkpoints do not reach their second place: ${failing.why}`
   }
-  return { ledger, signedBy: signer.publicKey, why, close }
+  return { ledger, signer, why, close }
 }
 
 /** Loaded only where there is one. */

@@ -26,6 +26,14 @@ interface Counter {
   windowMs: number
 }
 
+/** The events of one counter, oldest first, by their age. */
+export interface CountedKey {
+  readonly key: string
+  readonly windowMs: number
+  readonly ages: readonly number[]
+  readonly amounts: readonly Decimal[]
+}
+
 export class MemoryCounters implements Counters, Usage {
   readonly #counters = new Map<string, Counter>()
   #nowMs = Number.NEGATIVE_INFINITY
@@ -72,6 +80,31 @@ export class MemoryCounters implements Counters, Usage {
     // An age below zero is a clock that jumped: then it happened just now.
     const atMs = nowMs - Math.max(0, ageMs)
     for (const take of takes) this.#add(take, atMs)
+  }
+
+  /** What is counted now, for a restart that need not read the whole record. Of a counter with more
+   * events than `eventsMax` neighbours are merged: tighter, never looser. */
+  dump(now: Instant, eventsMax: number): CountedKey[] {
+    this.sweep(now)
+    return [...this.#counters].map(([key, counter]) => {
+      while (counter.events.length - counter.head > eventsMax) thin(counter)
+      const events = counter.events.slice(counter.head)
+      return {
+        key,
+        windowMs: counter.windowMs,
+        ages: events.map(({ atMs }) => this.#nowMs - atMs),
+        amounts: events.map(({ amount }) => amount),
+      }
+    })
+  }
+
+  /** Puts back what was counted `agoMs` before `now`. */
+  load(counted: readonly CountedKey[], agoMs: number, now: Instant): void {
+    for (const { key, windowMs, ages, amounts } of counted)
+      for (const [at, amount] of amounts.entries()) {
+        const take = { key, kind: 'rate', windowMs, max: ZERO, amount } as const
+        this.restore([take], (ages[at] as number) + Math.max(0, agoMs), now)
+      }
   }
 
   /** Forgets counters whose window is over. */
