@@ -23,14 +23,19 @@ export interface Evidence {
 const FLOOR_WEIGHT = 9
 const WEIGHT_MIN = 0.05
 
-/** What a place weighs for a class, from the least that is looked at. */
-export function evidenceFor(
-  definition: ToolDefinition,
+/** A place that speaks for the class, and how much. */
+export interface Weighed {
+  readonly signal: Signal
+  readonly weight: number
+}
+
+/** What places weigh for a class, the heaviest first. */
+export function weigh(
   category: Category,
   signals: readonly Signal[],
   floor: Floor | undefined,
   weights: Weights,
-): Evidence[] {
+): Weighed[] {
   const index = CATEGORIES.indexOf(category)
   const places = new Map<string, { signal: Signal; weight: number; most: number }>()
   for (const signal of signals) {
@@ -46,9 +51,7 @@ export function evidenceFor(
       if (weight > known.most) Object.assign(known, { signal, most: weight })
     }
   }
-  return [...places.values()]
-    .map(({ signal, weight }) => show(definition, signal, weight))
-    .sort((a, b) => b.weight - a.weight)
+  return [...places.values()].sort((a, b) => b.weight - a.weight)
 }
 
 /** How much more it weighs for this class than for the others on the whole. */
@@ -58,7 +61,7 @@ function speaksFor(values: readonly number[] | undefined, index: number): number
   return (values[index] as number) - rest / (values.length - 1)
 }
 
-function show(definition: ToolDefinition, signal: Signal, weight: number): Evidence {
+export function show(definition: ToolDefinition, { signal, weight }: Weighed): Evidence {
   const { at, start, end, feature } = signal
   const value = valueAt(definition, at)
   const key = at

@@ -18,13 +18,23 @@ export function gatherSignals(
   const signals: Signal[] = []
   const tell = teller(signals)
   readName(text(definition.name), text(definition.server), tell)
-  const described = text(definition.description)
-  if (described.trim() !== '') readText(described, '/description', tell)
-  else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
-  else tell('text:nothing', { at: '/description', start: 0, end: 0 })
+  tellTexts(definition, signals, tell)
   signals.push(...schema)
   readCompany(definition, signals, tell)
   return signals
+}
+
+/** What the text said the last time: an account asks again with words of the name alone gone. */
+let last: { readonly of: string; readonly said: readonly Signal[] } = { of: '', said: [] }
+
+function tellTexts(definition: ToolDefinition, signals: Signal[], tell: Tell): void {
+  const described = text(definition.description)
+  if (described !== '' && described === last.of) return void signals.push(...last.said)
+  const before = signals.length
+  if (described.trim() !== '') readText(described, '/description', tell)
+  else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
+  else tell('text:nothing', { at: '/description', start: 0, end: 0 })
+  if (described.trim() !== '') last = { of: described, said: signals.slice(before) }
 }
 
 export function schemaSignals(definition: ToolDefinition): Signal[] {

@@ -12,7 +12,7 @@ const FAMILIES = {
     inspect discover identify enumerate examine explore peek poll ping monitor watch observe detect
     locate see return obtain access scan crawl scrape extract load tell whoami know learn lists
     recall trace tail ask answer help select match introspect dump research investigate determine
-    reveal report resolve download log decompile disassemble paginate surface`,
+    gather reveal report resolve download log decompile disassemble paginate surface`,
   ],
   judge: [
     'Read',
@@ -336,3 +336,15 @@ function split(list: string): string[] {
 function words(list: string): ReadonlySet<string> {
   return new Set(split(list))
 }
+
+/** To generate an address or a preview is to work it out; one that opens something to others is not. */
+export function worksOut(words: readonly { readonly text: string }[], index: number): boolean {
+  if (index < 0 || !/^generates?$/.test(words[index]?.text ?? '')) return false
+  const rest = words.slice(index + 1, index + 1 + OBJECT_WORDS_MAX)
+  const passes = rest.some(({ text }) => nounsAt(text).includes('passing'))
+  return passes && !words.some(({ text }) => OPENS.test(text))
+}
+
+const OBJECT_WORDS_MAX = 4
+const OPENS =
+  /^(?:share|shared|sharing|invite|invitation|upload|signed|presigned|public|payment|pay|checkout|magic|reset|access|auth|login|billing|invoice)$/

@@ -2,7 +2,7 @@
 // where there is none, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
 // where there is none either, the noun tells (`server_status`). Pure; called by gather-signals.
 
-import { classOf, nounsAt, OTHER_DEALS, verbAt } from './lexicon.ts'
+import { classOf, nounsAt, OTHER_DEALS, verbAt, worksOut } from './lexicon.ts'
 import type { Tell } from './signal.ts'
 import { splitName, type Word } from './words.ts'
 
@@ -19,10 +19,12 @@ const NOT_COMPOUND = /^(ing|able|ment|ness|tion|ings|iness|ening|ready|ener|ener
 export function readName(name: string, server: string, tell: Tell): void {
   const words = withoutServer(splitName(name), server)
   const head = headOf(words)
-  const read = head !== undefined && isRead(head.text)
+  const works = head !== undefined && worksOut(words, words.indexOf(head))
+  const read = head !== undefined && (works || isRead(head.text))
   if (head === undefined) tellNouns(words, tell)
   else {
-    tellVerb('name', head, tell)
+    if (works) tell('name:render', place(head))
+    else tellVerb('name', head, tell)
     for (let at = words.indexOf(head) + 1; at < words.length; at++) {
       const word = words[at] as Word
       const joined = JOINS.has(words[at - 1]?.text ?? '')
@@ -75,7 +77,11 @@ function tellNouns(words: readonly Word[], tell: Tell): void {
 }
 
 function headOf(words: readonly Word[]): Word | undefined {
-  const useful = words.filter(({ text }) => !FILLERS.has(text))
+  const useful = words.filter(({ text }, index) => !FILLERS.has(text) && !isThing(words, index))
+  // The status of a deploy is no deploy.
+  const [deed, status] = useful.slice(-2)
+  if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
+    return undefined
   const plain = useful.find(({ text }, index) => {
     const verb = verbAt(text)
     return (
@@ -109,7 +115,18 @@ function headOf(words: readonly Word[]): Word | undefined {
   return useful.find((word) => mayBe(word) && (SURE_HEADS.has(word.text) || ASKS.has(word.text)))
 }
 
-const ASKS = new Set('list search query view log'.split(' '))
+/** `play_store`, `app_store`: a place, not an act. */
+function isThing(words: readonly Word[], index: number): boolean {
+  return words[index]?.text === 'store' && /^(?:app|play|web)$/.test(words[index - 1]?.text ?? '')
+}
+
+const DEEDS = new Set(
+  'deploy deployment build run test job task scan audit sync release import export backup'.split(
+    ' ',
+  ),
+)
+const STATES = new Set('status state progress history'.split(' '))
+const ASKS = new Set('list search query view log review'.split(' '))
 /** May be nouns, but not at the head of a name. */
 const SURE_HEADS = new Set(
   'set place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end'.split(

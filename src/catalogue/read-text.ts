@@ -4,7 +4,7 @@
 // delete", "instead of …") does not count. Pure; called by gather-signals.
 
 import type { Category } from '../core/tools.ts'
-import { CHINESE, classOf, nounsAt, OTHER_DEALS, verbAt } from './lexicon.ts'
+import { CHINESE, classOf, nounsAt, OTHER_DEALS, verbAt, worksOut } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
 import { readPhrases } from './read-phrases.ts'
 import type { Tell } from './signal.ts'
@@ -16,7 +16,7 @@ const LABEL =
   /(?:\s*(?:\[[^\]\n]{1,160}\]|[^\p{L}\p{N}\s[]{1,6}|[A-Z]{4,12}\b:?(?= [A-Z])|\d+\.|Purpose:|Designer Tool -))+\s*/uy
 /** Sentences that set the scene and say nothing of the act. */
 const SCENE =
-  /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
+  /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|start (?:here|with)|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
 /** Where the sentence of the act ends although no full stop does. */
 const CUT =
   /[.!?;](?=\s|$)|\n|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
@@ -71,7 +71,9 @@ function readAct(words: readonly Word[], text: string, at: string, tell: Tell): 
   const verbs = verbsOf(words, text)
   const [head, ...others] = verbs
   if (head === undefined) return false
-  tellVerb('text', head, at, tell)
+  const works = asks(words, head)
+  if (works !== undefined) tell(`text:${works}`, placeOf(at, head))
+  else tellVerb('text', head, at, tell)
   const joined: Word[] = [head]
   for (const other of others) {
     const how = joinOf(text, words, joined.at(-1) as Word, other)
@@ -83,15 +85,30 @@ function readAct(words: readonly Word[], text: string, at: string, tell: Tell): 
       tell,
     )
   }
-  if (joined.length > 1) tellWorst(joined, text, at, tell)
+  const acts = works === undefined ? joined : joined.slice(1)
+  if (joined.length > 1) tellWorst(acts, text, at, tell)
   readObject(
     words,
     head,
-    verbs.some(({ text: word }) => !isRead(word)),
+    verbs.some((verb) => !(verb === head && works !== undefined) && !isRead(verb.text)),
     at,
     tell,
   )
   return true
+}
+
+/** An act by its verb, and none by what it is done to: to convert between units, to test a connection,
+ * to send a question and get the answer. The family that it belongs to instead. */
+function asks(words: readonly Word[], head: Word): string | undefined {
+  const from = words.indexOf(head)
+  const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (worksOut(words, from)) return 'render'
+  if (/^converts?$/.test(head.text) && near.includes('between')) return 'judge'
+  if (/^tests?$/.test(head.text) && near.some((word) => /^connect(?:ion|ivity)$/.test(word)))
+    return 'judge'
+  const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
+  const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
+  return /^sends?$/.test(head.text) && isQuestion && answered ? 'look' : undefined
 }
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */

@@ -4,7 +4,7 @@
 
 import type { ToolDefinition } from '../core/tools.ts'
 import type { Judged } from './classify.ts'
-import { type Evidence, evidenceFor } from './evidence.ts'
+import { type Evidence, show, type Weighed, weigh } from './evidence.ts'
 import { EVIDENCE_MAX } from './limits.ts'
 import type { Weights } from './score.ts'
 import type { Signal } from './signal.ts'
@@ -23,32 +23,33 @@ export function standOn(
   weights: Weights,
   stands: Stands,
 ): Evidence[] {
-  const shown: Evidence[] = []
+  const shown: Weighed[] = []
   let here = { definition, judged }
   let schemaLeft = schema
   for (let round = 0; round < ROUNDS_MAX && shown.length < EVIDENCE_MAX; round++) {
     const { own, signals, floor } = here.judged
-    const found = evidenceFor(here.definition, own, signals, floor, weights)
+    const found = weigh(own, signals, floor, weights)
     const clear = round === 0 ? found.filter(({ weight }) => weight >= CLEAR_WEIGHT) : found
     const next = clear.length > 0 ? clear : found
     if (next.length === 0) break
     shown.push(...next)
     // A read is what is left where nothing else speaks: its words are shown, not tried.
     if (own === 'Read') break
-    const gone = new Set(next.map(({ at }) => at))
+    const gone = new Set(next.map(({ signal }) => signal.at))
     schemaLeft = schemaLeft.filter(({ at, start, end }) => end === start || !gone.has(at))
     const without = blank(here.definition, next)
     const again = stands(without, schemaLeft)
     if (again === undefined) break
     here = { definition: without, judged: again }
   }
-  return shown.slice(0, EVIDENCE_MAX)
+  // Words that are gone in a later round stand in the definition as it was.
+  return shown.slice(0, EVIDENCE_MAX).map((one) => show(definition, one))
 }
 
 /** The definition with the words of name, title and description as spaces. */
-function blank(definition: ToolDefinition, evidence: readonly Evidence[]): ToolDefinition {
+function blank(definition: ToolDefinition, words: readonly Weighed[]): ToolDefinition {
   let { name, title, description } = definition
-  for (const { at, start, end } of evidence) {
+  for (const { at, start, end } of words.map(({ signal }) => signal)) {
     if (at === '/name') name = cut(name, start, end)
     else if (at === '/title' && title !== undefined) title = cut(title, start, end)
     else if (at === '/description' && description !== undefined)

@@ -4,7 +4,7 @@
 // known holes, measured in docs/catalogue.md. Pure.
 
 import type { Finding, Kind, Severity } from './finding.ts'
-import { findHidden, stripHidden } from './hidden-text.ts'
+import { findHidden, isPlain, stripHidden } from './hidden-text.ts'
 import { FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
 
 interface Pattern {
@@ -79,8 +79,14 @@ const PATTERNS: readonly Pattern[] = [
   ),
 ]
 
+/** What one of the patterns needs. */
+const ANY = new RegExp(PATTERNS.map(({ needs }) => needs.source).join('|'))
+/** No match is shorter: `[INST]`. */
+export const SHORTEST_CHARS = 6
+
 /** All that is found; what is hidden is looked through, so that a zero-width space hides no word. */
 export function findInjections(text: string): Finding[] {
+  if (text.length < SHORTEST_CHARS) return []
   const looked = text.length > TEXT_CHARS_MAX ? text.slice(0, TEXT_CHARS_MAX) : text
   const findings = match(looked)
   if (text.length > TEXT_CHARS_MAX)
@@ -91,7 +97,7 @@ export function findInjections(text: string): Finding[] {
       end: text.length,
       text: `${text.length} characters`,
     })
-  if (findings.length > 0) return findings
+  if (findings.length > 0 || isPlain(looked)) return findings
   const plain = foldLookAlikes(findHidden(looked).length > 0 ? stripHidden(looked) : looked)
   if (plain === looked) return findings
   // The places of the folded text are not those of the text: the whole of it is shown.
@@ -101,6 +107,7 @@ export function findInjections(text: string): Finding[] {
 function match(text: string): Finding[] {
   const findings: Finding[] = []
   const small = text.toLowerCase()
+  if (!ANY.test(small)) return findings
   for (const { kind, severity, needs, pattern } of PATTERNS) {
     if (!needs.test(small)) continue
     pattern.lastIndex = 0

@@ -5,7 +5,7 @@
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { Finding, Severity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
-import { findInjections } from './injections.ts'
+import { findInjections, SHORTEST_CHARS } from './injections.ts'
 import { DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
 
 export interface FoundAt extends Finding {
@@ -30,7 +30,7 @@ const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
 export function inspectDefinition(definition: JsonValue): Inspection {
   const findings: FoundAt[] = []
   const walk = { strings: 0, findings }
-  look(definition, '', 0, walk)
+  look(definition, undefined, 0, walk)
   const severity = ORDER.findLast((one) => findings.some((finding) => finding.severity === one))
   return { severity, findings }
 }
@@ -40,40 +40,58 @@ interface Walk {
   readonly findings: FoundAt[]
 }
 
-function look(value: JsonValue, at: string, depth: number, walk: Walk): void {
+/** A place in the definition, as a pointer only where something is told of it. */
+interface Place {
+  readonly key: string | number
+  readonly in: Place | undefined
+}
+
+function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk): void {
   if (walk.strings > STRINGS_MAX || depth > DEPTH_MAX) return tooLarge(at, walk)
   if (typeof value === 'string') return lookAtText(value, at, walk)
   if (Array.isArray(value)) {
-    value.forEach((item: JsonValue, index) => {
-      look(item, `${at}/${index}`, depth + 1, walk)
-    })
+    for (let index = 0; index < value.length; index++)
+      look(value[index] as JsonValue, { key: index, in: at }, depth + 1, walk)
     return
   }
   if (!isObject(value)) return
-  for (const [key, member] of Object.entries(value)) {
-    const below = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const isParameters = at?.key === 'properties'
+  for (const key of Object.keys(value)) {
+    const member = value[key] as JsonValue
+    const below = { key, in: at }
     lookAtText(key, below, walk)
-    if (at.endsWith('/properties')) lookAtParameter(key, member, below, walk)
+    if (isParameters) lookAtParameter(key, member, below, walk)
     look(member, below, depth + 1, walk)
   }
 }
 
-function lookAtText(text: string, at: string, walk: Walk): void {
+function lookAtText(text: string, at: Place | undefined, walk: Walk): void {
   walk.strings++
-  for (const finding of findHidden(text)) tell({ ...finding, at }, walk)
-  for (const finding of findInjections(text)) tell({ ...finding, at }, walk)
+  for (const finding of findHidden(text)) tell({ ...finding, at: pointerTo(at) }, walk)
+  if (text.length < SHORTEST_CHARS) return
+  for (const finding of findInjections(text)) tell({ ...finding, at: pointerTo(at) }, walk)
   // A docstring tells of parameters in the description.
-  const asks = ASKS_BY_TEXT.exec(text)
+  const asks = text.length < ASKING_CHARS_MIN ? null : ASKS_BY_TEXT.exec(text)
   if (asks !== null) tell(asksFor(asks[0], asks.index, at), walk)
 }
 
-function lookAtParameter(name: string, schema: JsonValue, at: string, walk: Walk): void {
+/** `all prior messages` */
+const ASKING_CHARS_MIN = 18
+
+function lookAtParameter(name: string, schema: JsonValue, at: Place | undefined, walk: Walk): void {
   const type = isObject(schema) ? schema.type : undefined
   const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
   if (text && ASKS_BY_NAME.test(name)) tell(asksFor(name, 0, at), walk)
 }
 
-function asksFor(text: string, start: number, at: string): FoundAt {
+function pointerTo(at: Place | undefined): string {
+  if (at === undefined) return ''
+  const key = String(at.key).replaceAll('~', '~0').replaceAll('/', '~1')
+  return `${pointerTo(at.in)}/${key}`
+}
+
+function asksFor(text: string, start: number, place: Place | undefined): FoundAt {
+  const at = pointerTo(place)
   return { kind: 'asks for context', severity: 'hold', start, end: start + text.length, text, at }
 }
 
@@ -81,7 +99,8 @@ function tell(finding: FoundAt, { findings }: Walk): void {
   if (findings.length < FINDINGS_MAX) findings.push(finding)
 }
 
-function tooLarge(at: string, walk: Walk): void {
+function tooLarge(place: Place | undefined, walk: Walk): void {
+  const at = pointerTo(place)
   if (walk.findings.some(({ kind }) => kind === 'too large to look at')) return
   tell({ kind: 'too large to look at', severity: 'hold', start: 0, end: 0, text: '', at }, walk)
 }
