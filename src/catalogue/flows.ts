@@ -37,8 +37,8 @@ const PUBLIC = set(`weather forecast news stock stocks ticker wikipedia document
 /** Ways out of the house: to people, to the public, to an address one may choose. */
 const OUT =
   set(`email emails mail gmail message messages sms send publish tweet post posts broadcast
-  notify notification webhook webhooks share invite comment reply slack discord telegram whatsapp line
-  teams twitter reddit upload push url http request fetch navigate public release deploy export`)
+  notify notification webhook webhooks share invite comment reply slack discord telegram whatsapp
+  teams twitter reddit upload push url http request fetch navigate public release deploy`)
 const URL_ARGUMENT =
   /^(?:url|urls|uri|link|href|endpoint|webhook_?url|callback_?url|target_?url|website)$/i
 

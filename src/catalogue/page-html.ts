@@ -22,7 +22,7 @@ export function htmlOf(page: Page, { root, trail, script }: Around): string {
       const level = heading.endsWith('?') ? 'h3' : 'h2'
       const id = /^(A\d\d) /.exec(heading)?.[1]
       const anchor = id === undefined ? '' : ` id="${id}"`
-      return `<${level}${anchor}>${plain(heading)}</${level}>\n${blocks.map((block) => blockOf(block, root)).join('\n')}`
+      return `<${level}${anchor}>${plain(heading)}</${level}>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
     })
     .join('\n')
   return `<!doctype html>
@@ -38,7 +38,7 @@ export function htmlOf(page: Page, { root, trail, script }: Around): string {
 <body>
 <nav aria-label="Where you are">${above}</nav>
 <main>
-<h1>${plain(page.title)}</h1>
+<h1>${plain(page.title).replace(/[/_]/g, '$&<wbr>')}</h1>
 <p class="lead">${inline(page.lead)}</p>
 ${body}
 </main>
@@ -47,7 +47,7 @@ ${script === undefined ? '' : `<script src="${root}${plain(script)}"></script>\n
 `
 }
 
-function blockOf(block: Block, root: string): string {
+function blockOf(block: Block, root: string, name: string): string {
   switch (block.kind) {
     case 'text':
       return `<p>${inline(block.text)}</p>`
@@ -60,7 +60,7 @@ function blockOf(block: Block, root: string): string {
       const rows = block.rows
         .map((row) => `<tr>${row.map((cell) => `<td>${cellOf(cell, root)}</td>`).join('')}</tr>`)
         .join('\n')
-      return `<div class="wide" tabindex="0" role="region" aria-label="table"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
+      return `<div class="wide" tabindex="0" role="region" aria-label="${plain(name)}"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
     }
   }
 }
@@ -103,7 +103,10 @@ code { background: var(--code); padding: .1em .3em; border-radius: 4px; font-siz
 pre code { padding: 0 }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: .92rem }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line) }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word }
+td:first-child { min-width: 7.5rem; overflow-wrap: anywhere }
+@media (max-width: 30rem) { th, td { padding: .35rem .4rem } h1 { font-size: 1.35rem } }
+.lead strong { color: var(--ink) }
 label { display: block; margin: 1rem 0 .3rem }
 input { width: 100%; font: inherit; padding: .5rem .7rem; color: inherit; background: var(--code); border: 1px solid var(--soft); border-radius: 6px }
 [hidden] { display: none }

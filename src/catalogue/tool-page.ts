@@ -10,12 +10,26 @@ import { suggestRule } from './suggest-policy.ts'
 import { toldOf } from './told.ts'
 
 const MEANS: Readonly<Record<Category, string>> = {
-  Read: 'It answers and changes nothing.',
-  Write:
-    'It makes or changes data, sends a message, or makes a copy that its source no longer guards.',
+  Read: 'It answers and changes nothing; what it answers stays with the agent.',
+  Write: 'It makes or changes data.',
   Execute: 'It runs something or drives a live thing, with effects that depend on what is run.',
   Destructive: 'What was there is gone or revoked, and the tool itself gives no way back.',
   Financial: 'It moves, commits or prices money.',
+}
+
+/** What the strongest word says, where the class alone says less. */
+const WRITES: readonly (readonly [says: RegExp, means: string])[] = [
+  [/: keeping a copy/, 'It makes a copy, and the copy is no longer guarded by its source.'],
+  [/: sending/, 'It sends something to somebody, which cannot be called back.'],
+  [/: generating/, 'It makes something new; what was there stays.'],
+  [/: settling/, 'It changes the state of something that others go by.'],
+  [/: linking/, 'It links things, or gives somebody access.'],
+]
+
+function meansOf({ category, evidence }: Account): string {
+  const says = evidence[0]?.says ?? ''
+  const own = category === 'Write' ? WRITES.find(([pattern]) => pattern.test(says)) : undefined
+  return own?.[1] ?? MEANS[category]
 }
 
 /** The rule to begin with, by class and risk. */
@@ -35,7 +49,7 @@ export function toolPage(definition: ToolDefinition): Page {
   const id = `${definition.server}/${definition.name}`
   return {
     title: id,
-    lead: `${told.category}, ${told.risk} risk. ${MEANS[told.category]}`,
+    lead: `**${told.category}**, ${told.risk} risk. ${meansOf(told)}`,
     sections: [
       { heading: 'What it does', blocks: described(definition) },
       { heading: 'Why it needs a policy', blocks: why(told) },
@@ -67,13 +81,11 @@ function described({ description, inputSchema, title }: ToolDefinition): Block[]
 }
 
 function why(told: Account): Block[] {
-  const { category, riskBecause, confidence, evidence, flows, depends, disagreements } = told
+  const { riskBecause, confidence, evidence, flows, depends, disagreements } = told
   const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
   const blocks: Block[] = [
-    say(`${MEANS[category]} Risk: ${riskBecause}. Confidence ${Math.round(confidence * 100)} %.`),
-    say(
-      `It reads what is ${flows.reads.join(' and ')}, and sends ${flows.sends === 'nothing' ? 'nothing' : `what it is given ${flows.sends}`}.`,
-    ),
+    say(`${meansOf(told)} Risk: ${riskBecause}. Confidence ${Math.round(confidence * 100)} %.`),
+    say(flowSentence(flows)),
   ]
   if (shown.length > 0)
     blocks.push({
@@ -91,6 +103,15 @@ function why(told: Account): Block[] {
     )
   for (const disagreement of disagreements) blocks.push(say(`Beware: ${disagreement}.`))
   return blocks
+}
+
+function flowSentence({ reads, sends }: Account['flows']): string {
+  const out = {
+    nothing: 'what it is given goes nowhere',
+    inside: 'what it is given stays inside of its server',
+    outside: 'what it is given may leave for elsewhere',
+  }
+  return `What it brings in is ${reads.join(' and ')}; ${out[sends]}.`
 }
 
 function whatNot({ whyNot }: Account): Block[] {
@@ -120,12 +141,22 @@ export function beginWith(category: Category, risk: Risk): readonly string[] {
   return BEGIN[category]
 }
 
-function questions(id: string, { server, name }: ToolDefinition, told: Account): Section[] {
+/** In its server's words, where there are few enough. */
+function firstSentence({ description }: ToolDefinition): string {
+  const [first] = /^[^.\n]{8,200}(?=\.(?:\s|$)|\n|$)/.exec(description?.trim() ?? '') ?? []
+  return first === undefined ? '' : `“${first}.” `
+}
+
+function questions(id: string, definition: ToolDefinition, told: Account): Section[] {
+  const { server, name } = definition
   const { category, risk } = told
   const ask = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
   const limited = ['action: allow', 'rate_limit: { max: 10, window: 60 }']
   return [
-    ask(`What does ${name} do?`, say(`${MEANS[category]} Its category is ${category}.`)),
+    ask(
+      `What does ${name} do?`,
+      say(`${firstSentence(definition)}${meansOf(told)} Its category is ${category}.`),
+    ),
     ask(
       `How do I enforce a policy on ${name}?`,
       say(
