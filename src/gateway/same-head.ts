@@ -6,14 +6,19 @@ const ZERO = 0x30
 /** Digits of a length that can be read so. */
 const DIGITS_MAX = 8
 
+/** A text that stands by itself: a part of another is slower to compare, and keeps all of that. */
+export function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
 export class SameHead {
   readonly #before: string
   readonly #after: string
 
   /** `text` is the head up to its end, and `at` where the digits of its length stand. */
   constructor(text: string, at: number, digits: number) {
-    this.#before = text.slice(0, at)
-    this.#after = text.slice(at + digits)
+    this.#before = flat(text.slice(0, at))
+    this.#after = flat(text.slice(at + digits))
   }
 
   /** The length that the head in `text` up to `end` says; -1 where anything else is another. */

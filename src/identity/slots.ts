@@ -115,7 +115,8 @@ export class SlotUse {
   }
 
   /** Says which of them are new. */
-  see(labels: Iterable<string>): string[] {
+  see(labels: readonly string[]): readonly string[] {
+    if (labels.length === 0) return labels
     const added = [...new Set(labels)].filter((label) => !this.#slot.saw.has(label))
     for (const label of added) this.#slot.saw.add(label)
     return added

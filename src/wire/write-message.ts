@@ -17,7 +17,7 @@ export function writeRequest(
   members: MemberTexts,
   overrides?: Overrides,
 ): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${writeCall(method, members, overrides)}}`
+  return `{"jsonrpc":"2.0","id":${writeId(id)},${writeCall(method, members, overrides)}}`
 }
 
 export function writeNotification(
@@ -29,7 +29,7 @@ export function writeNotification(
 }
 
 export function writeResult(id: Id, resultText: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultText}}`
+  return `{"jsonrpc":"2.0","id":${writeId(id)},"result":${resultText}}`
 }
 
 /** An answer that was written for one id, for another. */
@@ -48,7 +48,7 @@ export function writeError(id: Id | null, code: number, message: string, data?: 
 
 function writeCall(method: string, members: MemberTexts, overrides?: Overrides): string {
   const params = overrides === undefined ? members : overridden(members, overrides)
-  const head = `"method":${JSON.stringify(method)}`
+  const head = `"method":${quoted(method)}`
   return params === undefined ? head : `${head},"params":${writeMembers(params)}`
 }
 
@@ -65,9 +65,20 @@ function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
 /** An object of members whose texts are written already: what `membersOf` takes apart. */
 export function writeMembers(members: ReadonlyMap<string, string>): string {
   let written = ''
-  for (const [key, text] of members) written += `${written && ','}${JSON.stringify(key)}:${text}`
+  for (const [key, text] of members) written += `${written && ','}${quoted(key)}:${text}`
   return `{${written}}`
 }
+
+function writeId(id: Id): string {
+  return typeof id === 'number' ? String(id) : quoted(id)
+}
+
+/** As JSON.stringify does, without asking it where there is nothing to escape. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+const PLAIN = /^[\w/.:$ -]*$/
 
 /** What a peer may take for the end of a line, and tabs. JSON has the first four only between
  * tokens and the last three only inside strings, so where one stands need not be known. */

@@ -3,7 +3,12 @@
 // `node:http` with every byte that was not read. Made by plain-connections.ts.
 
 import type { Socket } from 'node:net'
-import { CLIENT_KEEP_ALIVE_MS, CLIENT_REQUEST_MS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../limits.ts'
+import {
+  CLIENT_KEEP_ALIVE_MS,
+  CLIENT_LOOK_EVERY_MS,
+  CLIENT_REQUEST_MS_MAX,
+  PLAIN_REQUEST_BYTES_MAX,
+} from '../limits.ts'
 import { type Answered, PlainReply } from './plain-reply.ts'
 import { type PlainHead, PlainReader } from './plain-request.ts'
 
@@ -27,8 +32,8 @@ export class PlainConnection implements Answered {
   #reply: PlainReply | undefined
   #isReading = false
   #isOver = false
-  /** When the connection became free, or the first byte of a request came. */
-  #sinceMs = performance.now()
+  /** How often it was looked at since it became free, or the first byte of a request came. */
+  #looks = 0
 
   constructor(socket: Socket, events: PlainEvents) {
     this.socket = socket
@@ -50,10 +55,11 @@ export class PlainConnection implements Answered {
     if (this.isIdle) this.socket.end()
   }
 
-  /** Ends it where it is idle, or its request has been on its way, for too long. */
-  look(nowMs: number): void {
+  /** Ends it where it is idle, or its request has been on its way, for too long. Every
+   * CLIENT_LOOK_EVERY_MS: nobody has to ask what time it is for every request. */
+  look(): void {
     if (this.#reply !== undefined) return
-    const forMs = nowMs - this.#sinceMs
+    const forMs = this.#looks++ * CLIENT_LOOK_EVERY_MS
     if (this.#held === undefined) {
       if (forMs > CLIENT_KEEP_ALIVE_MS) this.socket.destroy()
     } else if (forMs > CLIENT_REQUEST_MS_MAX) {
@@ -64,7 +70,7 @@ export class PlainConnection implements Answered {
 
   onAnswered(): void {
     this.#reply = undefined
-    this.#sinceMs = performance.now()
+    this.#looks = 0
     if (this.isLast) return void this.socket.end()
     if (this.#held === undefined) return
     if (this.socket.isPaused()) this.socket.resume()
@@ -74,7 +80,7 @@ export class PlainConnection implements Answered {
   readonly #onData = (chunk: Buffer): void => {
     if (this.#held === undefined) {
       this.#held = chunk
-      if (this.#reply === undefined) this.#sinceMs = performance.now()
+      if (this.#reply === undefined) this.#looks = 0
     } else this.#held = Buffer.concat([this.#held, chunk])
     if (this.#reply === undefined) this.#readOn()
     // It sends on and on before it has its answer.

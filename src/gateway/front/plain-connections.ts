@@ -43,7 +43,6 @@ export class PlainConnections {
   }
 
   #look(): void {
-    const nowMs = performance.now()
-    for (const connection of this.#all) connection.look(nowMs)
+    for (const connection of this.#all) connection.look()
   }
 }

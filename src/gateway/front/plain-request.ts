@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { PLAIN_HEAD_BYTES_MAX, PLAIN_HEADERS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../limits.ts'
-import { SameHead } from '../same-head.ts'
+import { flat, SameHead } from '../same-head.ts'
 
 export interface PlainHead {
   readonly path: string
@@ -82,7 +82,8 @@ export class PlainReader {
       } else headers[name] = value
     }
     if (length === '' || headers.host === undefined) return -1
-    this.#head = { path: line[1] as string, headers }
+    for (const name in headers) headers[name] = flat(headers[name] as string)
+    this.#head = { path: flat(line[1] as string), headers }
     this.#same = new SameHead(text, lengthAt, length.length)
     return Number(length)
   }

@@ -97,18 +97,18 @@ export class WatchedCall {
     this.#meter.decision(call.server, tool, decision.action, decision.code)
     this.#span?.decided(decision, callId)
     if (this.#tap !== undefined) this.#tapped = this.#tap.decided(this.#watched, decision, callId)
-    if (decision.action !== 'allow') this.#end()
+    if (decision.action !== 'allow') this.#end(performance.now())
   }
 
   settled(outcome: Outcome): void {
     this.step('upstream')
     this.#meter.outcome(this.#watched.call.server, outcome.status)
     this.#span?.settled(outcome)
-    this.#tapped?.settled(outcome.status, performance.now() - this.#beganMs)
-    this.#end()
+    this.#tapped?.settled(outcome.status, this.#lastMs - this.#beganMs)
+    this.#end(this.#lastMs)
   }
 
-  #end(): void {
-    this.#meter.steps.total.observe(performance.now() - this.#beganMs)
+  #end(nowMs: number): void {
+    this.#meter.steps.total.observe(nowMs - this.#beganMs)
   }
 }

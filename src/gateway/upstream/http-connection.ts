@@ -31,6 +31,9 @@ export interface ConnectionEvents {
   onGone(connection: Connection): void
 }
 
+/** Where all of them receive, one after the other: what is to be kept is copied. */
+const RECEIVED = Buffer.allocUnsafeSlow(65_536)
+
 export class Connection implements ResponseEvents {
   readonly #socket: Socket
   readonly #reader = new ResponseReader(this)
@@ -44,10 +47,13 @@ export class Connection implements ResponseEvents {
   constructor(url: URL, job: Job, events: ConnectionEvents) {
     this.#job = job
     this.#events = events
-    this.#socket = open(url, () => this.#onConnect())
+    this.#socket = open(
+      url,
+      (bytes) => this.#onBytes(bytes),
+      () => this.#onConnect(),
+    )
     const late = new Error(`no connection within ${HTTP_CONNECT_MS_MAX} ms`)
     this.#socket.setTimeout(HTTP_CONNECT_MS_MAX, () => this.#socket.destroy(late))
-    this.#socket.on('data', (chunk: Buffer) => this.#onBytes(chunk))
     this.#socket.on('end', () => this.#onSocketEnd())
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.on('close', () => {
@@ -148,11 +154,13 @@ export class Connection implements ResponseEvents {
     this.#socket.uncork()
   }
 
-  #onBytes(chunk: Buffer): void {
+  /** So many stand in RECEIVED, until this returns. */
+  #onBytes(bytes: number): void {
     this.#movedMs = performance.now()
     if (this.#job === undefined) return this.end()
     try {
-      this.#reader.push(chunk)
+      if (!this.#reader.takeWhole(RECEIVED, bytes))
+        this.#reader.push(Buffer.from(RECEIVED.subarray(0, bytes)))
     } catch (error) {
       this.end(error as Error)
     }
@@ -169,11 +177,18 @@ export class Connection implements ResponseEvents {
   }
 }
 
-function open(url: URL, onConnect: () => void): Socket {
+function open(url: URL, onBytes: (bytes: number) => void, onConnect: () => void): Socket {
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (url.protocol !== 'https:') return connect(Number(url.port || 80), host, onConnect)
+  const callback = (bytes: number): boolean => {
+    onBytes(bytes)
+    return true
+  }
+  const onread = { buffer: RECEIVED, callback }
+  if (url.protocol !== 'https:')
+    return connect({ host, port: Number(url.port || 80), onread }, onConnect)
   const options = {
     host,
+    onread,
     port: Number(url.port || 443),
     ALPNProtocols: ['http/1.1'],
     // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.

@@ -7,7 +7,7 @@ import {
   HTTP_HEADER_BYTES_MAX,
   HTTP_INTERIM_RESPONSES_MAX,
 } from '../limits.ts'
-import { SameHead } from '../same-head.ts'
+import { flat, SameHead } from '../same-head.ts'
 
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void
@@ -17,7 +17,7 @@ export interface ResponseEvents {
   onEnd(staysOpen: boolean): void
   /** In place of the three, where it came at once with a head as one before, and the connection may
    * carry another request. The body is text where it is all ASCII. */
-  onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): void
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
@@ -65,7 +65,6 @@ export class ResponseReader {
 
   /** Throws where it is no response, or more than one. */
   push(chunk: Buffer): void {
-    if (this.#state === 'head' && this.#held === undefined && this.#takeWhole(chunk)) return
     let at = 0
     while (at < chunk.length && this.#state !== 'over') at = this.#step(chunk, at)
     if (!this.#isWhole) return
@@ -81,22 +80,21 @@ export class ResponseReader {
     return true
   }
 
-  /** A whole response with a head as the last one's, and nothing behind it; false where it is not
-   * that, and nothing has been taken. */
-  #takeWhole(chunk: Buffer): boolean {
+  /** Instead of `push`: the first `bytes` of `received` where they are a whole response with a head as
+   * the last one's, and nothing behind it. False where they are not that, and nothing has been taken. */
+  takeWhole(received: Buffer, bytes: number): boolean {
     const known = this.#known
-    const { onWhole } = this.#events
-    if (known === undefined || onWhole === undefined) return false
-    const text = chunk.toString('latin1')
+    if (known === undefined || this.#state !== 'head' || this.#held !== undefined) return false
+    const text = received.toString('latin1', 0, bytes)
     const end = text.indexOf('\r\n\r\n')
     if (end < 0 || end > HTTP_HEADER_BYTES_MAX) return false
     const length = known.same.lengthIn(text, end)
     const bodyAt = end + END_OF_HEAD.length
-    if (length < 0 || bodyAt + length !== chunk.length) return false
+    if (length < 0 || bodyAt + length !== bytes) return false
     this.#state = 'over'
     const isAscii = Buffer.byteLength(text) === text.length
-    const body = isAscii ? text.slice(bodyAt) : chunk.subarray(bodyAt)
-    onWhole.call(this.#events, known.status, known.headers, body)
+    const body = isAscii ? text.slice(bodyAt) : Buffer.from(received.subarray(bodyAt, bytes))
+    this.#events.onWhole(known.status, known.headers, body)
     return true
   }
 
@@ -246,7 +244,7 @@ function readHeaders(text: string, from: number): ResponseHeaders {
     const name = text.slice(start, colon < 0 || colon > to ? start : colon)
     const key = spelt.has(name) ? spelt.get(name) : learn(name)
     if (key !== undefined) {
-      const value = text.slice(colon + 1, to).trim()
+      const value = flat(text.slice(colon + 1, to).trim())
       const other = headers[key]
       headers[key] = other === undefined ? value : `${other}, ${value}`
     }

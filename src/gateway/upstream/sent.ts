@@ -38,8 +38,10 @@ export class Conversation {
     if (id === undefined || method === undefined) return
     this.open.add(id)
     // Those that were given up without `abort` must not gather for ever; the oldest is first.
-    const [oldest] = this.open
-    if (this.open.size > OPEN_REQUESTS_MAX && oldest !== undefined) this.open.delete(oldest)
+    if (this.open.size > OPEN_REQUESTS_MAX) {
+      const [oldest] = this.open
+      this.open.delete(oldest as Id)
+    }
     if (method === 'initialize') this.#initialize = id
   }
 
