@@ -196,6 +196,32 @@ test('approved while nobody waited: the same call passes once, from another sess
   expect(sent('get_secret')).toHaveLength(1)
 })
 
+test.each(eras)('through all servers at once, in %s', async (_era, at) => {
+  const amount = 41 + at
+  const params = { name: 'office__create_payment', arguments: { amount } }
+  const answer =
+    at === 0
+      ? (await throughGate(gate as never, '')).client.callTool(params)
+      : (await statelessClient(gate as never, '')).callTool(params)
+  await approve((await pending(`{"amount":${amount}}`)).id)
+  expect(JSON.stringify(await answer)).toContain('create_payment')
+  expect(paid(amount)).toBe(1)
+})
+
+test('a newer client that comes again for its verdict, with a real one', async () => {
+  const kept = () =>
+    recordsOf(gate).filter(
+      (record) => record.kind === 'refusal' && record.decision.code === 'APPROVAL_PENDING',
+    ).length
+  const before = kept()
+  const answer = clients[1]?.call('get_secret', { n: 1 })
+  const { id } = await pending('{"n":1}')
+  // The wait of the rule has passed: it was asked to come again.
+  await until(() => kept() > before)
+  await approve(id)
+  expect((await answer)?.text).toContain('get_secret')
+})
+
 describe('while a call waits', () => {
   test('another rule changes: it stands; its own changes: it is asked for again', async () => {
     const answer = plain.call('create_payment', { amount: 50 })
