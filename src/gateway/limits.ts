@@ -173,6 +173,11 @@ export const BACKUP_FILES_MAX = 100_000
  * milliseconds in which nothing else is done. */
 export const INDEX_EVERY_MS = 1_000
 export const INDEX_RECORDS_MAX = 500
+/** While calls come: so many records a turn, and the pause between; more records than this in between
+ * two looks, and it is left for later. */
+export const INDEX_SLICE_RECORDS = 50
+export const INDEX_SLICE_MS = 20
+export const INDEX_BUSY_RECORDS = 1_000
 /** What `ledger: { keep, keep_size }` may say: a day, ten years, 10 MB. */
 export const KEEP_MS_MIN = 86_400_000
 export const KEEP_SECONDS_MAX = 3_660 * 86_400

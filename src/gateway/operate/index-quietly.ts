@@ -1,11 +1,17 @@
-// Brings the index of queries up to date while the gate has nothing else to do, a little at a time, so
+// Brings the index of queries up to date while the gate has little else to do, a little at a time, so
 // that `sluice ledger query` finds it so. What goes wrong with it hurts nobody: a query indexes too.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../../ledger/read.ts'
 import { RecordIndex } from '../../ledger/record-index.ts'
-import { INDEX_EVERY_MS, INDEX_RECORDS_MAX } from '../limits.ts'
+import {
+  INDEX_BUSY_RECORDS,
+  INDEX_EVERY_MS,
+  INDEX_RECORDS_MAX,
+  INDEX_SLICE_MS,
+  INDEX_SLICE_RECORDS,
+} from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 export class QuietIndex {
@@ -14,6 +20,7 @@ export class QuietIndex {
   #open: { readonly ledger: DatabaseSync; readonly index: RecordIndex } | undefined
   #through = 0
   #lastSeq = -1
+  #isClosed = false
 
   constructor(options: {
     readonly directory: string
@@ -27,24 +34,44 @@ export class QuietIndex {
 
   close(): void {
     clearInterval(this.#timer)
-    this.#open?.index.close()
-    this.#open?.ledger.close()
-    this.#open = undefined
+    this.#isClosed = true
+    this.#end()
   }
 
   #look(): void {
-    const { ledger, isQuiet, log } = this.#options
+    const { ledger, isQuiet } = this.#options
     const { seq } = ledger.figures
-    const rested = seq === this.#lastSeq
+    const came = seq - this.#lastSeq
     this.#lastSeq = seq
-    if (!rested || seq === this.#through || ledger.state !== 'writing' || !isQuiet()) return
+    if (seq === this.#through || ledger.state !== 'writing' || came > INDEX_BUSY_RECORDS) return
+    if (came === 0 && isQuiet()) this.#take(INDEX_RECORDS_MAX, seq)
+    // A gate that never rests: as much as came and a little more, a few records a turn.
+    else this.#takeSlowly(came + INDEX_RECORDS_MAX, seq)
+  }
+
+  #takeSlowly(left: number, seq: number): void {
+    if (left <= 0 || this.#isClosed || this.#through === seq) return
+    if (this.#take(INDEX_SLICE_RECORDS, seq))
+      setTimeout(() => this.#takeSlowly(left - INDEX_SLICE_RECORDS, seq), INDEX_SLICE_MS).unref()
+  }
+
+  #take(records: number, seq: number): boolean {
     try {
       this.#open ??= this.#start()
-      if (this.#open.index.catchUp(INDEX_RECORDS_MAX)) this.#through = seq
+      if (this.#open.index.catchUp(records)) this.#through = seq
+      return true
     } catch (error) {
-      log('debug', 'the index of queries was left for later', { why: (error as Error).message })
-      this.close()
+      const why = (error as Error).message
+      this.#options.log('debug', 'the index of queries was left for later', { why })
+      this.#end()
+      return false
     }
+  }
+
+  #end(): void {
+    this.#open?.index.close()
+    this.#open?.ledger.close()
+    this.#open = undefined
   }
 
   #start() {

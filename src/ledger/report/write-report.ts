@@ -66,7 +66,8 @@ function figures({ columns, rows }: Section): string {
 
 function htmlSection({ title, columns, rows, none }: Section): string {
   if (rows.length === 0) return `<h2>${escaped(title)}</h2>\n<p>${escaped(none)}</p>`
-  const isNumber = (at: number) => rows.every((row) => /^[\d,]*$/.test(row[at] ?? ''))
+  const isNumber = (at: number) =>
+    rows.every((row) => /^[\d,.]*( (ms|s|min|h))?$/.test(row[at] ?? ''))
   const kinds = columns.map((_, at) => (isNumber(at) ? ' class="number"' : ''))
   const head = columns.map((name, at) => `<th scope="col"${kinds[at]}>${escaped(name)}</th>`)
   const body = rows.map(
