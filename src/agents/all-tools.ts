@@ -9,14 +9,23 @@ import { TRANSFER_TOOLS } from './transfer-tools.ts'
 
 export const TOOLS: readonly ToolEntry[] = [...AGENT_TOOLS, ...TRANSFER_TOOLS, ...GALLERY_TOOLS]
 
+const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
+
 export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
-  const entry = TOOLS.find((each) => each.name === name)
+  return entryOf(name).run(readArguments(name, args), setting)
+}
+
+/** Held to the shape of the tool's input, or an error that says what is wrong. */
+export function readArguments<Input = never>(name: string, args: object): Input {
+  const input = entryOf(name).input.safeParse(args)
+  if (input.success) return input.data as Input
+  const [issue] = input.error.issues
+  const where = issue?.path.join('.') ?? ''
+  throw new AgentError('AGENT_INPUT', `${where === '' ? '' : `\`${where}\`: `}${issue?.message}`)
+}
+
+function entryOf(name: string): ToolEntry {
+  const entry = BY_NAME.get(name)
   if (entry === undefined) throw new AgentError('AGENT_INPUT', `there is no tool \`${name}\``)
-  const input = entry.input.safeParse(args)
-  if (!input.success) {
-    const [issue] = input.error.issues
-    const where = issue?.path.join('.') ?? ''
-    throw new AgentError('AGENT_INPUT', `\`${where}\`: ${issue?.message}`)
-  }
-  return entry.run(input.data as never, setting)
+  return entry
 }

@@ -64,6 +64,8 @@ export const TOOLS_GRANTED_MAX = 256
 /** How long a prompt is waited for: clients give up at 60 s. */
 export const WAIT_MS_DEFAULT = 45_000
 export const WAIT_MS_MAX = 600_000
+/** How often a client that polls a task should ask. */
+export const TASK_POLL_MS = 1_000
 /** Attempts of a model call, and the pauses between them: from the first, doubling, to the second. */
 export const MODEL_ATTEMPTS = 4
 export const MODEL_RETRY_MS_MIN = 500

@@ -2,14 +2,24 @@
 // JSON text and the same as structured content, failures with `isError`. One server is one caller:
 // who that is was decided by whoever connects it. Used over stdio and, in the gate, in process.
 
-import { McpServer, ResourceTemplate, SdkError } from '@modelcontextprotocol/server'
-import { TOOLS } from './all-tools.ts'
+import {
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceTemplate,
+  SdkError,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { callTool, readArguments, TOOLS } from './all-tools.ts'
+import { AgentError } from './errors.ts'
 import { Gallery } from './gallery.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
+import { RunTasks } from './run-tasks.ts'
 import type { Progress } from './run-watch.ts'
 import type { Service } from './service.ts'
-import type { Category } from './tool-table.ts'
-import { todoView } from './views.ts'
+import type { Category, ToolSetting } from './tool-table.ts'
+import { promptView, todoView } from './views.ts'
 
 export interface Caller {
   /** The principal's name; agents belong to it. */
@@ -20,18 +30,27 @@ export interface Caller {
 
 /** Array elements and members in the arguments of one call. */
 const INPUT_ELEMENTS_MAX = 200_000
+/** What requests about a task carry. */
+const ONE_TASK = { params: z.looseObject({ taskId: z.string().max(256) }) }
+/** The one that takes long. */
+const PROMPT = 'wasm_agent_prompt'
 const INSTRUCTIONS =
   'Agents in WebAssembly sandboxes. wasm_agent_create, then wasm_agent_prompt; wasm_agent_todos and ' +
   'wasm_agent_files show how it goes, wasm_agent_export takes an agent along.'
 
 export function createAgentsServer(service: Service, caller: Caller, version: string): McpServer {
-  const server = new McpServer(
-    { name: 'sluice-agents', version },
-    { instructions: INSTRUCTIONS, maxToolInputElements: INPUT_ELEMENTS_MAX },
-  )
+  const server = new McpServer({ name: 'sluice-agents', version }, { instructions: INSTRUCTIONS })
   const gallery = new Gallery(service.steps)
-  for (const entry of TOOLS)
-    server.registerTool(
+  const settingOf = ({ mcpReq }: ServerContext): ToolSetting => ({
+    service,
+    gallery,
+    owner: caller.owner,
+    parent: caller.agent,
+    signal: cancellationOf(mcpReq.signal),
+    onProgress: progressOf(mcpReq),
+  })
+  for (const entry of TOOLS) {
+    const registered = server.registerTool(
       entry.name,
       {
         title: entry.title,
@@ -40,35 +59,82 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
         outputSchema: entry.output,
         annotations: annotationsOf(entry.category),
       },
-      async (input, { mcpReq }) => {
-        const token = mcpReq._meta?.progressToken
-        let progress = 0
-        const onProgress = ({ message, turn }: Progress): void => {
-          progress += 1
-          const params = {
-            progressToken: token ?? '',
-            progress,
-            message: `turn ${turn}: ${message}`,
-          }
-          mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
-        }
-        const setting = {
-          service,
-          gallery,
-          owner: caller.owner,
-          parent: caller.agent,
-          signal: cancellationOf(mcpReq.signal),
-          onProgress: token === undefined ? undefined : onProgress,
-        }
-        try {
-          return answer(await entry.run(input as never, setting))
-        } catch (error) {
-          return failure(error)
-        }
-      },
+      (input, context) => respond(entry.name, input, settingOf(context)),
     )
+    if (entry.name === PROMPT) registered.execution = { taskSupport: 'optional' }
+  }
+  serveCalls(server, new RunTasks(service, caller.owner), settingOf)
   addResources(server, service, caller.owner)
   return server
+}
+
+async function respond(name: string, args: object, setting: ToolSetting) {
+  try {
+    return answer(await callTool(name, args, setting))
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+/** Calls, and those that a client wants to have as a task: a prompt is one, its run. */
+function serveCalls(
+  { server }: McpServer,
+  tasks: RunTasks,
+  settingOf: (context: ServerContext) => ToolSetting,
+): void {
+  server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } })
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const { name, arguments: args = {} } = params
+    if (!TOOLS.some((entry) => entry.name === name))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\``)
+    const setting = settingOf(context)
+    if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
+      return failure(new AgentError('AGENT_INPUT', `more than ${INPUT_ELEMENTS_MAX} elements`))
+    if (params.task === undefined) return respond(name, args, setting)
+    if (name !== PROMPT)
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is no task`)
+    const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
+    const task = await asProtocol(() => tasks.begin(agentId, given, setting.onProgress))
+    return { content: [], task }
+  })
+  server.setRequestHandler('tasks/get', ONE_TASK, ({ taskId }) =>
+    asProtocol(async () => ({ ...(await tasks.get(taskId)) })),
+  )
+  server.setRequestHandler('tasks/cancel', ONE_TASK, ({ taskId }) =>
+    asProtocol(async () => ({ ...(await tasks.cancel(taskId)) })),
+  )
+  server.setRequestHandler('tasks/result', ONE_TASK, ({ taskId }) =>
+    asProtocol(async () => {
+      const ended = answer(promptView(await tasks.result(taskId)))
+      return { ...ended, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
+    }),
+  )
+}
+
+/** A refusal of ours as an error of the protocol, where there is no tool's answer to carry it. */
+async function asProtocol<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error
+    const { code, message } = error
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${message} (${code})`)
+  }
+}
+
+/** Array elements and members, counted before anything else looks at them. */
+function hasAtMost(value: unknown, most: number): boolean {
+  let left = most
+  const open = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const inside = Object.values(next)
+    left -= inside.length
+    if (left < 0) return false
+    for (const each of inside) if (typeof each === 'object') open.push(each)
+  }
+  return true
 }
 
 /** A lost connection ends no run; only the client's own word does. */
@@ -78,6 +144,18 @@ function cancellationOf(signal: AbortSignal): AbortSignal {
     if (!(signal.reason instanceof SdkError)) own.abort()
   })
   return own.signal
+}
+
+/** Undefined where nobody asked to be told. */
+function progressOf(mcpReq: ServerContext['mcpReq']): ((progress: Progress) => void) | undefined {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return undefined
+  let progress = 0
+  return ({ message, turn }) => {
+    progress += 1
+    const params = { progressToken, progress, message: `turn ${turn}: ${message}` }
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
 }
 
 function annotationsOf(category: Category) {

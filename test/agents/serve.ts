@@ -15,7 +15,7 @@ export interface Served {
   close(): Promise<void>
 }
 
-const SLUICE = join(import.meta.dirname, '../../bin/sluice.js')
+export const SLUICE = join(import.meta.dirname, '../../bin/sluice.js')
 
 export async function serve(data: string, options: readonly string[] = []): Promise<Served> {
   const client = new Client({ name: 'test', version: '1' })

@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Served, serve } from './serve.ts'
+import { LineClient } from '../../bench/agents/line-client.ts'
+import { type Served, SLUICE, serve } from './serve.ts'
 
 const LONG = { timeout: 180_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-server-'))
@@ -441,6 +442,67 @@ describe('what is wrong with the model it follows is right here', () => {
       text: expect.stringContaining('sha256:'),
     })
     await expect(read('agent://none/todos')).rejects.toThrow()
+  })
+})
+
+describe('a prompt as a task', () => {
+  const line = async (data: string) => {
+    const client = await LineClient.open([
+      process.execPath,
+      SLUICE,
+      'agents',
+      'serve',
+      '--data',
+      data,
+    ])
+    const call = (name: string, args: object, more: object = {}) =>
+      client.ask('tools/call', { name, arguments: args, ...more })
+    return { client, call }
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+  const open = (value: unknown) => value as any
+
+  test('is begun, polled, waited for and cancelled, also after a restart', LONG, async () => {
+    const own = join(scratch, 'tasks')
+    mkdirSync(join(own, 'scripts'), { recursive: true })
+    const slow = {
+      turns: [
+        { text: 'first', delayMs: 300 },
+        { text: 'never', delayMs: 20_000 },
+      ],
+    }
+    writeFileSync(join(own, 'scripts', 'slow.json'), JSON.stringify(slow))
+    let { client, call } = await line(own)
+    const tools = open(await client.ask('tools/list', {})).tools as {
+      name: string
+      execution?: object
+    }[]
+    expect(tools.filter(({ execution }) => execution).map(({ name }) => name)).toEqual([
+      'wasm_agent_prompt',
+    ])
+    const made = open(await call('wasm_agent_create', { model: 'script:slow' })).structuredContent
+    const agentId = made.agent.id as string
+    const begin = async (input: string) =>
+      open(await call('wasm_agent_prompt', { agentId, input }, { task: { ttl: 60_000 } })).task
+    const first = await begin('go')
+    expect(first).toMatchObject({ status: 'working', taskId: expect.stringContaining(agentId) })
+    const { taskId } = first
+    const result = open(await client.ask('tasks/result', { taskId }))
+    expect(result.structuredContent).toMatchObject({ response: 'first' })
+    expect(await client.ask('tasks/get', { taskId })).toMatchObject({ status: 'completed' })
+    await expect(client.ask('tasks/cancel', { taskId })).rejects.toThrow('ended already')
+    const second = await begin('again')
+    await client.close()
+    ;({ client, call } = await line(own))
+    expect(await client.ask('tasks/get', { taskId: second.taskId })).toMatchObject({
+      status: 'working',
+    })
+    expect(await client.ask('tasks/cancel', { taskId: second.taskId })).toMatchObject({
+      status: 'cancelled',
+    })
+    await expect(client.ask('tasks/get', { taskId: 'agent_x.run_y' })).rejects.toThrow('no task')
+    await expect(call('wasm_agent_list', {}, { task: {} })).rejects.toThrow('is no task')
+    await client.close()
   })
 })
 
