@@ -1,15 +1,16 @@
-// `npm run bench -- agents [--count N] [--agents N] [--runs N] [--peer "command of an MCP server"]`:
+// `npm run bench -- agents [--count N] [--agents N] [--runs N] [--claude-flow DIR] [--peer COMMAND]`:
 // agents in process (thread hop and commit included) and over MCP stdio, beside rvagent-wasm in
-// process and beside any server with the same tools; many agents on disk; runs at once; and whether
-// the cost of a call grows with turns and files.
+// process, claude-flow's MCP server (installed into DIR on request) and any server with the same
+// tools; many agents on disk; runs at once; and whether a call costs more with turns and files.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RunOptions } from '../scripts/dispatch.ts'
+import { installClaudeFlow } from '../scripts/install-claude-flow.ts'
 import { ROOT } from '../scripts/run-step.ts'
 import type { ModelSettings } from '../src/agents/models.ts'
 import { Service } from '../src/agents/service.ts'
@@ -48,6 +49,11 @@ export async function run(options: RunOptions): Promise<number> {
   const own = join(base, 'own')
   const serve = [process.execPath, join(ROOT, 'bin/sluice.js'), 'agents', 'serve', '--data', own]
   report(...(await overMcp('sluice over MCP', serve, count, 'script:none')))
+  if (typeof options['claude-flow'] === 'string') {
+    const folder = resolve(options['claude-flow'])
+    const peer = installClaudeFlow(folder)
+    report(...(await overMcp('claude-flow over MCP', peer, Math.min(count, 200), 'local', folder)))
+  }
   if (typeof options.peer === 'string')
     report(...(await overMcp('peer over MCP', options.peer.split(' '), count, 'local')))
   rmSync(base, { recursive: true, force: true })

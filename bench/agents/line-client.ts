@@ -15,8 +15,9 @@ export class LineClient {
   readonly #waiting = new Map<number, (said: Said) => void>()
   #next = 1
 
-  private constructor(command: string, args: readonly string[]) {
-    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  private constructor(command: string, args: readonly string[], home: string | undefined) {
+    const place = home === undefined ? {} : { cwd: home, env: { ...process.env, HOME: home } }
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'], ...place })
     if (this.#child.stdout === null) throw new Error('the server has no output')
     createInterface({ input: this.#child.stdout }).on('line', (line) => {
       if (!line.startsWith('{')) return
@@ -29,8 +30,12 @@ export class LineClient {
     })
   }
 
-  static async open([command = '', ...args]: readonly string[]): Promise<LineClient> {
-    const client = new LineClient(command, args)
+  /** `home` is the folder it starts in and keeps its things in. */
+  static async open(
+    [command = '', ...args]: readonly string[],
+    home?: string,
+  ): Promise<LineClient> {
+    const client = new LineClient(command, args, home)
     await client.ask('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},

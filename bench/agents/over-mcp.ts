@@ -9,14 +9,17 @@ export async function overMcp(
   command: readonly string[],
   count: number,
   model: string,
+  home?: string,
 ): Promise<Timed[]> {
-  const client = await LineClient.open(command)
+  const client = await LineClient.open(command, home)
   try {
     const { tools } = (await client.ask('tools/list', {})) as { tools: { name: string }[] }
     const prefix = tools.some((tool) => tool.name === 'wasm_agent_create') ? '' : 'mcp__'
     const call = async (tool: string, given: object) => {
       const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
-      return JSON.parse((result.content as { text: string }[])[0]?.text ?? 'null')
+      const said = textOf(result)
+      // Some wrap their answer twice.
+      return Array.isArray(said?.content) ? textOf(said) : said
     }
     const made = await call('wasm_agent_create', { model })
     const agentId = made?.agent?.id ?? made?.agentId ?? made?.id
@@ -35,4 +38,9 @@ export async function overMcp(
   } finally {
     await client.close()
   }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever a server says
+function textOf(result: any): any {
+  return JSON.parse(result.content?.[0]?.text ?? 'null')
 }

@@ -3,18 +3,15 @@
 // temporary folder, starts it behind the gate with the rules of the policy page on its `wasm_agent_*`
 // tools, and shows what is listed, allowed, limited and denied. Exits with 1 where that is not so.
 
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { listDirectly, listGated } from '../../test/gate/list-tools.ts'
 import { PlainClient } from '../../test/gate/plain-client.ts'
-import { endGates, NODE, type RunningGate, startGate } from '../../test/gate/start-gate.ts'
+import { endGates, type RunningGate, startGate } from '../../test/gate/start-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
+import { installClaudeFlow } from '../install-claude-flow.ts'
 
-const VERSION = '3.43.0'
-/** Its agents themselves; it does not bring them along. */
-const WASM_AGENTS = '@ruvector/rvagent-wasm@0.1.0'
 const POLICY = `
 version: 1
 default: deny
@@ -38,8 +35,7 @@ export async function run(options: RunOptions): Promise<number> {
   const given = typeof options.folder === 'string' ? resolve(options.folder) : undefined
   const folder = given ?? mkdtempSync(join(tmpdir(), 'sluice-claude-flow-'))
   try {
-    const file = install(folder)
-    const command = [NODE, file, 'mcp', 'start']
+    const command = installClaudeFlow(folder)
     const server = { command, cwd: folder, env: { HOME: folder } }
     const gate = await startGate({ servers: { 'claude-flow': server }, policy: POLICY })
     const failed = [...(await compareLists(gate, server)), ...(await tryCalls(gate))]
@@ -49,17 +45,6 @@ export async function run(options: RunOptions): Promise<number> {
     await endGates()
     if (given === undefined) rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function install(folder: string): string {
-  const file = join(folder, 'node_modules', 'claude-flow', 'bin', 'cli.js')
-  if (existsSync(file)) return file
-  console.log(`installing claude-flow ${VERSION}, which takes minutes`)
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
-  const npm = ['install', `claude-flow@${VERSION}`, WASM_AGENTS, '--no-audit', '--no-fund']
-  execFileSync('npm', npm, { cwd: folder, stdio: 'inherit' })
-  return file
 }
 
 async function compareLists(

@@ -170,6 +170,23 @@ describe('at rest', () => {
     expect(pool.take()).not.toBe(dead)
   })
 
+  test('an instance that grew is used for a guest of its size, and nothing is left in it', () => {
+    const pool = new Pool(image)
+    const grown = pool.take()
+    run(grown, 'eval', 'globalThis.big = new Uint8Array(1e6).fill(7); 1')
+    const delta = grown.save()
+    run(grown, 'eval', 'big.fill(9); globalThis.secret = new Uint8Array(5e5).fill(8); big = 0; 1')
+    const larger = grown.save()
+    pool.give(grown)
+    // Memory does not shrink: for one that was smaller it is no use.
+    expect(pool.take(delta)).not.toBe(grown)
+    expect(pool.take()).not.toBe(grown)
+    const same = pool.take(larger)
+    expect(same).toBe(grown)
+    expect(same.save().equals(larger)).toBe(true)
+    expect(run(same, 'eval', 'String(big)').text).toBe('0')
+  })
+
   test('corrupt deltas: refused, or contained', () => {
     const guest = new Instance(image)
     run(guest, 'keep', 'something')
