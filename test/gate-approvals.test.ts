@@ -17,6 +17,7 @@ import { type RealClient, throughGate } from './gate/real-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { fixture, mcpUrl, until } from './gate/start-gate.ts'
 import { postStateless, statelessClient } from './gate/stateless-client.ts'
+import { type HttpFixture, serveHttp } from './servers/http.ts'
 
 const policy = ({ reason = 'money leaves', other = 'x', mails = 2 } = {}) => `
 version: 1
@@ -34,6 +35,7 @@ tools:
     rate_limit: { max: ${mails}, window: 1h }
   office/get_secret: { action: require_approval, reason: ${other}, approval: { wait: 1s } }
   shifty/get_item: { action: require_approval, approval: { wait: 20s } }
+  desk/echo: { action: require_approval, approval: { wait: 20s } }
 guardrails:
   - { name: too much, match: { tools: [office/create_payment] }, when: args.amount > 1000.0, extra_args: allow, action: deny }
 `
@@ -50,6 +52,7 @@ let gate: OwnGate
 /** By era: SDK v1 in a session, SDK v2 in the stateless era. */
 let clients: readonly { call: (name: string, args: object) => Promise<Told> }[]
 let plain: PlainClient
+let desk: HttpFixture
 let real: RealClient
 
 interface Told {
@@ -59,9 +62,11 @@ interface Told {
 }
 
 beforeAll(async () => {
+  desk = await serveHttp()
   const servers = {
     office: fixture('office', 'office.log'),
     shifty: fixture('shifty', 'tools.json'),
+    desk: { url: desk.url },
   }
   gate = await ownGate({ servers, policy: policy() })
   define('Get an item')
@@ -84,7 +89,10 @@ beforeAll(async () => {
   ]
   plain = await PlainClient.open(gate as never, 'office')
 })
-afterAll(endOwnGates)
+afterAll(async () => {
+  await endOwnGates()
+  await desk.close()
+})
 
 const eras = [
   ['a session', 0],
@@ -356,6 +364,37 @@ test('a definition that changes while a call waits makes the request void', asyn
   await approve(again.id)
   expect((await answer).answer.result.content[0].text).toBe('get_item')
   expect(stepsOf(id)).toEqual(['proposed', 'notified', 'void'])
+})
+
+describe('a server that fails', () => {
+  const echo = async (text: string) => {
+    const client = await PlainClient.open(gate as never, 'desk')
+    const answer = client.call('echo', { text })
+    return { answer, id: (await pending(`{"text":"${text}"}`)).id }
+  }
+  const calls = (text: string) => desk.seen.filter(({ body }) => body.includes(text)).length
+
+  test('after it got the call: the approval is used up, and the request unknown', async () => {
+    const { answer, id } = await echo('lost')
+    desk.behaviour.instead = (request, _response, body) => {
+      if (body.includes('lost')) request.socket.destroy()
+      return body.includes('lost')
+    }
+    await approve(id)
+    expect((await answer).text).toContain('unknown')
+    await until(() => gate.approvals.find(id)?.state === 'unknown')
+    expect([calls('lost'), gate.approvals.find(id)?.args]).toEqual([1, '{"text":"lost"}'])
+  })
+
+  test('before it got the call: the approval is as good as before', async () => {
+    const { answer, id } = await echo('never')
+    await desk.close()
+    await approve(id)
+    expect((await answer).answer.error).toBeDefined()
+    await until(() => stepsOf(id).includes('returned'))
+    expect(gate.approvals.find(id)).toMatchObject({ state: 'approved', usedBy: null })
+    expect(calls('never')).toBe(0)
+  })
 })
 
 describe('at the terminal', () => {

@@ -104,6 +104,22 @@ describe('a request', () => {
     await expect(b.engine.reveal(id, person('eve', { roles: ['viewer'] }))).rejects.toThrow('eve')
   })
 
+  test('approved and not used can be taken back; used, it cannot', async () => {
+    const b = bench()
+    const id = await proposed(b, held('{}'))
+    await b.engine.decide(id, yes, ada, 'terminal')
+    const no = { verdict: 'deny', comment: 'wait' } as const
+    expect((await b.engine.decide(id, no, bob, 'terminal')).state).toBe('denied')
+    expect([b.engine.use(id, 'c1'), await b.engine.ask(held('{}'))]).toEqual([
+      false,
+      { is: 'denied', id, why: 'wait' },
+    ])
+    const second = await proposed(b, held('{}'))
+    await b.engine.decide(second, yes, ada, 'terminal')
+    b.engine.use(second, 'c1')
+    await expect(b.engine.decide(second, no, bob, 'terminal')).rejects.toThrow('approved already')
+  })
+
   test('that cannot be recorded asks nobody', async () => {
     const b = bench()
     b.fault = 'disk full'

@@ -182,8 +182,7 @@ export class ApprovalEngine implements Approvals {
       const { nowMs, readArgs } = this.#book.parts
       const row = this.#book.known(id)
       if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
-      const { state } = this.#book.known(id)
-      if (state !== 'pending') throw new Refused(`the request is ${state} already`, 'nothing to do')
+      checkOpen(this.#book.known(id), verdict)
       const weighed = weighVerdict(row, verdict, who, channel, nowMs(), readArgs)
       const { votes, outcome, edit } = weighed
       const { args, comment = '', forAWhile } = verdict
@@ -194,6 +193,8 @@ export class ApprovalEngine implements Approvals {
         ...(args === undefined ? {} : { editedArgsDigest: digestOf(args) }),
         ...aboutWhile(forAWhile),
       })
+      // It may have been used, or have become void, while it was written down.
+      checkOpen(this.#book.known(id), verdict)
       this.#book.requests.inOne(() => {
         if (args === undefined) this.#book.requests.vote(id, votes)
         else {
@@ -327,3 +328,10 @@ export class ApprovalEngine implements Approvals {
 }
 
 const UNKNOWN = 'it was sent, and nobody knows what became of it'
+
+/** What is pending is decided; what is approved and not used can be taken back. */
+function checkOpen({ state, usedBy }: Row, { verdict }: Verdict): void {
+  if (state === 'pending') return
+  if (state === 'approved' && usedBy === null && verdict === 'deny') return
+  throw new Refused(`the request is ${state} already`, 'nothing to do')
+}

@@ -206,6 +206,8 @@ function passing(
   const edited = withArgs?.(args) ?? { ...asked, objection: 'its arguments cannot be changed' }
   const { policy } = spine.policy()
   const anew = decide(policy, edited.call, edited.facts, spine.counters, spine.now())
+  // A full limit empties again: the approval stays.
+  if (anew.code === 'RATE_LIMITED' || anew.code === 'SPEND_LIMITED') return refused(anew)
   const why = whyNot(edited, anew, decision)
   if (why !== undefined) {
     engine.refuseEdited(id, why)

@@ -117,6 +117,8 @@ describe('approvals', () => {
       },
     ])
     expect(ask(withRule('allow')).approvals).toEqual([])
+    const byDefault = ask(compiled({ version: 1, default: 'require_approval' })).approvals
+    expect(byDefault).toMatchObject([{ rule: '/default', quorum: 1, waitMs: 25_000 }])
   })
 
   test('limits are looked at and handed on, to be consumed when it goes on', () => {
