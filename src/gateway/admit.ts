@@ -126,6 +126,8 @@ export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promis
   const weighed = decide(bound.policy, asked.call, asked.facts, usage, now)
   const decision = asked.continues === true ? uncounted(weighed) : weighed
   watched.step('decide')
+  // Nothing asks for a person any more: the client need not either.
+  if (decision.action !== 'require_approval') waited?.withdraw?.()
   const objection = builtInRefusal(asked, decision)
   if (objection !== undefined) return refuse(spine, asked, objection, going)
   if (decision.action === 'allow') return goOn(spine, asked, decision, going)
