@@ -129,7 +129,7 @@ test('wrap, without any configuration: reading passes, the rest is held', {
   expect(result?.tools?.map(({ name }) => name)).toContain('delete_entities')
   expect((await client.call('read_graph')).result?.isError).toBeUndefined()
   const held = await client.call('delete_entities', { entityNames: [] })
-  expect(held.result?._meta?.['sluice/decision']?.code).toBe('DENIED')
+  expect(held.result?._meta?.['sluice/decision']?.code).toBe('APPROVAL_PENDING')
   expect((await client.say('not a message')).error?.code).toBe(-32700)
   expect((await client.call('read_graph')).result?.isError).toBeUndefined()
   expect(await client.end()).toBe(0)
