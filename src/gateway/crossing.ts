@@ -16,6 +16,7 @@ import {
 } from '../wire/write-message.ts'
 import type { Admission } from './admit.ts'
 import type { Told } from './answers.ts'
+import { Few } from './few.ts'
 import type { Link, Related, Trace } from './link.ts'
 import type { Carried } from './upstream/upstream.ts'
 
@@ -67,7 +68,7 @@ export interface CrossingOptions {
 
 export class Crossing {
   readonly #options: CrossingOptions
-  readonly #judging = new Set<Id>()
+  readonly #judging = new Few<Id>()
   readonly #open = new Map<Id, Crossed>()
 
   constructor(options: CrossingOptions) {

@@ -45,7 +45,7 @@ export class Door {
   readonly #options: DoorOptions
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
-  readonly #checked = new WeakMap<object, { readonly token: string; readonly grant: Grant }>()
+  readonly #checked = new WeakMap<object, { token: string; readonly grant: Grant }>()
   #lookedMs = Number.NEGATIVE_INFINITY
   /** Principals with tokens, the longest unseen first. */
   readonly #seen = new Map<string, Caller>()
@@ -66,8 +66,11 @@ export class Door {
     this.#lookOnce()
     if (token === undefined) return this.#withoutToken(isLocal)
     const checked = connection === undefined ? undefined : this.#checked.get(connection)
-    if (checked?.token === token && this.#options.grants.isCurrent(checked.grant))
+    if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
+      // The very text that comes next time: to see that it is the same takes no look at it.
+      checked.token = token
       return this.#ofGrant(checked.grant)
+    }
     const grant = this.#options.grants.find(token)
     if (grant !== undefined) {
       if (connection !== undefined) this.#checked.set(connection, { token, grant })

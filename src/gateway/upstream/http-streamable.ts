@@ -3,6 +3,7 @@
 
 import type { Id, Message } from '../../wire/message.ts'
 import { writeNotification, writeRequest } from '../../wire/write-message.ts'
+import { Few } from '../few.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
 import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
@@ -28,7 +29,7 @@ const AGAIN = 'sluice-again'
 export class Streamable implements HttpTransport {
   readonly #host: HttpHost
   readonly #path: string
-  readonly #posts = new Set<Post>()
+  readonly #posts = new Few<Post>()
   /** Streams that go on after their answer. */
   readonly #tails = new Set<Post>()
   readonly #resumed = new Map<Id, Listener>()

@@ -3,6 +3,7 @@
 
 import { isObject } from '../../core/json.ts'
 import type { Answer, Id, Message } from '../../wire/message.ts'
+import { Few } from '../few.ts'
 import { OPEN_REQUESTS_MAX } from '../limits.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
@@ -29,7 +30,7 @@ export function sentOf(text: string): Sent {
 
 export class Conversation {
   /** Requests without an answer. */
-  readonly open = new Set<Id>()
+  readonly open = new Few<Id>()
   /** The revision that `initialize` settled. */
   revision: string | undefined
   #initialize: Id | undefined
