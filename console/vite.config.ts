@@ -4,6 +4,9 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
+// Whoever calls it, a test among them: the page is what users get.
+process.env.NODE_ENV = 'production'
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',

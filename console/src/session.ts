@@ -64,7 +64,7 @@ export async function startSession(): Promise<void> {
 export async function signInWithPasskey(): Promise<void> {
   change({ error: undefined })
   try {
-    const optionsJSON = await post<never>('/sign-in/challenge')
+    const { challenge: optionsJSON } = await post<{ challenge: never }>('/sign-in/challenge')
     await enter({ assertion: await startAuthentication({ optionsJSON }) })
   } catch (error) {
     change({ error: asFault(error) })
@@ -89,7 +89,7 @@ export function signOut(): void {
 
 /** `pin` where the person has one: the gate asks for it once more. */
 export async function addPasskey(label: string, pin: string): Promise<void> {
-  const optionsJSON = await post<never>('/passkeys/challenge')
+  const { challenge: optionsJSON } = await post<{ challenge: never }>('/passkeys/challenge')
   const attestation = await startRegistration({ optionsJSON })
   const body = { label, attestation, ...(pin === '' ? {} : { pin }) }
   if (pin === '' && session.me?.passkeys.length) await proven('POST', '/passkeys', body)

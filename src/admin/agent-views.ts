@@ -20,7 +20,7 @@ export function agentView(agent: AgentRow): AgentView {
 }
 
 export function agentPage(
-  { agent, family, portable, files }: Looked,
+  { agent, family, portable, messages, files }: Looked,
   turn: number | null,
 ): AgentPage {
   const stop = portable.stop ?? (turn === null ? agent.hostStop : null)
@@ -31,7 +31,7 @@ export function agentPage(
     waitingFor: agent.summary.waitingFor,
     todos: portable.todos.map(({ id, content, status }) => ({ id, content: cut(content), status })),
     fileList: files.map(({ path, bytes }) => ({ path, bytes })),
-    messages: messagesOf(portable.messages),
+    messages: messagesOf(messages),
     budgets: [
       { name: 'turns', used: turns, max: limits.maxTurns },
       { name: 'tokens', used: tokens, max: limits.maxTokens },
@@ -48,7 +48,7 @@ export function agentPage(
 }
 
 /** Calls with their results in one: a model's turn reads as it was. */
-function messagesOf(messages: Looked['portable']['messages']): AgentMessage[] {
+function messagesOf(messages: Looked['messages']): AgentMessage[] {
   const results = new Map(
     messages.flatMap((message) =>
       message.role === 'tool' ? [[message.callId, message] as const] : [],

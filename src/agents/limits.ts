@@ -84,3 +84,5 @@ export const CODE_THREADS = 2
 export const IMPORT_BYTES_MAX = 64 * 1_048_576
 export const TEMPLATES_MAX = 1_000
 export const TEMPLATE_BYTES_MAX = 262_144
+/** Messages of an agent that somebody looks at from outside; the last ones. */
+export const LOOKED_MESSAGES_MAX = 1_000

@@ -142,6 +142,10 @@ export async function signedIn(
   page.on('console', (message) => {
     if (message.type() === 'error') faults.push(message.text())
   })
+  page.on('response', async (response) => {
+    if (response.status() < 500) return
+    faults.push(`${response.url()}: ${await response.text().catch(() => '')}`)
+  })
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {

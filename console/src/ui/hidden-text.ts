@@ -31,10 +31,10 @@ const RANGES: readonly (readonly [from: number, to: number])[] = [
   ...([[0xe0000, 0xe0fff]] as const),
 ]
 
-const HIDDEN = new RegExp(
-  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`,
-  'gu',
-)
+const CLASS = `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`
+/** Two of them: one that looks for all keeps its place between two texts. */
+const ANY = new RegExp(CLASS, 'u')
+const ALL = new RegExp(CLASS, 'gu')
 
 const NAMES: Readonly<Record<number, string>> = {
   0: 'NUL',
@@ -66,7 +66,7 @@ export type Stretch = { readonly text: string } | { readonly hidden: string; rea
 export function stretchesOf(text: string): Stretch[] {
   const found: Stretch[] = []
   let done = 0
-  for (const match of text.matchAll(HIDDEN)) {
+  for (const match of text.matchAll(ALL)) {
     if (match.index > done) found.push({ text: text.slice(done, match.index) })
     const code = match[0].codePointAt(0) as number
     found.push({ hidden: nameOf(code), code: codeOf(code) })
@@ -77,8 +77,7 @@ export function stretchesOf(text: string): Stretch[] {
 }
 
 export function hasHidden(text: string): boolean {
-  HIDDEN.lastIndex = 0
-  return HIDDEN.test(text)
+  return ANY.test(text)
 }
 
 /** Tag characters spell ASCII: the letter is what the model reads. */

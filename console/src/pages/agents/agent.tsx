@@ -1,7 +1,7 @@
 // One agent: todos as they move, its conversation with calls and what became of them, files, budgets,
 // why it stopped; a slider over its turns shows it as it was. Prompt, stop, fork, export.
 
-import { type JSX, useState } from 'react'
+import { type JSX, useRef, useState } from 'react'
 import type { AgentEvent, AgentPage } from '../../../../src/admin/contract-console.ts'
 import { download, post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -24,10 +24,18 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const [turn, setTurn] = useState<number>()
   const [file, setFile] = useState<string>()
   const [journal, setJournal] = useState(false)
-  const { value, error, reload } = useResource<AgentPage>(
+  const {
+    value: fresh,
+    error,
+    reload,
+  } = useResource<AgentPage>(
     `${path}${queryOf({ turn })}`,
     turn === undefined ? REFRESH_MS : undefined,
   )
+  // While another turn is fetched the last one stays: the slider must not go from under the hand.
+  const last = useRef<AgentPage>(undefined)
+  if (fresh !== undefined) last.current = fresh
+  const value = fresh ?? last.current
   const now = useResource<AgentPage>(turn === undefined ? undefined : path, REFRESH_MS)
   const turns = (turn === undefined ? value : now.value)?.turns ?? value?.turns ?? 0
   const act = (what: string, body: object, done: string) =>
@@ -130,7 +138,7 @@ function Timeline({
   return (
     <section className="card card-body stack" aria-label="Timeline">
       <div className="row spread">
-        <h3>Timeline</h3>
+        <h2 className="small-head">Timeline</h2>
         {turn === undefined ? (
           <Button kind="quiet" onPress={onJournal}>
             Journal
@@ -175,7 +183,7 @@ function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
   return (
     <section className="card card-body stack" aria-label="Todos">
       <div className="row spread">
-        <h3>Todos</h3>
+        <h2 className="small-head">Todos</h2>
         <span className="muted small num">
           {done} of {todos.length}
         </span>
@@ -197,7 +205,7 @@ function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
 function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
   return (
     <section className="card card-body stack" aria-label="Budgets">
-      <h3>Used of its budgets</h3>
+      <h2 className="small-head">Used of its budgets</h2>
       {agent.budgets.map(({ name, used, max }) => (
         <div key={name} className="budget">
           <span>{name}</span>
@@ -231,7 +239,7 @@ function Files({
 }): JSX.Element {
   return (
     <section className="card card-body stack" aria-label="Files">
-      <h3>Files</h3>
+      <h2 className="small-head">Files</h2>
       {agent.fileList.length === 0 && <p className="muted small">none</p>}
       <ul>
         {agent.fileList.map(({ path, bytes: size }) => (

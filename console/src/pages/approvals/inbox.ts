@@ -32,16 +32,24 @@ export function pendingOf({ requests }: Inbox): readonly ApprovalRequest[] {
 export function openInbox(): () => void {
   ending?.()
   change({ requests: [], state: 'loading' })
-  const load = () =>
-    get<{ requests: ApprovalRequest[] }>('/approvals').then(
-      ({ requests }) => change({ requests, state: 'open' }),
+  // What is told while the list is on its way is newer than the list.
+  let told: ApprovalRequest[] = []
+  const load = () => {
+    told = []
+    return get<{ requests: ApprovalRequest[] }>('/approvals').then(
+      ({ requests }) => {
+        change({ requests, state: 'open' })
+        for (const request of told) put(request)
+      },
       () => change({ state: 'lost' }),
     )
+  }
   const end = listen('/approvals/watch', {
     // What was missed between two streams is in the list.
     onState: (state) => (state === 'open' ? void load() : change({ state: 'lost' })),
     onEvent: ({ data }) => {
       const request = JSON.parse(data) as ApprovalRequest
+      told.push(request)
       put(request)
     },
   })

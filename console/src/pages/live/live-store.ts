@@ -91,7 +91,9 @@ export class LiveStore {
         const end = ended.get(row.callId)
         return end === undefined ? row : { ...row, status: end.status, durationMs: end.ms }
       })
-    this.#rows = [...this.#rows, ...rows].slice(-ROWS_MAX)
+    const known = new Set(rows.map(({ callId }) => callId))
+    const others = this.#rows.filter(({ callId }) => !known.has(callId))
+    this.#rows = [...others, ...rows].slice(-ROWS_MAX)
     for (const old of this.#seconds.keys())
       if (old < second - WINDOW_S * 2) this.#seconds.delete(old)
   }

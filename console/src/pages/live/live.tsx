@@ -117,7 +117,7 @@ export function Live(): JSX.Element {
           </section>
           <section className="card" aria-label="How long calls took">
             <div className="plot-head">
-              <h3>Time a call</h3>
+              <h2 className="small-head">Time a call</h2>
               {SHARES.map((share, at) => (
                 <span key={share} className="row small">
                   <span className={`swatch p${share * 100}`} aria-hidden="true" />p{share * 100}{' '}
@@ -151,7 +151,7 @@ function Legend({ words }: { words: Readonly<Record<Word, readonly number[]>> })
   const total = (list: readonly number[]) => Math.round(list.reduce((sum, n) => sum + n, 0))
   return (
     <div className="plot-head">
-      <h3>Calls a second</h3>
+      <h2 className="small-head">Calls a second</h2>
       {WORDS.map((word) => (
         <span key={word} className="row small">
           <Mark word={word} bare says={word} /> <b className="num">{count(total(words[word]))}</b>
@@ -174,7 +174,7 @@ function Tops({
   const most = list[0]?.[1] ?? 1
   return (
     <section className="card tops" aria-label={title}>
-      <h3>{title}</h3>
+      <h2 className="small-head">{title}</h2>
       {list.length === 0 && <p className="muted small">nothing in the last {WINDOW_S / 60} min</p>}
       <ol>
         {list.slice(0, 6).map(([name, n]) => (

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { hasHidden, stretchesOf } from './hidden-text.ts'
+
+test('every hidden character is a mark, the first among them, however often one looks', () => {
+  const text = 'a\u202Eb\u200Bc\u{E0069}\u0007'
+  for (let look = 0; look < 3; look++) {
+    expect(hasHidden(text)).toBe(true)
+    expect(stretchesOf(text)).toEqual([
+      { text: 'a' },
+      { hidden: 'RLO', code: 'U+202E' },
+      { text: 'b' },
+      { hidden: 'ZWSP', code: 'U+200B' },
+      { text: 'c' },
+      { hidden: 'tag i', code: 'U+E0069' },
+      { hidden: 'BEL', code: 'U+0007' },
+    ])
+  }
+})
+
+test('what people write in any script stays as it is', () => {
+  for (const text of [
+    '',
+    'plain',
+    'línea\n\ttab',
+    '日本語',
+    'עברית',
+    '👩‍💻'.replaceAll('\u200d', ''),
+  ]) {
+    expect(hasHidden(text)).toBe(false)
+    expect(stretchesOf(text)).toEqual(text === '' ? [] : [{ text }])
+  }
+})

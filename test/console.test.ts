@@ -1,0 +1,345 @@
+// The console in a real browser, on a real gate with real servers and a scripted agent: the main story
+// of each page, with one gate and one browser for all. The stories follow each other.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findChromium, HOW, launch } from './console/browser.ts'
+import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './console/stage.ts'
+import { PlainClient } from './gate/plain-client.ts'
+import { endGates, until } from './gate/start-gate.ts'
+
+/** Before sign-in: the door itself, and links that were sent to one approver. */
+const OPEN = /^\/api\/(sign-in|links)/
+const chromium = findChromium()
+const name = `the console${chromium === undefined ? ` (not run: it needs Chromium; ${HOW})` : ''}`
+
+describe.skipIf(chromium === undefined)(name, () => {
+  let stage: Stage
+  let browser: Browser
+  let page: Page
+  let faults: string[]
+  let office: PlainClient
+
+  beforeAll(async () => {
+    stage = await setStage()
+    browser = await launch(chromium as string)
+    const options = { viewport: { width: 1440, height: 900 } }
+    ;({ page, faults } = await signedIn(browser, stage, { options }))
+    page.setDefaultTimeout(60_000)
+    office = await PlainClient.open(stage.gate, 'office')
+    await listAll(office)
+    await listAll(await PlainClient.open(stage.gate, 'desk'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await endGates()
+  })
+
+  async function open(link: string): Promise<void> {
+    await page.getByRole('link', { name: new RegExp(`^${link}`) }).click()
+    await page.getByRole('heading', { level: 1, name: link }).waitFor()
+  }
+
+  test('a code opens the page once, and is gone from the address', async () => {
+    expect(new URL(page.url()).hash).toBe('')
+    const kept = 'document.cookie + JSON.stringify([{ ...sessionStorage }, { ...localStorage }])'
+    expect(await page.evaluate(kept)).toBe('[{},{}]')
+  })
+
+  test('a passkey is added with the PIN', async () => {
+    await open('Settings')
+    await page.getByLabel('Your PIN').fill(PIN)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('the passkey is added').waitFor()
+    await page.getByLabel('Your passkeys').getByText('This browser', { exact: true }).waitFor()
+  })
+
+  test('a denied call appears live, with its whole explanation on a click', async () => {
+    await open('Live')
+    await page.getByText('connected', { exact: true }).waitFor()
+    await office.call('delete_all', { all: true })
+    const row = page.locator('.live-row', { hasText: 'office/delete_all' }).first()
+    await row.waitFor()
+    expect(await row.textContent()).toContain('Deny')
+    expect(await row.getAttribute('title')).toBe('nothing is deleted from here')
+    await row.click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('reason: nothing is deleted from here # ask the desk').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('radio', { name: 'Denied' }).click()
+    expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
+  })
+
+  test('an approval by one key and the passkey lets the waiting client go on', async () => {
+    await open('Approvals')
+    const waiting = office.call('send_mail', { to: 'desk@example.com' })
+    await page.getByText('office/send_mail').first().waitFor()
+    await until(async () => (await page.title()).startsWith('(1)'))
+    await page.getByText('desk@example.com').waitFor()
+    await page.keyboard.press('a')
+    const { answer } = await waiting
+    expect(JSON.stringify(answer)).toContain('send_mail')
+    await page.getByText('approved office/send_mail').waitFor()
+    await until(async () => (await page.title()) === 'Sluice')
+  })
+
+  test('a viewer sees what waits, and can neither approve nor read an agent', async () => {
+    const token = await adminToken()
+    const added = await proveless(token, '/api/people')
+    expect(added).toBe(403)
+    await ask(stage.gate, {
+      ...{ do: 'approver-add', name: 'vera', roles: ['viewer'], pin: '314159' },
+      proof: { name: 'ada', pin: PIN },
+    })
+    const { page: hers } = await signedIn(browser, stage, {
+      name: 'vera',
+      pin: '314159',
+      path: '/approvals',
+    })
+    const waiting = office.call('send_mail', { to: 'nobody@example.com' })
+    await hers.getByText('nobody@example.com').waitFor({ timeout: 30_000 })
+    await hers.getByText('deciding is an approver’s').waitFor()
+    expect(await hers.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await hers.context().close()
+    await page.getByText('nobody@example.com').waitFor()
+    await page.getByLabel('Comment').fill('not today')
+    await page.getByRole('button', { name: 'Deny' }).click()
+    expect(JSON.stringify((await waiting).answer)).toContain('not today')
+  })
+
+  test('dragging a tool to Deny changes the next call, and the text keeps its comments', async () => {
+    expect(JSON.stringify((await office.call('write_note', { text: 'one' })).answer)).toContain(
+      'one',
+    )
+    await open('Policy')
+    const target = page.getByRole('grid', { name: 'Tools: Deny' })
+    await carry('office/write_note', 'Tools: Deny')
+    await target.getByText('write_note').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByText('1 tool tightens').waitFor()
+    await page.getByLabel('Why').fill('enough notes')
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByText('saved, and in force').waitFor()
+    const { answer } = await office.call('write_note', { text: 'two' })
+    expect(JSON.stringify(answer)).toContain('DENIED')
+    const text = readFileSync(join(stage.gate.folder, 'policy.yaml'), 'utf8')
+    expect(text).toBe(
+      POLICY.replace(
+        'office/write_note: { action: allow, rate_limit: { max: 20, window: 1h } }',
+        'office/write_note: { action: deny }',
+      ),
+    )
+    await page.getByRole('button', { name: 'History' }).click()
+    await page.getByRole('dialog').getByText('enough notes').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  test('a piece dragged with the pointer loosens only after it was looked at; a conflict is shown', async () => {
+    const piece = page.getByRole('row', { name: 'office/write_note' })
+    await piece.dragTo(page.getByRole('grid', { name: 'Tools: Allow' }))
+    await page.getByRole('grid', { name: 'Tools: Allow' }).getByText('write_note').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByText('1 tool loosens').waitFor()
+    const file = join(stage.gate.folder, 'policy.yaml')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, `${text}# written by another\n`)
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByText('the file was changed in the meantime').waitFor()
+    writeFileSync(file, text)
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(JSON.stringify((await office.call('write_note', { text: 'three' })).answer)).toContain(
+      'three',
+    )
+  })
+
+  test('an agent’s todos move while one looks, and a fork begins at turn 2', async () => {
+    const agents = await PlainClient.open(stage.gate, 'agents')
+    const made = await agents.call('wasm_agent_create', {
+      model: 'script:report',
+      tools: ['office/*'],
+    })
+    const { agent } = made.answer.result.structuredContent
+    await open('Agents')
+    await page.getByRole('link', { name: agent.id.slice(0, 18) }).click()
+    await page.getByLabel('Give it something to do').fill('write the report')
+    await page.getByRole('button', { name: 'Prompt', exact: true }).click()
+    const todos = page.getByLabel('Todos')
+    await todos.locator('[data-status="in_progress"]', { hasText: 'read the report' }).waitFor()
+    await todos.locator('[data-status="completed"]', { hasText: 'write a note' }).waitFor()
+    await page.getByText('deleting was refused').waitFor()
+    await page
+      .locator('.call', { hasText: 'office/delete_all' })
+      .getByText('DENIED')
+      .first()
+      .waitFor()
+    const slider = page.getByRole('slider', { name: 'Turn' })
+    await slider.focus()
+    for (let at = 0; at < 2; at++) await page.keyboard.press('ArrowLeft')
+    await page.getByText('As it was after turn 2 of 4').waitFor()
+    await todos.locator('[data-status="pending"]', { hasText: 'tell the desk' }).waitFor()
+    await page.getByRole('button', { name: 'Fork from turn 2' }).click()
+    await page.getByText('Now: 2 turns').waitFor()
+    expect(page.url()).not.toContain(agent.id)
+  })
+
+  test('a hostile description does no harm: it is text, its hidden characters are marks', async () => {
+    await open('Servers')
+    await page.getByLabel('Search tools').fill('helpful')
+    await page.getByRole('button', { name: /^helpful_tool/ }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('<script>window.harmed = 1</script>').first().waitFor()
+    expect(await drawer.getByText('RLO', { exact: true }).count()).toBeGreaterThan(0)
+    expect(await drawer.getByText('tag i', { exact: true }).count()).toBeGreaterThan(0)
+    await drawer
+      .getByRole('button', { name: /Show all 30,\d+ characters/ })
+      .first()
+      .click()
+    expect(await page.evaluate('"harmed" in window')).toBe(false)
+    await page.keyboard.press('Escape')
+  })
+
+  test('a changed definition is held, shown as a difference, and accepted with the passkey', async () => {
+    writeFileSync(
+      stage.desk,
+      JSON.stringify([
+        asTool({ name: 'look_up', description: 'Deletes every word of the glossary.' }),
+      ]),
+    )
+    const desk = await PlainClient.open(stage.gate, 'desk')
+    await listAll(desk)
+    const held = page.locator('.held', { hasText: 'look_up' })
+    await held.waitFor()
+    await held.getByRole('button', { name: 'Show the difference' }).click()
+    await held.locator('.diff-line.came', { hasText: 'Deletes every word' }).waitFor()
+    await held.getByRole('button', { name: 'Accept' }).click()
+    await held.waitFor({ state: 'detached' })
+  })
+
+  test('the ledger finds a session and verifies the chain', async () => {
+    await open('Ledger')
+    await page.getByLabel('Tool', { exact: true }).fill('delete_all')
+    await page.locator('.ledger-row', { hasText: 'office/delete_all' }).first().waitFor()
+    expect(await page.locator('.ledger-row', { hasText: 'read_file' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('records are as they were written').waitFor()
+  })
+
+  test('a grant is shown once and can be revoked', async () => {
+    await open('Settings')
+    await page.getByRole('button', { name: 'New grant' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('ci-bot')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await page.getByText('Shown this once').waitFor()
+    await page.keyboard.press('Escape')
+    await page
+      .getByRole('row', { name: /ci-bot/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click()
+    await page.getByRole('row', { name: /ci-bot.*revoked/ }).waitFor()
+  })
+
+  test('no page has a violation of accessibility, in light and in dark', async () => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    const found: string[] = []
+    for (const link of ['Approvals', 'Live', 'Servers', 'Policy', 'Agents', 'Ledger', 'Settings']) {
+      await open(link)
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: scheme })
+        await page.evaluate(axe)
+        // What does not depend on colours was seen in light.
+        const run = scheme === 'light' ? {} : { runOnly: ['color-contrast'] }
+        const violations = await page.evaluate(async (options) => {
+          // biome-ignore lint/suspicious/noExplicitAny: of the page
+          const { violations: all } = await (globalThis as any).axe.run(options)
+          return all.map(
+            (one: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+              `${one.id}: ${one.nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(' | ')}`,
+          )
+        }, run)
+        found.push(...violations.map((one: string) => `${link} (${scheme}): ${one}`))
+      }
+    }
+    expect(found).toEqual([])
+  })
+
+  test('nothing was asked of anybody else, nothing broke the page’s own rules', () => {
+    // What the gate refuses on purpose is a failed request to the browser.
+    const unexpected = faults.filter((text) => !/status of (401|403|404|409)/.test(text))
+    expect(unexpected).toEqual([])
+  })
+
+  test('the API is closed to whoever has no token, and to pages from elsewhere', async () => {
+    const token = await adminToken()
+    const authorization = `Bearer ${token}`
+    const api = await fetch(`${stage.url}/api/openapi.json`, { headers: { authorization } })
+    const { paths } = (await api.json()) as { paths: Record<string, Record<string, object>> }
+    const rows = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(
+        (method) => [method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')] as const,
+      ),
+    )
+    expect(rows.length).toBeGreaterThan(40)
+    for (const [method, path] of rows.filter(([, one]) => !OPEN.test(one))) {
+      const { status } = await fetch(stage.url + path, { method })
+      expect([method, path, status]).toEqual([method, path, 401])
+    }
+    const elsewhere = { authorization, origin: 'http://localhost:1' }
+    expect((await fetch(`${stage.url}/api/policy`, { headers: elsewhere })).status).toBe(403)
+  })
+
+  /** Signed in by a code alone: it may look, and prove nothing. */
+  async function adminToken(): Promise<string> {
+    const { url } = await ask(stage.gate, { do: 'console', proof: { name: 'ada', pin: PIN } })
+    const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
+    const response = await fetch(`${stage.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    return ((await response.json()) as { token: string }).token
+  }
+
+  async function proveless(token: string, path: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'mallory', roles: ['admin'] })
+    return (await fetch(stage.url + path, { method: 'POST', headers, body })).status
+  }
+
+  /** With the keyboard: Enter on the grip takes the piece, Tab goes to a column, Enter lets go. */
+  async function carry(piece: string, column: string): Promise<void> {
+    const holds =
+      'document.activeElement?.getAttribute("aria-roledescription") === "drop indicator"'
+    await page.bringToFront()
+    await until(async () => {
+      await page.getByRole('row', { name: piece }).focus()
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('Enter')
+      const deadline = performance.now() + 3_000
+      while (performance.now() < deadline) {
+        if (await page.evaluate(holds)) return true
+        await page.waitForTimeout(50)
+      }
+      return false
+    })
+    const where = 'document.activeElement?.closest("[role=grid]")?.getAttribute("aria-label")'
+    await until(async () => {
+      if ((await page.evaluate(where)) === column) return true
+      await page.keyboard.press('Tab')
+      return false
+    })
+    await page.keyboard.press('Enter')
+  }
+})
+
+async function listAll(client: PlainClient): Promise<void> {
+  let cursor: string | undefined
+  do {
+    const { answer } = await client.ask('tools/list', cursor === undefined ? {} : { cursor })
+    cursor = answer.result.nextCursor
+  } while (cursor !== undefined)
+}
