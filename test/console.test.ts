@@ -2,6 +2,7 @@
 // of each page, with one gate and one browser for all. The stories follow each other.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -288,6 +289,15 @@ describe.skipIf(chromium === undefined)(name, () => {
       const { status } = await fetch(stage.url + path, { method })
       expect([method, path, status]).toEqual([method, path, 401])
     }
+    // A link in a chat opens the page; a page elsewhere gets nothing but that.
+    const crossing = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    const follow = { ...crossing, 'sec-fetch-dest': 'document' }
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await raw(stage.url + path, headers)).status
+    expect(await status('/approvals/a1', follow)).toBe(200)
+    expect(await status('/approvals/a1', { ...crossing, 'sec-fetch-dest': 'iframe' })).toBe(403)
+    expect(await status('/api/policy', { ...follow, authorization })).toBe(403)
+    expect(await status('/mcp/office', follow)).toBe(403)
     const elsewhere = { authorization, origin: 'http://localhost:1' }
     expect((await fetch(`${stage.url}/api/policy`, { headers: elsewhere })).status).toBe(403)
   })
@@ -335,6 +345,16 @@ describe.skipIf(chromium === undefined)(name, () => {
     await page.keyboard.press('Enter')
   }
 })
+
+/** fetch sets these headers itself. */
+function raw(url: string, headers: Record<string, string>): Promise<{ status: number }> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, (response) => {
+      response.resume()
+      resolve({ status: response.statusCode ?? 0 })
+    }).on('error', reject)
+  })
+}
 
 async function listAll(client: PlainClient): Promise<void> {
   let cursor: string | undefined

@@ -17,17 +17,20 @@ export interface OwnNames {
 
 /** Why the request is refused, or undefined. */
 export function refusedOrigin(
-  { headers }: FrontRequest,
+  request: FrontRequest,
   port: number,
   names: OwnNames,
 ): string | undefined {
+  const { headers } = request
   const scheme = names.certificate === undefined ? 'http' : 'https'
   if (!isOwn(`${scheme}://${(headers.host ?? '').toLowerCase()}`, port, names))
     return 'the Host is not this gate'
   const { origin } = headers
   // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
   if (origin === undefined)
-    return headers['sec-fetch-site'] === 'cross-site' ? 'the page is not of this gate' : undefined
+    return headers['sec-fetch-site'] === 'cross-site' && !followsLink(request)
+      ? 'the page is not of this gate'
+      : undefined
   const from = origin.toLowerCase()
   // What a page of this machine shows is its user's business, unless others are served too.
   const isHere = names.publicUrl === undefined && isLocalOrigin(from) && isLocal(names.host)
@@ -35,6 +38,17 @@ export function refusedOrigin(
     from.startsWith(`${scheme}:`) && isOwn(from, port, { ...names, publicUrl: undefined })
   const isAllowed = isHere || isOurs || from === names.publicUrl
   return isAllowed ? undefined : 'the Origin is not one of this gate'
+}
+
+/** A person who follows a link in a chat or a mail to the console: the page is the same for everybody,
+ * cannot be framed, and does nothing until somebody signs in. */
+function followsLink({ method, url = '', headers }: FrontRequest): boolean {
+  return (
+    method === 'GET' &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document' &&
+    !/^\/(mcp|api|metrics)(\/|\?|$)/.test(url)
+  )
 }
 
 function isOwn(address: string, port: number, { host, publicUrl, certificate }: OwnNames): boolean {
