@@ -25,7 +25,7 @@ export interface Graded {
 }
 
 /** Texts for people and models; every other member is the contract. */
-const WORDS = /\/(?:description|title|\$comment)$/
+const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
 
 export function gradeChange(before: ToolDefinition, after: ToolDefinition): Graded {
   const changes = changesBetween(before as unknown as JsonValue, after as unknown as JsonValue)

@@ -5,6 +5,9 @@
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import type { ToolDefinition } from '../core/tools.ts'
 
+/** Where the instructions of a server stand beside a definition, where both are kept as one. */
+export const INSTRUCTIONS = 'server/instructions'
+
 export type Digest = (text: string) => string
 
 /** `ignore`: pointers of parts that follow the machine, such as `/description`. */

@@ -5,6 +5,8 @@ import type { Command } from 'commander'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { applyPolicy } from '../gateway/operate/commands.ts'
 import { openGateStore } from '../gateway/operate/gate-store.ts'
+import { LockInForce } from '../gateway/operate/lock-in-force.ts'
+import { lockPath } from '../gateway/operate/open-pins.ts'
 import { Policies } from '../gateway/operate/policies.ts'
 import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
@@ -27,8 +29,8 @@ Examples:
 
 The gate looks at its policy files by itself. What only tightens holds at once; what may loosen a
 verdict or a limit waits for this command, since an agent with a file tool could have written it: it
-asks for your PIN at the terminal (role policy-manager or admin). A
-file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
+asks for your PIN at the terminal (role policy-manager or admin). The same
+holds for sluice.lock. A file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
 Exit code 0 where something was applied or would be, 1 where nothing waits.`
 
 export function addPolicyApply(parent: Command, answer: Answer): void {
@@ -51,7 +53,8 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
   const { digest, broken } = seen
   if (typeof broken === 'string')
     throw new CliError('CLI_POLICY', broken, 'mend it; what was in force still is')
-  if (typeof digest !== 'string') {
+  const pins = isObject(seen.lock) ? seen.lock.digest : undefined
+  if (typeof digest !== 'string' && typeof pins !== 'string') {
     output.value({ ...seen, applied: false })
     output.line('nothing waits: the policy files are what is in force')
     return 1
@@ -62,7 +65,11 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
     output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
     return 0
   }
-  const done = await ask({ digest, proof: await provePerson(data, options) })
+  const wanted = {
+    ...(typeof digest === 'string' ? { digest } : {}),
+    ...(typeof pins === 'string' ? { lock: pins } : {}),
+  }
+  const done = await ask({ ...wanted, proof: await provePerson(data, options) })
   output.value({ ...done, applied: true })
   output.line(`${output.paint('green', 'applied')}: it is in force`)
   return 0
@@ -82,7 +89,9 @@ async function alone(
     try {
       const log = () => {}
       const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-      return await applyPolicy(policies, request, prove)
+      const path = lockPath(config)
+      const lock = new LockInForce({ path, store, ledger, log, nowMs: Date.now })
+      return await applyPolicy({ policies, lock }, request, prove)
     } finally {
       store.close()
     }
@@ -90,7 +99,8 @@ async function alone(
 }
 
 function show(seen: JsonObject, output: Output): void {
-  for (const { where, what } of objects(seen.loosens))
+  const pinned = isObject(seen.lock) ? objects(seen.lock.loosens) : []
+  for (const { where, what } of [...objects(seen.loosens), ...pinned])
     output.line(
       `${output.paint('yellow', 'may loosen')} ${printable(String(where))}: ${printable(String(what))}`,
     )

@@ -26,4 +26,6 @@ export interface KnownTool {
   readonly definition: ToolDefinition
   readonly category: Category
   readonly risk: Risk
+  /** What its server tells the model beside its tools; absent where nobody has asked it yet. */
+  readonly instructions?: string
 }

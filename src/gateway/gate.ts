@@ -11,6 +11,8 @@ import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { allSaid } from '../policy/rule-text.ts'
+import { membersOf } from '../wire/spans.ts'
+import { writeMembers } from '../wire/write-message.ts'
 import type { Spine } from './admit.ts'
 import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
@@ -232,6 +234,7 @@ export class Gate {
       }),
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
+      onHello: (result) => this.#hear(name, result),
       onAnswer: (method, called, result) => {
         const said = labelsOf(policy(), { server: name, method, name: called })
         const saw = (label: string) => slot.facts(Date.now()).saw.includes(label)
@@ -285,6 +288,20 @@ export class Gate {
     for (const relay of [...this.#relays])
       if (relay.frozen !== undefined) calls += relay.interrupt(relay.frozen)
     return calls
+  }
+
+  /** What a server says of itself, without words that may not reach a model. */
+  #hear(server: string, result: string): string {
+    const members = membersOf(result)
+    const said: unknown = JSON.parse(members.get('instructions') ?? 'null')
+    const text = typeof said === 'string' ? said : ''
+    this.#known.hear(server, text)
+    const { pins, log } = this.#parts
+    const poison = text === '' ? undefined : pins.poisonIn(text)
+    if (poison === undefined) return result
+    log('warn', 'the instructions of a server are not passed on', { server, why: poison })
+    members.delete('instructions')
+    return writeMembers(members)
   }
 
   #expire(): void {

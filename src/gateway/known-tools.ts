@@ -8,6 +8,8 @@ import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
   readonly #onNew: (tool: KnownTool) => void
+  /** Of each server, with a number for each time they were others. */
+  readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
 
   constructor(onNew: (tool: KnownTool) => void) {
     this.#onNew = onNew
@@ -19,13 +21,22 @@ export class KnownTools {
     return [...new Map(tools.map((tool) => [keyOf(tool), tool])).values()]
   }
 
+  /** What a server tells the model at the beginning: a part of its definitions from now on. */
+  hear(server: string, text: string): void {
+    const before = this.#instructions.get(server)
+    if (before?.text === text) return
+    this.#instructions.set(server, { text, number: (before?.number ?? 0) + 1 })
+  }
+
   /** `text` is the definition as the server wrote it. */
   accept(server: string, definition: Omit<ToolDefinition, 'server'>, text: string): KnownTool {
-    const key = `${server}\n${text}`
+    const said = this.#instructions.get(server)
+    const key = `${server}\n${said?.number ?? 0}\n${text}`
     let tool = this.#byText.get(key)
     if (tool === undefined) {
       const whole = { ...definition, server }
-      tool = { definition: whole, ...classify(whole) }
+      const instructions = said === undefined ? {} : { instructions: said.text }
+      tool = { definition: whole, ...classify(whole), ...instructions }
       if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
       this.#byText.set(key, tool)
       this.#onNew(tool)

@@ -125,6 +125,7 @@ export class Play {
       }),
       onAsked() {},
       onCall() {},
+      onHello: (result) => result,
       onAnswer: (_method, name) => {
         this.saw.push(name)
         return []

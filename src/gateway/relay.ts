@@ -29,11 +29,16 @@ const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', '
 
 export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era' | 'questions'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
+  /** A server introduces itself: what of that may be told. */
+  readonly onHello: (result: string) => string
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
   readonly onEnd: () => void
   readonly log: (text: string) => void
 }
+
+/** Answers by which a server introduces itself. */
+const HELLOS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
 export class Relay {
   readonly #client: ClientLink
@@ -252,8 +257,13 @@ export class Relay {
     const told = withoutOurNames(answer)
     if (told.result === undefined) return told
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
-    const { facts, handles } = this.#context
-    const own = method === 'tasks/list' ? this.#tasks.filter(told.result) : told.result
+    const { facts, handles, onHello } = this.#context
+    const own =
+      method === 'tasks/list'
+        ? this.#tasks.filter(told.result)
+        : HELLOS.has(method)
+          ? onHello(told.result)
+          : told.result
     const shown = handles.sealCursor(method, this.#lists.filter(method, own, facts))
     if (this.#client.era === 'stateless')
       return { ...told, result: dressed(method, handles.sealTask(method, shown)) }

@@ -39,7 +39,7 @@ import { Meter } from './operate/meter.ts'
 import { approvalUrl, openApprovals } from './operate/open-approvals.ts'
 import { openChannels } from './operate/open-channels.ts'
 import { type OpenLedger, openLedger } from './operate/open-ledger.ts'
-import { openPins } from './operate/open-pins.ts'
+import { lockPath, openPins } from './operate/open-pins.ts'
 import { Policies } from './operate/policies.ts'
 import { restoreState } from './operate/restore-state.ts'
 import { CallWatch, type StartSpan } from './operate/watch-calls.ts'
@@ -126,7 +126,7 @@ export async function runGate(
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
-    const pins = openPins(config, store, log)
+    const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
     const approvals = openApprovals({ data: config.data, store, ledger, log })
     undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)
@@ -171,8 +171,15 @@ export async function runGate(
     // The policy may be another than the one that an earlier gate asked by.
     gate.policyChanged()
     policies.tools = () => gate.knownTools
-    const reload = () => policies.reload(() => readDocuments(config))
-    undo.push(watchFiles(files, reload))
+    lockFile.onChange = (now) => {
+      pins.setLock(now)
+      gate.policyChanged()
+    }
+    const reload = () => {
+      policies.reload(() => readDocuments(config))
+      lockFile.look()
+    }
+    undo.push(watchFiles([...files, lockPath(config)], reload))
     // On a terminal it means that the person is gone.
     if (!process.stdin.isTTY) {
       process.on('SIGHUP', reload)
@@ -201,6 +208,7 @@ export async function runGate(
       freezes,
       policies,
       pins,
+      lock: lockFile,
       people,
       grants,
       door,

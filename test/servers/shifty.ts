@@ -1,10 +1,11 @@
 // A server that lists whatever the file of argument 1 holds at that moment: for definitions that
 // change behind the gate's back. Every tool answers with its name.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const file = process.argv[2] as string
+const said = `${file}.instructions`
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line)
@@ -19,6 +20,7 @@ function answer(method: string, params: { name?: string } | undefined): object {
       protocolVersion: '2025-11-25',
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'shifty', version: '1' },
+      ...(existsSync(said) ? { instructions: readFileSync(said, 'utf8') } : {}),
     }
   if (method === 'tools/list') return { tools: JSON.parse(readFileSync(file, 'utf8')) }
   return { content: [{ type: 'text', text: `${params?.name}` }] }

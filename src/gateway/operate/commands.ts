@@ -19,6 +19,7 @@ import { type Command, Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
 import type { Freezes } from './freezes.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
+import type { LockInForce } from './lock-in-force.ts'
 import { listPeople, peopleWords } from './people-commands.ts'
 import type { Pins } from './pins.ts'
 import type { Policies } from './policies.ts'
@@ -33,6 +34,7 @@ export interface CommandParts {
   readonly policies: Policies
   readonly metrics: MetricsWriter
   readonly pins: Pins
+  readonly lock: LockInForce
   readonly people: People
   readonly approvals: Approvals
   readonly grants: Grants
@@ -74,7 +76,7 @@ export function controlOf(parts: CommandParts): Control {
       'pin-held': () => heldPins(parts),
       apply: async (request) => {
         reload()
-        return applyPolicy(policies, request, prove)
+        return applyPolicy({ policies, lock: parts.lock }, request, prove)
       },
       ...peopleWords(deciding),
       ...approvalWords(parts.approvals, prove),
@@ -89,15 +91,18 @@ export function controlOf(parts: CommandParts): Control {
 
 /** Without a digest it only shows what would change. */
 export async function applyPolicy(
-  policies: Policies,
+  { policies, lock }: { readonly policies: Policies; readonly lock: LockInForce },
   request: JsonObject,
   prove: Prove,
 ): Promise<JsonObject> {
-  const { digest } = request
-  if (digest === undefined) return policies.preview()
-  if (typeof digest === 'string')
-    return policies.apply(digest, await prove(request, MAY.apply, 'policy apply'))
-  throw new Refused('`digest` is no text', 'ask without it first')
+  const { digest, lock: pins } = request
+  if (digest === undefined && pins === undefined)
+    return { ...policies.preview(), lock: lock.preview() }
+  if (![digest, pins].every((one) => one === undefined || typeof one === 'string'))
+    throw new Refused('`digest` is no text', 'ask without it first')
+  const by = await prove(request, MAY.apply, 'policy apply')
+  if (typeof pins === 'string') await lock.apply(pins, by)
+  return typeof digest === 'string' ? policies.apply(digest, by) : policies.describe()
 }
 
 function status(parts: CommandParts): JsonObject {

@@ -49,11 +49,14 @@ const PINS = `
     PRIMARY KEY (server, name)
   ) STRICT;`
 
+/** The lock file in force; null where there is none. */
+const LOCK = 'CREATE TABLE lock (id INTEGER PRIMARY KEY CHECK (id = 1), pins TEXT) STRICT;'
+
 function gateFile(directory: string) {
   return {
     directory,
     name: 'gate.db',
-    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES],
+    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK],
   }
 }
 

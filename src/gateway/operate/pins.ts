@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { gradeChange, tellChange } from '../../catalogue/grade-change.ts'
 import type { Pin } from '../../catalogue/lock-file.ts'
 import { skeletonOf } from '../../catalogue/look-alike.ts'
-import { canonicalText, pinOf } from '../../catalogue/pin.ts'
+import { canonicalText, INSTRUCTIONS, pinOf } from '../../catalogue/pin.ts'
 import { Refused } from '../../core/refused.ts'
 import type { KnownTool, ToolDefinition } from '../../core/tools.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
@@ -36,6 +36,8 @@ export interface HeldTool {
 interface Accepted {
   readonly digest: string
   readonly definition: ToolDefinition | undefined
+  /** Of its server, then; undefined where nobody had heard them. */
+  readonly instructions?: string
   /** 0 where it was accepted before this start. */
   readonly atMs: number
 }
@@ -44,26 +46,43 @@ export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, Accepted>()
   readonly #held = new Map<string, HeldTool>()
-  readonly #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
+  #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
+  #lock: readonly Pin[] | undefined
 
   constructor(options: PinsOptions) {
     this.#options = options
-    for (const row of options.store
-      .prepare('SELECT server, name, digest, definition FROM pins')
-      .all())
-      this.#accepted.set(keyOf(String(row.server), String(row.name)), {
-        digest: String(row.digest),
-        definition: JSON.parse(String(row.definition)) as ToolDefinition,
-        atMs: 0,
-      })
-    if (options.lock === undefined) return
-    const before = new Map(this.#accepted)
+    this.setLock(options.lock)
+  }
+
+  /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
+  setLock(lock: readonly Pin[] | undefined): void {
+    const kept = this.#kept()
+    this.#lock = lock
+    this.#verdicts = new WeakMap()
     this.#accepted.clear()
-    for (const { server, name, digest } of options.lock) {
-      const known = before.get(keyOf(server, name))
-      const definition = known?.digest === digest ? known.definition : undefined
-      this.#accepted.set(keyOf(server, name), { digest, definition, atMs: 0 })
+    this.#held.clear()
+    if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
+    for (const { server, name, digest } of lock ?? []) {
+      const known = kept.get(keyOf(server, name))
+      const same = known?.digest === digest ? known : undefined
+      this.#accepted.set(keyOf(server, name), { definition: undefined, ...same, digest, atMs: 0 })
     }
+  }
+
+  #kept(): Map<string, Accepted> {
+    const rows = this.#options.store
+      .prepare('SELECT server, name, digest, definition FROM pins')
+      .all()
+    return new Map(
+      rows.map((row) => {
+        const { [INSTRUCTIONS]: instructions, ...definition } = JSON.parse(
+          String(row.definition),
+        ) as ToolDefinition & { [INSTRUCTIONS]?: string }
+        const said = instructions === undefined ? {} : { instructions }
+        const one = { digest: String(row.digest), definition, ...said, atMs: 0 }
+        return [keyOf(String(row.server), String(row.name)), one] as const
+      }),
+    )
   }
 
   /** Why this definition may not be shown or called; undefined where it may. */
@@ -76,9 +95,28 @@ export class Pins {
     return verdict === 'accepted' ? undefined : verdict
   }
 
-  /** The digest that a definition is known by. */
-  pinOf({ definition }: KnownTool): string {
-    return pinOf(definition, sha256, { ignore: this.#options.ignore })
+  /** The digest that a definition is known by, with what its server tells the model beside it. */
+  pinOf(tool: KnownTool): string {
+    return this.#digest(tool.definition, this.#instructionsFor(tool) ?? '')
+  }
+
+  #digest(definition: ToolDefinition, instructions: string): string {
+    return pinOf(definition, sha256, { instructions, ignore: this.#options.ignore })
+  }
+
+  /** Where nobody has asked the server yet, those it had when it was accepted. */
+  #instructionsFor({ definition, instructions }: KnownTool): string | undefined {
+    if (this.#options.ignore.includes('/instructions')) return ''
+    const known = this.#accepted.get(keyOf(definition.server, definition.name))
+    return instructions ?? known?.instructions
+  }
+
+  /** What a server tells the model may not pass: hidden text, orders behind the user's back. */
+  poisonIn(instructions: string): string | undefined {
+    const { severity, findings } = inspectDefinition({ instructions })
+    if (severity !== 'refuse' && severity !== 'hold') return undefined
+    const worst = findings.find((finding) => finding.severity === severity)
+    return `${worst?.kind}: ${worst?.text.slice(0, 120)}`
   }
 
   /** What was accepted last; undefined where nothing was, or only its digest is known. */
@@ -92,10 +130,10 @@ export class Pins {
 
   /** What is held of a server, or of one tool of it; refuses where nothing is. */
   waiting(server: string, name: string | undefined): readonly HeldTool[] {
-    if (this.#options.lock !== undefined)
+    if (this.#lock !== undefined)
       throw new Refused(
         'the lock file says what is accepted',
-        'run `sluice pin`, look at the change of sluice.lock, and start the gate again',
+        'run `sluice pin`, look at the change of sluice.lock, and `sluice policy apply`',
       )
     const mine = this.held.filter(
       ({ tool }) =>
@@ -117,14 +155,18 @@ export class Pins {
   }
 
   #judge(tool: KnownTool): HeldTool | 'accepted' {
-    const { lock, firstSight, log } = this.#options
+    const { firstSight, log } = this.#options
+    const lock = this.#lock
     const { definition } = tool
     const key = keyOf(definition.server, definition.name)
     const digest = this.pinOf(tool)
     const known = this.#accepted.get(key)
+    const instructions = this.#instructionsFor(tool)
+    const isFirstWord = known?.instructions === undefined && tool.instructions !== undefined
+    const whole = withInstructions(definition, instructions)
     if (known?.digest === digest) {
       // A lock file holds digests; the definition behind one is kept for the next diff.
-      if (known.definition === undefined) this.#keep(tool, digest)
+      if (known.definition === undefined || isFirstWord) this.#keep(tool, digest)
       this.#held.delete(key)
       return 'accepted'
     }
@@ -138,14 +180,24 @@ export class Pins {
       return held
     }
     if (known === undefined) {
-      const because = lock === undefined ? this.#objectionTo(definition, firstSight) : NOT_PINNED
+      const because = lock === undefined ? this.#objectionTo(whole, firstSight) : NOT_PINNED
       if (because !== undefined) return hold(because)
       this.#keep(tool, digest)
       log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
       return 'accepted'
     }
     if (known.definition === undefined) return hold('it is not the definition the lock file pins')
-    const { passes, because, changes } = gradeChange(known.definition, definition)
+    // Accepted before anybody had heard what its server says: no change, but a first look at that.
+    if (isFirstWord && lock === undefined && this.#digest(definition, '') === known.digest) {
+      const poison = this.poisonIn(instructions ?? '')
+      if (poison !== undefined) return hold(`the instructions of its server: ${poison}`)
+      this.#keep(tool, digest)
+      return 'accepted'
+    }
+    const { passes, because, changes } = gradeChange(
+      withInstructions(known.definition, known.instructions),
+      whole,
+    )
     if (passes && lock === undefined) {
       this.#keep(tool, digest)
       log('info', 'the words of a definition changed', {
@@ -191,12 +243,15 @@ export class Pins {
     return undefined
   }
 
-  #keep({ definition, category, risk }: KnownTool, digest: string): void {
+  #keep(tool: KnownTool, digest: string): void {
+    const { definition, category, risk } = tool
     const { server, name } = definition
+    const instructions = this.#instructionsFor(tool)
+    const said = instructions === undefined ? {} : { instructions }
     const key = keyOf(server, name)
     this.#held.delete(key)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
-    this.#accepted.set(key, { digest, definition, atMs: this.#options.nowMs() })
+    this.#accepted.set(key, { digest, definition, ...said, atMs: this.#options.nowMs() })
     try {
       this.#options.store
         .prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
@@ -204,7 +259,7 @@ export class Pins {
           server,
           name,
           digest,
-          JSON.stringify(definition),
+          JSON.stringify(withInstructions(definition, instructions, true)),
           category,
           risk,
           this.#options.nowMs(),
@@ -216,6 +271,16 @@ export class Pins {
 }
 
 const FOREIGN = /[^ -~]/
+
+/** The definition together with what its server says, for whoever compares or keeps both. */
+function withInstructions(
+  definition: ToolDefinition,
+  instructions: string | undefined,
+  isKept = false,
+): ToolDefinition {
+  const says = instructions !== undefined && (isKept || instructions !== '')
+  return says ? ({ ...definition, [INSTRUCTIONS]: instructions } as ToolDefinition) : definition
+}
 
 /** All of a definition but its name. */
 function bodyOf({ server: _server, name: _name, ...body }: ToolDefinition): string {
