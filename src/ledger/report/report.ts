@@ -1,4 +1,5 @@
-// The parts of a report, as it is gathered from the index and shown as a table, Markdown or HTML.
+// The parts of a report, as it is gathered from the index and shown as a table, Markdown or HTML. Types
+// only.
 
 export interface Report {
   readonly sinceMs: number
