@@ -13,7 +13,8 @@ import { recordsOf, sentTo } from './plain-client.ts'
 import { fixture, NODE } from './start-gate.ts'
 
 export interface Kill {
-  readonly step: number
+  /** `ledger.event 2`: the second of its kind. */
+  readonly step: string
   readonly when: 'before' | 'after'
 }
 
@@ -34,12 +35,12 @@ export async function approvalKills(
   const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   const wrong: string[] = []
   try {
-    const whole = await live(folder, '1', '0', 'after')
+    const whole = await live(folder, '1', 'none', 'after')
     const steps = JSON.parse(whole.output) as string[]
     const kills = pick(steps)
     for (const [at, { step, when }] of kills.entries()) {
-      const { signal } = await live(folder, String(at + 2), String(step), when)
-      if (signal !== 'SIGKILL') wrong.push(`${when} step ${step} (${steps[step - 1]}): not killed`)
+      const { signal } = await live(folder, String(at + 2), step, when)
+      if (signal !== 'SIGKILL') wrong.push(`${when} ${step}: not killed`)
     }
     const { output } = await live(folder, '', '', '')
     const requests = JSON.parse(output) as ApprovalRequest[]

@@ -1,8 +1,9 @@
 // A gate, its client and the person who decides in one process, until it is told to die: arguments are
-// the folder, the number of this life, a step n and `before` or `after`. First it finishes whatever an
-// earlier life left. Then a call is held, approved and carried out, and the process kills itself at the
-// nth step that is written: into the store of approvals or the ledger. Without n it only finishes, and
-// prints every request as it stands; with n `0` it goes through and prints the steps.
+// the folder, the number of this life, a step such as `ledger.event 2` (the second of its kind), and
+// `before` or `after`. First it finishes whatever an earlier life left. Then a call is held, approved and
+// carried out, and the process kills itself at that step: each writes into the store of approvals or the
+// ledger. Without a step it only finishes, and prints every request as it stands; with `none` it goes
+// through and prints the steps.
 
 import { ApprovalEngine } from '../../src/approvals/engine.ts'
 import { Requests } from '../../src/approvals/requests.ts'
@@ -23,8 +24,10 @@ function counted(owner: object, room: string, names: readonly string[]): void {
     const original = methods[name] as Work
     methods[name] = function (this: unknown, ...args: unknown[]): unknown {
       if (!isCounting) return original.apply(this, args)
-      steps.push(`${room}.${name}`)
-      const isTheOne = steps.length === Number(position)
+      const kind = `${room}.${name}`
+      const times = steps.filter((step) => step.startsWith(`${kind} `)).length + 1
+      steps.push(`${kind} ${times}`)
+      const isTheOne = steps.at(-1) === position
       const die = (): void => void process.kill(process.pid, 'SIGKILL')
       if (isTheOne && when === 'before') die()
       const done = original.apply(this, args)
@@ -74,7 +77,7 @@ for (const request of gate.approvals.list({ states: ['pending', 'approved'], lim
 if (position !== '') {
   isCounting = true
   await pay(Number(life))
-  await until(() => steps.at(-1) === 'ledger.event' && steps.includes('requests.end'))
+  await until(() => steps.includes('requests.end 1') && steps.at(-1)?.startsWith('ledger') === true)
   isCounting = false
   process.stdout.write(`${JSON.stringify(steps)}\n`)
 } else process.stdout.write(`${JSON.stringify(gate.approvals.list({ limit: 1_000 }))}\n`)

@@ -8,9 +8,9 @@ export async function run({ times = '1' }: RunOptions): Promise<number> {
   let count = 0
   for (let time = 0; time < Number(times); time++) {
     const { wrong, steps, ends } = await approvalKills((all) =>
-      all.flatMap((_, at) => [
-        { step: at + 1, when: 'before' as const },
-        { step: at + 1, when: 'after' as const },
+      all.flatMap((step) => [
+        { step, when: 'before' as const },
+        { step, when: 'after' as const },
       ]),
     )
     console.log(`steps: ${steps.join(', ')}`)
