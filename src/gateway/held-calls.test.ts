@@ -103,3 +103,23 @@ test('a client that cancels while its call waits leaves the approval unused', as
   await vi.waitFor(() => expect(requests(made)[0]?.state).toBe('approved'))
   expect([arrived(made).length, requests(made)[0]?.usedBy]).toEqual([0, null])
 })
+
+test('what a server asks of the client is held too, and shown as a whole', async () => {
+  const rules = 'default: allow\nmethods: { elicitation/create: require_approval }'
+  const made = play({ era: 'session', rules })
+  await made.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  made.server.say({ id: 9, ...ELICIT })
+  await vi.waitFor(() => expect(requests(made)).toHaveLength(1))
+  expect(requests(made)[0]?.args).toContain('"message":"who?"')
+  expect(made.told.some(({ method }) => method === ELICIT.method)).toBe(false)
+  await made.approvals.engine.decide(
+    requests(made)[0]?.id as string,
+    { verdict: 'approve' },
+    person('bob'),
+    'terminal',
+  )
+  await vi.waitFor(() =>
+    expect(made.told.some(({ method }) => method === ELICIT.method)).toBe(true),
+  )
+})

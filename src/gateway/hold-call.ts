@@ -10,6 +10,7 @@ import type { ApprovalTold, Channel, Decision } from '../core/decision.ts'
 import type { Person } from '../core/person.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../policy/decide.ts'
+import { TOOL_CALL } from '../policy/methods.ts'
 import { writeMembers } from '../wire/write-message.ts'
 import { type Asked, denied, type Spine } from './admit.ts'
 import type { Outcome } from './crossing.ts'
@@ -225,8 +226,10 @@ function whyNot({ objection, waits }: Asked, anew: Decision, was: Decision): str
   if (anew.action !== 'require_approval') return anew.reason || 'the policy denies it'
   const satisfied = new Set(was.approvals.map(({ says }) => says))
   const more = anew.approvals.find(({ says }) => !satisfied.has(says))
-  return more === undefined ? undefined : `${more.rule} asks as well, and was not asked for`
+  return more === undefined ? undefined : 'another rule asks as well, and was not asked for'
 }
+
+const HAS_ARGUMENTS: ReadonlySet<string> = new Set([TOOL_CALL, 'prompts/get'])
 
 function heldCallOf(
   { approvals }: Spine,
@@ -238,7 +241,9 @@ function heldCallOf(
   const { principal, agent, session, tool } = facts
   const rest = new Map(params)
   rest.delete('_meta')
-  rest.delete('arguments')
+  // What has no arguments is shown as a whole: a person decides over what is read or asked.
+  const hasArguments = HAS_ARGUMENTS.has(call.method)
+  if (hasArguments) rest.delete('arguments')
   return {
     callId,
     principal: { id: principal.id, kind: principal.kind },
@@ -250,8 +255,8 @@ function heldCallOf(
     category: tool?.category ?? null,
     risk: tool?.risk ?? null,
     pin: tool === undefined ? '' : approvals.pinOf(tool),
-    rest: writeMembers(rest),
-    args: argsText ?? '',
+    rest: hasArguments ? writeMembers(rest) : '{}',
+    args: hasArguments ? (argsText ?? '') : writeMembers(rest),
     asks,
   }
 }
