@@ -130,7 +130,11 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         const challenge = challenges.registering(person.name, attestation)
         const given = { attestation, challenge, label }
         const key = await passkeys.register(person.name, rp, given, nowMs())
-        await record('passkey added', person.name, person)
+        await record('passkey added', person.name, person).catch((error: Error) => {
+          // What cannot be recorded is not done.
+          passkeys.remove(person.name, key.id)
+          throw error
+        })
         const { id, createdMs, usedMs } = key
         return { id, label, createdMs, usedMs }
       },

@@ -77,19 +77,37 @@ export class People {
     return this.list().some(canProve)
   }
 
+  /** Throws Refused where the name is taken, or there is no room. */
+  mustBeFree(name: string): void {
+    if (this.find(name) !== undefined)
+      throw new Refused(
+        `\`${name}\` is there already`,
+        'take another name, or remove that one first',
+      )
+    if (this.list().length >= PEOPLE_MAX)
+      throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+  }
+
+  /** Throws Refused where somebody has a credential already. */
+  mustBeFirst(): void {
+    if (!this.anybody) return
+    throw new Refused(
+      'there is somebody already who may decide',
+      '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
+    )
+  }
+
   /** Throws Refused where the name is taken. The token, if one is wished for, is given this once. */
   async add(
     person: Decider,
     credentials: { readonly pin?: string; readonly token?: boolean },
     nowMs: number,
   ): Promise<{ readonly token: string | null }> {
-    if (this.find(person.name) !== undefined) throw taken(person.name)
-    if (this.list().length >= PEOPLE_MAX)
-      throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+    this.mustBeFree(person.name)
     const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
     const token = credentials.token === true ? makeOwnToken('sys') : null
     // Somebody may have been as fast while the PIN was hashed.
-    if (this.find(person.name) !== undefined) throw taken(person.name)
+    this.mustBeFree(person.name)
     this.#insert(person, { pin, token }, nowMs)
     return { token }
   }
@@ -98,11 +116,7 @@ export class People {
    * about while this PIN was being hashed. */
   async setFirst(person: Decider, pin: string, nowMs: number): Promise<void> {
     const kept = await this.#hash(pin)
-    if (this.anybody)
-      throw new Refused(
-        'there is somebody already who may decide',
-        '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
-      )
+    this.mustBeFirst()
     this.#guard(() => this.#database.prepare('DELETE FROM people').run())
     this.#insert(person, { pin: kept, token: null }, nowMs)
   }
@@ -231,10 +245,6 @@ export function asPerson(kept: Decider, proof: Person['proof']): Person {
 
 function digestOf(token: string | null): Buffer | null {
   return token === null ? null : hash('sha256', token, 'buffer')
-}
-
-function taken(name: string): Refused {
-  return new Refused(`\`${name}\` is there already`, 'take another name, or remove that one first')
 }
 
 function unknown(name: string, all: readonly KeptPerson[]): Refused {

@@ -9,6 +9,7 @@ import { Refused } from '../../core/refused.ts'
 import { GRANT_GROUPS_MAX } from '../../identity/limits.ts'
 import { GROUP_NAME, GROUP_NAME_HELP, PERSON_NAME, PERSON_NAME_HELP } from '../../identity/names.ts'
 import { canProve, type Decider, type KeptPerson } from '../../identity/people.ts'
+import { checkNewPin } from '../../identity/pin.ts'
 import type { Command } from './control.ts'
 import { byWhom, MAY, type Prove, type ProveParts } from './prove.ts'
 
@@ -32,8 +33,11 @@ async function setFirstPin(parts: PeopleParts, request: JsonObject): Promise<Jso
     ...{ groups: [], owns: ['local'] },
   }
   const where = typeof at === 'string' ? at.slice(0, 100) : 'unknown'
-  await people.setFirst(first, readPin(pin), nowMs())
+  const chosen = checkNewPin(pin)
+  people.mustBeFirst()
+  // On record before it holds, here and below: what cannot be recorded is not done.
   await record(parts, { how: 'first PIN set', name: first.name, at: where })
+  await people.setFirst(first, chosen, nowMs())
   parts.tell(`${first.name} may decide from now on: the first PIN was set at ${where}`)
   return listPeople(parts)
 }
@@ -48,8 +52,9 @@ async function changePin(parts: PeopleParts, request: JsonObject): Promise<JsonO
     throw new Refused(`no person is called \`${name}\``, '`sluice approvers list` shows all')
   if (name !== by.name && !by.roles.includes('admin'))
     throw new Refused(`\`${by.name}\` may not set the PIN of \`${name}\``, 'an admin may')
-  await people.setPin(name, readPin(request.pin), nowMs())
+  const chosen = checkNewPin(request.pin)
   await record(parts, { how: 'PIN set', name, by: byWhom(by) })
+  await people.setPin(name, chosen, nowMs())
   parts.tell(`the PIN of ${name} was changed by ${by.name}`)
   return listPeople(parts)
 }
@@ -77,10 +82,11 @@ export async function addBy(
     groups: readGroups(request.groups),
     owns: readOwns(request.owns),
   }
-  const pin = request.pin === undefined ? undefined : readPin(request.pin)
+  const pin = request.pin === undefined ? undefined : checkNewPin(request.pin)
   const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
-  const { token } = await people.add(person, credentials, nowMs())
+  people.mustBeFree(person.name)
   await record(parts, { how: 'added', ...told(person), by: byWhom(by) })
+  const { token } = await people.add(person, credentials, nowMs())
   parts.tell(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
   return { person: toldPerson(people.find(person.name) as KeptPerson), token }
 }
@@ -129,11 +135,6 @@ async function record(
 function readName(name: JsonValue | undefined): string {
   if (typeof name === 'string' && PERSON_NAME.test(name)) return name
   throw new Refused(`\`${String(name).slice(0, 64)}\` is no name of an approver`, PERSON_NAME_HELP)
-}
-
-function readPin(pin: JsonValue | undefined): string {
-  if (typeof pin === 'string') return pin
-  throw new Refused('no PIN was given', 'the command asks for it at the terminal')
 }
 
 function readRoles(value: JsonValue): Role[] {
