@@ -14,6 +14,9 @@ export const CHECKPOINT_EVENT_BYTES = 262_144
 export const CHECKPOINT_RUN_EVENTS = 16
 /** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */
 export const REPLAY_EVENTS_MAX = 4
+/** Answers to the event that creates an agent, by config; and how long a config may be for that. */
+export const KNOWN_STARTS_MAX = 64
+export const KNOWN_START_LENGTH_MAX = 65_536
 /** Rows of agents and of families kept beside the database. */
 export const ROWS_KEPT_MAX = 2_000
 /** Commits after which the write-ahead log is moved when nobody waits, and the pages (of 4 KiB) at

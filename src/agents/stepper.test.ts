@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Step, Summary } from '../guest/words.ts'
 import { Bench, bench, call, configOf, coreImage } from './agents.test-support.ts'
+import type { AgentRow } from './rows.ts'
 
 describe('a run', () => {
   test('goes from prompt over tools to the answer, and is idle after it', async () => {
@@ -246,6 +247,38 @@ describe('what is committed', () => {
     expect(again.send('a', event, 'n1')).toEqual(first)
     expect(again.operations.standing(null, 'a', 0).agent.seq).toBe(2)
     again.stepper.journal.close()
+  })
+
+  test('an agent with a known config is committed without being run, and is what it would have been', async () => {
+    const b = await bench()
+    const limits = fc.record({
+      maxTurns: fc.integer({ min: 1, max: 9 }),
+      maxTokens: fc.option(fc.integer({ min: 1, max: 9 })),
+      runMs: fc.option(fc.integer({ min: 1, max: 9 })),
+      finishTodos: fc.boolean(),
+    })
+    let count = 0
+    fc.assert(
+      fc.property(limits, fc.string({ maxLength: 20 }), (given, instructions) => {
+        const config = configOf(given, { instructions })
+        const [first, second] = [`x${count++}`, `another_${count++}`]
+        const step = b.create(first, config)
+        const { residents } = b.stepper
+        expect(b.create(second, config)).toEqual(step)
+        const [ran, predicted] = [first, second].map(
+          (id) => b.operations.standing(null, id, 0).agent,
+        )
+        expect(predicted?.summary).toEqual(ran?.summary)
+        // Woken, its answer is held against the one that was committed.
+        expect(residents.memory(predicted as AgentRow).length).toBeGreaterThan(0)
+        expect(b.ask(second, { ask: 'summary' })).toEqual(predicted?.summary)
+      }),
+      { numRuns: 15 },
+    )
+    const config = configOf({ expiresAt: 1_000_000_000 })
+    expect(b.create('soon', config).summary.stop).toBeNull()
+    const late = { ...configOf({ expiresAt: 1_000 }) }
+    expect(b.create('over', late).summary.stop).toMatchObject({ reason: 'expired' })
   })
 
   test('what is answered at rest is what the guest says when it is woken', async () => {

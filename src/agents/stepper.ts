@@ -10,6 +10,7 @@ import { checkStep } from './check-step.ts'
 import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
 import { AgentError, toAgentError } from './errors.ts'
 import { Journal, type NewAgent } from './journal.ts'
+import { type KnownStart, KnownStarts, startName } from './known-starts.ts'
 import { AGENTS_PER_OWNER_MAX, HISTORY_MEGABYTES_DEFAULT, OWN_EVENTS_AGENTS_MAX } from './limits.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 import { type HistoryKept, Retention } from './retention.ts'
@@ -32,6 +33,7 @@ export class Stepper {
   readonly residents: Residents
   readonly image: Image
   readonly #retention: Retention
+  readonly #starts = new KnownStarts()
   /** Agents to which this stepper has committed an event itself. */
   readonly #own = new Set<number>()
 
@@ -73,18 +75,27 @@ export class Stepper {
     if (this.journal.countAgents(fresh.owner) >= AGENTS_PER_OWNER_MAX)
       throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
     const text = JSON.stringify(event)
-    const { instance, answer } = this.residents.begin(fresh.image, text, bytes, event.at)
-    const step = this.#read(answer.text, instance)
+    const name = bytes === undefined ? startName(fresh.image, event) : undefined
+    const known = this.#starts.get(name)
+    const ran = known === undefined ? this.#begin(fresh.image, event, text, bytes) : undefined
+    const { step, answer } = known ?? (ran as KnownStart)
     const agent = this.journal.transact(() => {
       const made = this.journal.insertAgent(fresh, step.summary, 1)
       const turn = step.summary.turnCount
       const row = { seq: 1, at: event.at, kind: event.kind, turn, event: text }
-      const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
-      this.journal.append(made.key, kept, null)
+      this.journal.append(made.key, { ...row, bytes: bytes ?? null, answer }, null)
       return made
     })
-    this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
+    if (ran !== undefined) {
+      this.#starts.set(name, { step, answer })
+      this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, ran.instance)
+    }
     return { agent, step, ...this.footing(agent) }
+  }
+
+  #begin(image: string, event: Event, text: string, bytes: Uint8Array | undefined) {
+    const { instance, answer } = this.residents.begin(image, text, bytes, event.at)
+    return { step: this.#read(answer.text, instance), answer: hashAnswer(answer.text), instance }
   }
 
   /**
