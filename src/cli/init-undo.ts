@@ -1,9 +1,9 @@
 // `sluice init --undo`: the clients' entries as they were before, each taken back by itself; whatever
 // anybody else wrote since stays.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { CLIENTS } from '../clients/client.ts'
-import { type Undone, undoMoves, undoOne } from '../clients/move-entries.ts'
+import { isOpen, type Undone, undoMoves, undoOne } from '../clients/move-entries.ts'
 import { type Moved, readMoved } from '../clients/moved-record.ts'
 import { CliError } from './errors.ts'
 import { type Change, showChanges } from './init-show.ts'
@@ -21,18 +21,18 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   const undone = await undoMoves(record)
   output.value({ undone: undone.map(({ moved: one, fate }) => ({ ...named(one), fate })) })
   for (const one of undone) output.line(tell(one, output))
-  const left = undone.filter(({ fate }) => fate === 'changed since').length
+  const left = undone.filter(isOpen).length
   output.line(
     left === 0
       ? 'all entries are as they were; sluice.yaml and what is beside it stay'
-      : `${plural(left, 'entry').replace('entrys', 'entries')} left: somebody has changed it since`,
+      : `${plural(left, 'entry').replace('entrys', 'entries')} left, as said above; sluice.moved.json still has what was there`,
   )
   return left === 0 ? 0 : 1
 }
 
 function showUndo(moved: readonly Moved[], output: Output): 0 {
   const changes: Change[] = [...new Set(moved.map(({ file }) => file))].map((file) => {
-    const before = readFileSync(file, 'utf8')
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
     const own = moved.filter((one) => one.file === file).reverse()
     return { file, before, after: own.reduce((text, one) => undoOne(text, one).text, before) }
   })

@@ -32,6 +32,8 @@ export async function readClientFile(
     try {
       const text = decode(file, readFileSync(file))
       check(text)
+      // Empty is what a file is between being cut and being written.
+      if (text.trim() === '' && left > 0 && (await grows(file))) continue
       return text
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -53,8 +55,12 @@ export async function changeFile(
   const target = realpathSync(file)
   for (let left = WRITE_TRIES_MAX; left > 0; left--) {
     const unlock = takeLock(target)
-    const done = unlock === undefined ? undefined : tryOnce(target, change, unlock)
-    if (done !== undefined) return done
+    try {
+      const done = unlock === undefined ? undefined : tryOnce(target, change)
+      if (done !== undefined) return done
+    } finally {
+      unlock?.()
+    }
     await pause()
   }
   throw new ClientError(
@@ -68,37 +74,75 @@ export async function changeFile(
 function tryOnce(
   target: string,
   change: (text: string) => string | undefined,
-  unlock: () => void,
 ): boolean | undefined {
   // Held open: what is written in place while we rename goes to this file and is seen.
   const old = openSync(target, 'r')
   const fresh = join(dirname(target), `.${basename(target)}.sluice-${process.pid}`)
   try {
     const before = readAll(old)
-    let text: string | undefined
-    try {
-      text = change(decode(target, before))
-    } catch (error) {
-      if (error instanceof ClientError && error.code === 'CLIENT_FILE') return undefined
-      throw error
-    }
+    // Cut, and not yet written: an entry that is not in it is not gone.
+    if (before.length === 0) return undefined
+    const text = changed(decode(target, before), change)
+    if (text === 'broken') return undefined
     if (text === undefined) return false
-    writeLike(old, fresh, text)
+    writeLike(old, fresh, text.text)
     if (!readFileSync(target).equals(before)) return undefined
-    renameSync(fresh, target)
-    const late = readAll(old)
-    if (late.equals(before)) return true
+    if (!renamed(fresh, target)) return undefined
+    const theirs = lateText(old, before, change)
+    if (theirs === undefined) return true
     // Their text is in the file we renamed over: it goes on from there.
-    const theirs = decodeOr(late)
-    const mended = theirs === undefined ? undefined : change(theirs)
-    if (theirs === undefined) return undefined
-    writeLike(old, fresh, mended ?? theirs)
+    writeLike(old, fresh, theirs)
     renameSync(fresh, target)
     return true
   } finally {
     rmSync(fresh, { force: true })
     closeSync(old)
-    unlock()
+  }
+}
+
+function changed(
+  text: string,
+  change: (text: string) => string | undefined,
+): { readonly text: string } | undefined | 'broken' {
+  try {
+    const after = change(text)
+    return after === undefined ? undefined : { text: after }
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'CLIENT_FILE') return 'broken'
+    throw error
+  }
+}
+
+/** What somebody wrote into the old file while we renamed, with our change in it. Where they are just
+ * writing they are waited for; what never becomes whole is not taken. */
+function lateText(
+  old: number,
+  before: Buffer,
+  change: (text: string) => string | undefined,
+): string | undefined {
+  for (let round = 0; round < LATE_ROUNDS_MAX; round++) {
+    const late = readAll(old)
+    if (late.equals(before)) return undefined
+    const theirs = decodeOr(late)
+    const ours = theirs === undefined || theirs.trim() === '' ? 'broken' : changed(theirs, change)
+    if (ours !== 'broken') return ours?.text ?? theirs
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LATE_PAUSE_MS)
+  }
+  return undefined
+}
+
+const LATE_ROUNDS_MAX = 50
+const LATE_PAUSE_MS = 10
+
+/** On Windows a file that somebody has open cannot be replaced: that passes. */
+function renamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (process.platform === 'win32' && /^(?:EPERM|EBUSY|EACCES)$/.test(code)) return false
+    throw error
   }
 }
 
@@ -173,13 +217,16 @@ function takeLock(target: string): (() => void) | undefined {
   }
 }
 
+/** A program that was stopped in the middle of writing goes on within a second, or never. */
+const GROWS_ROUNDS_MAX = 40
+
 async function grows(file: string): Promise<boolean> {
   const stamp = () => {
     const now = statSync(file, { throwIfNoEntry: false })
     return now === undefined ? '' : `${now.mtimeMs} ${now.size} ${now.ino}`
   }
   const before = stamp()
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < GROWS_ROUNDS_MAX; round++) {
     await pause()
     if (stamp() !== before) return true
   }

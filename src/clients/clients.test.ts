@@ -334,3 +334,32 @@ test('a file that changes each time it is read is given up, untouched', async ()
   expect(readFileSync(file, 'utf8')).toBe(`${count}`)
   expect(readdirSync(dirname(file))).toEqual(['a.json'])
 })
+
+test('a file that is not there is not forgotten', async () => {
+  const { root, machine: here, record } = home()
+  await moveEverything(here, record)
+  const file = join(root, '.cursor', 'mcp.json')
+  const moved = readFileSync(file, 'utf8')
+  unlinkSync(file)
+  const left = (await undoMoves(record)).filter(({ fate }) => fate === 'no file')
+  expect(left.map(({ moved: one }) => one.path.at(-1))).toEqual(['db'])
+  writeFileSync(file, moved)
+  expect((await undoMoves(record)).map(({ fate }) => fate)).toEqual(['restored'])
+  expect(readFileSync(file, 'utf8')).toBe(SAMPLES['.cursor/mcp.json'])
+})
+
+test('a file that is empty for a moment is waited for: nothing counts as gone', async () => {
+  const { root, machine: here, record } = home()
+  const file = join(root, '.claude.json')
+  const before = readFileSync(file, 'utf8')
+  const moves = (await movesOf(here)).filter(({ from }) => from.file === file)
+  const cut = (text: string) => {
+    writeFileSync(file, '')
+    setTimeout(() => writeFileSync(file, text), 80)
+  }
+  cut(before)
+  expect(await moveEntries(record, moves)).toHaveLength(3)
+  cut(readFileSync(file, 'utf8'))
+  expect((await undoMoves(record)).map(({ fate }) => fate)).toEqual(Array(3).fill('restored'))
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})

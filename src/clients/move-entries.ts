@@ -79,6 +79,8 @@ export type Fate =
   | 'gone'
   /** Somebody pointed it elsewhere: theirs stays. */
   | 'changed since'
+  /** The client's whole file is not there: it may come back. */
+  | 'no file'
 
 export interface Undone {
   readonly moved: Moved
@@ -113,7 +115,7 @@ export async function undoMoves(record: string): Promise<readonly Undone[]> {
     const own = all.filter((one) => one.file === file).reverse()
     const text = await readClientFile(file, (found) => void documentValue(found, own[0] as Moved))
     if (text === undefined) {
-      undone.push(...own.map((moved) => ({ moved, fate: 'gone' as const })))
+      undone.push(...own.map((moved) => ({ moved, fate: 'no file' as const })))
       continue
     }
     let fates: Undone[] = []
@@ -132,9 +134,14 @@ export async function undoMoves(record: string): Promise<readonly Undone[]> {
     })
     undone.push(...fates)
   }
-  const open = undone.filter(({ fate }) => fate === 'changed since').map(({ moved }) => moved)
+  const open = undone.filter(isOpen).map(({ moved }) => moved)
   writeMoved(record, open.reverse())
   return undone
+}
+
+/** Not taken back, and not forgotten. */
+export function isOpen({ fate }: Undone): boolean {
+  return fate === 'changed since' || fate === 'no file'
 }
 
 /** Without prototypes, so that equal values are equal. */
