@@ -12,12 +12,7 @@ import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './
 import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
 import { LedgerError } from './errors.ts'
 import { CHECKPOINTS_FILE } from './files.ts'
-import {
-  CHECKPOINT_EVERY_MS,
-  CHECKPOINT_EVERY_RECORDS,
-  TREE_BLOCKS_PER_TURN,
-  TREE_RECORDS_PER_TURN,
-} from './limits.ts'
+import { CHECKPOINT_EVERY_MS, CHECKPOINT_EVERY_RECORDS, TREE_RECORDS_PER_TURN } from './limits.ts'
 import { leafOf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
 
@@ -60,9 +55,7 @@ export class Checkpointer {
     this.#wal = join(directory, 'ledger.db-wal')
     this.#options = options
     this.#now = now
-    this.#blocks = database.prepare(
-      `SELECT seq, data FROM blocks WHERE seq > ? ORDER BY seq LIMIT ${TREE_BLOCKS_PER_TURN}`,
-    )
+    this.#blocks = database.prepare('SELECT seq, data FROM blocks WHERE seq > ? ORDER BY seq')
     mendEnd(this.#file)
     thinCheckpoints(this.#file)
     const last = checkLast(directory, database)
@@ -145,7 +138,8 @@ export class Checkpointer {
   /** Takes the next records into the tree; `seq` is the end of a block. */
   #grow(seq: number): void {
     const from = this.#tree.size
-    for (const row of this.#blocks.all(from)) {
+    // One after the other: blocks of a busy gate are large, and one turn takes few of them.
+    for (const row of this.#blocks.iterate(from)) {
       if (Number(row.seq) !== this.#tree.size + 1) break
       eachHash(asBuffer(row.data as Uint8Array), (hash) => {
         this.#tree.add(leafOf(hash))
