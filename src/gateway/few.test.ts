@@ -1,4 +1,5 @@
-// The small set beside a `Set`, step by step.
+// The small set beside a `Set`, step by step: whatever is put in and taken out, few or many, both say
+// the same.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
