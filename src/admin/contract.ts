@@ -7,6 +7,7 @@
 
 export type { ApprovalRequest, Barred, Standing, Verdict, Vote } from '../core/approval.ts'
 export type { Role } from '../core/person.ts'
+export type * from './contract-console.ts'
 
 import type { ApprovalRequest, Barred, Standing } from '../core/approval.ts'
 import type { Proof, Role } from '../core/person.ts'

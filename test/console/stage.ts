@@ -31,7 +31,7 @@ tools:
     reason: nothing is deleted from here # ask the desk
   office/send_mail: require_approval
   office/create_payment: { action: allow, when: args.amount <= 50, otherwise: require_approval }
-  agents/*: allow
+  agents/*: { action: allow, over: [Write, Execute, Destructive] }
   desk/*: allow
   memory/delete_entities: hide
 `

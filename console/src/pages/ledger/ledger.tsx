@@ -8,7 +8,7 @@ import type {
   LedgerEvents,
   LedgerPage,
   LedgerVerified,
-} from '../../../../src/admin/contract-console.ts'
+} from '../../../../src/admin/contract.ts'
 import { get, post, queryOf, save } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'

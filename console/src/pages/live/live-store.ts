@@ -1,12 +1,7 @@
 // What Live knows: the last five minutes second by second, and the last rows. Fed by the gate's ticks;
 // told to the page at most four times a second, whatever passes.
 
-import type {
-  CallWord,
-  LiveHello,
-  LiveRow,
-  LiveTick,
-} from '../../../../src/admin/contract-console.ts'
+import type { CallWord, LiveHello, LiveRow, LiveTick } from '../../../../src/admin/contract.ts'
 import { listen } from '../../stream.ts'
 
 export const WINDOW_S = 300

@@ -3,7 +3,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type JSX, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { LiveRow } from '../../../../src/admin/contract-console.ts'
+import type { LiveRow } from '../../../../src/admin/contract.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, Pick, TextField } from '../../ui/fields.tsx'
@@ -179,7 +179,11 @@ function Tops({
       <ol>
         {list.slice(0, 6).map(([name, n]) => (
           <li key={name} className="top">
-            <meter className={`bar ${word}-bar`} min={0} max={most} value={n} aria-label={name} />
+            <span
+              className={`bar ${word}`}
+              style={{ width: `${(n / most) * 100}%` }}
+              aria-hidden="true"
+            />
             <SaidLine text={name} className="top-name" />
             <b className="num small">{count(n)}</b>
           </li>

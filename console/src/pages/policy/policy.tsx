@@ -6,7 +6,7 @@ import type {
   PolicyDocumentView,
   PolicyVersion,
   PolicyView,
-} from '../../../../src/admin/contract-console.ts'
+} from '../../../../src/admin/contract.ts'
 import { get } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
@@ -90,7 +90,7 @@ function Working({
     <div className="page">
       <PageHead
         title="Policy"
-        lead={`What happens to a plain call of each tool. ${document.file}${document.versioned ? ', under version control' : ''}`}
+        lead={`What happens to a plain call of each tool, as ${document.file.split('/').at(-1)} says${document.versioned ? ', which is under version control' : ''}.`}
       >
         {names.length > 1 && (
           <Pick

@@ -7,7 +7,7 @@ import type {
   PolicyDocumentView,
   PolicyDraft,
   PolicySaved,
-} from '../../../../src/admin/contract-console.ts'
+} from '../../../../src/admin/contract.ts'
 import { ApiError, post, save } from '../../api.ts'
 import { proven } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

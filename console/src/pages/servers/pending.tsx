@@ -2,7 +2,7 @@
 // difference, and a person's word on it. What is refused stays held.
 
 import { type JSX, useState } from 'react'
-import type { HeldPin } from '../../../../src/admin/contract-console.ts'
+import type { HeldPin } from '../../../../src/admin/contract.ts'
 import { post } from '../../api.ts'
 import { mayAct, proven, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

@@ -3,7 +3,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type JSX, useRef, useState } from 'react'
-import type { HeldPin, ServerView, ToolView } from '../../../../src/admin/contract-console.ts'
+import type { HeldPin, ServerView, ToolView } from '../../../../src/admin/contract.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
