@@ -192,6 +192,8 @@ export interface PolicyDocumentView {
   readonly house: boolean
   /** Whether this text is what is in force; else it waits or has errors. */
   readonly inForce: boolean
+  /** Why it cannot be saved from here; empty where it can. */
+  readonly fixed: string
   /** The file lies in a checkout: what is saved is a patch to take along. */
   readonly versioned: boolean
 }

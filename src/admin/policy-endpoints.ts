@@ -2,6 +2,7 @@
 // as an edit of the text, saving with a proof, and the versions that were saved.
 
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { z } from 'zod'
 import { ACTIONS } from '../core/actions.ts'
 import { CATEGORIES } from '../core/tools.ts'
@@ -106,11 +107,13 @@ function viewOf(document: PolicyDocument): PolicyDocumentView {
     ...now,
     house: called === HOUSE,
     inForce: now.digest === document.digest,
+    fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
     versioned: isVersioned(file),
   }
 }
 
 function readAgain(document: PolicyDocument): PolicyDocument {
+  if (document.isWithin) return document
   try {
     return makeDocument(document.name, document.file, readFileSync(document.file, 'utf8'))
   } catch {

@@ -6,6 +6,7 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: Schema | boolean
+  readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly propertyNames?: Schema
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
@@ -70,6 +71,7 @@ export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
     found = found.flatMap((schema) => {
       const below =
         schema.properties?.[key] ??
+        Object.values(schema.patternProperties ?? {})[0] ??
         (typeof schema.additionalProperties === 'object'
           ? schema.additionalProperties
           : undefined) ??

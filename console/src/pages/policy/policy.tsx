@@ -116,12 +116,19 @@ function Working({
         </Button>
         <Button
           kind="primary"
-          isDisabled={!may || errors > 0 || (!draft.changed && document.inForce)}
+          isDisabled={
+            !may || errors > 0 || document.fixed !== '' || (!draft.changed && document.inForce)
+          }
           onPress={() => setSaving(true)}
         >
           {document.versioned ? 'Make a patch…' : 'Save…'}
         </Button>
       </PageHead>
+      {document.fixed !== '' && (
+        <div className="banner">
+          <Icon name="lock" /> {document.fixed}: try things here, and change it there.
+        </div>
+      )}
       {why !== '' && (
         <div className="banner">
           <Icon name="warn" /> <Said text={why} />

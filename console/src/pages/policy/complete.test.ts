@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { policyJsonSchema } from '../../../../src/policy/json-schema.ts'
+import { pathAt, type Schema, schemasAt } from './complete.ts'
+
+const schema = policyJsonSchema() as Schema
+const LINES = ['version: 1', 'tools:', '  # a comment: no key', '  "a/b c":', '    action: deny']
+
+test('where a line stands is read from the indentation', () => {
+  expect(pathAt(LINES, '    ra')).toEqual(['tools', 'a/b c'])
+  expect(pathAt(LINES, '  c')).toEqual(['tools'])
+  expect(pathAt(LINES, 'cat')).toEqual([])
+})
+
+test('the language’s schema says what may stand there', () => {
+  const keys = (path: string[]) =>
+    schemasAt(schema, path).flatMap(({ properties }) => Object.keys(properties ?? {}))
+  expect(keys([])).toContain('guardrails')
+  expect(keys(['tools', 'a/b'])).toEqual(expect.arrayContaining(['action', 'rate_limit', 'when']))
+  const words = schemasAt(schema, ['tools', 'a/b', 'action']).flatMap((one) => one.enum ?? [])
+  expect(words).toContain('require_approval')
+})
