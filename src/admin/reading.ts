@@ -61,6 +61,9 @@ export class Reading {
   readonly #directory: string
   readonly #ledger: DatabaseSync
   readonly #index: RecordIndex | undefined
+  #store: DatabaseSync | undefined
+  #seen: unknown
+  #tools: readonly KnownTool[] = []
 
   constructor(directory: string) {
     this.#directory = directory
@@ -187,14 +190,16 @@ export class Reading {
     }
   }
 
-  /** As the gate keeps them: it is asked to write them down before. */
-  #known(): KnownTool[] {
-    const store = openGateStoreReadOnly(this.#directory)
-    try {
-      return readKeptTools(store)
-    } finally {
-      store.close()
+  /** As the gate keeps them: it is asked to write them down before. Read again only where the file has
+   * changed: what the engine works out for a tool is kept with it. */
+  #known(): readonly KnownTool[] {
+    this.#store ??= openGateStoreReadOnly(this.#directory)
+    const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#seen) {
+      this.#tools = readKeptTools(this.#store)
+      this.#seen = version
     }
+    return this.#tools
   }
 }
 
