@@ -41,12 +41,17 @@ export function mayAct(me: Me | undefined, role: 'approver' | 'policy-manager' |
   return me?.roles.includes(role) === true || me?.roles.includes('admin') === true
 }
 
+/** Of a message to one approver: only that one's passkey signs in by it. */
+let link: string | null = null
+
 export async function startSession(): Promise<void> {
   whenSignedOut(() => {
     holdToken(undefined)
     change({ state: 'out', me: undefined })
   })
-  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  const given = new URLSearchParams(location.hash.slice(1))
+  const code = given.get('code')
+  link = given.get('link')
   // Out of the address at once: it is of no use a second time, and nobody should copy it.
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
   try {
@@ -64,7 +69,12 @@ export async function startSession(): Promise<void> {
 export async function signInWithPasskey(): Promise<void> {
   change({ error: undefined })
   try {
-    const { challenge: optionsJSON } = await post<{ challenge: never }>('/sign-in/challenge')
+    const wanted = link
+    // Once only: where it is too old, the next try is everybody's way.
+    link = null
+    const { challenge: optionsJSON } = await (wanted === null
+      ? post<{ challenge: never }>('/sign-in/challenge')
+      : post<{ challenge: never }>('/links', { link: wanted }))
     await enter({ assertion: await startAuthentication({ optionsJSON }) })
   } catch (error) {
     change({ error: asFault(error) })
