@@ -18,6 +18,7 @@ process.env.SLUICE_DEMO = folder
 process.env.SLUICE_DEMO_NODE = process.execPath
 process.env.SLUICE_DEMO_MODULES = join(ROOT, 'node_modules', '@modelcontextprotocol')
 
+const data = join(folder, 'data')
 const given = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
 const url = `http://127.0.0.1:${given ?? 7433}`
 const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
@@ -39,9 +40,15 @@ What to try, with examples/demo/policy.yaml beside you:
   write_file, four times within a minute   the fourth is limited, and told when to come back
   move_file                                denied, with the reason
   directory_tree                           hidden: not in the list, and nobody has heard of it
+  delete_entities (of memory)              held: it waits for a person
 
-  npx sluice demo                          plays these four
-  npx sluice ledger tail --data ${join(folder, 'data')}   what happened
+  npx sluice demo                          plays these five
+
+See it and decide it, in another terminal:
+  npx sluice approvers pin --data ${data}   your PIN, once
+  npx sluice console --data ${data}         the page, signed in
+  npx sluice approvals watch --data ${data} what waits, at the terminal
+  npx sluice ledger tail --data ${data}     what happened
 
 Ctrl-C stops it.
 `)
