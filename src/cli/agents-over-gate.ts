@@ -90,7 +90,7 @@ class GateDoor implements AgentsDoor {
   }
 
   #hear(line: string): void {
-    const message: unknown = JSON.parse(line)
+    const message = parse(line)
     if (!isObject(message)) return
     if (message.method === 'notifications/progress' && isObject(message.params)) {
       const { progressToken, message: text } = message.params
@@ -106,6 +106,14 @@ class GateDoor implements AgentsDoor {
   #write(message: object): void {
     if (!this.#socket.destroyed)
       this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }
 

@@ -101,6 +101,9 @@ export async function withAgents<T>(
   const { agentsOfGate } = await import('./agents-over-gate.ts')
   const there = await agentsOfGate(resolve(options.data), options.server)
   if (there === undefined) return withService(options, (service) => workHere(service, work))
+  const unused = [...options.provider, ...options.price, options.scripts ?? ''].some(Boolean)
+  if (unused)
+    process.stderr.write('a gate runs these agents: models are those of its configuration\n')
   try {
     return await work(there)
   } finally {
