@@ -7,6 +7,7 @@ import { InstallationKey } from '../identity/installation-key.ts'
 import { signingKeyOf } from '../identity/signing-key.ts'
 import { isPublicKey } from '../ledger/checkpoint.ts'
 import { type Placed, readCheckpoints } from '../ledger/checkpoint-file.ts'
+import type { LedgerError } from '../ledger/errors.ts'
 import { CHECKPOINTS_FILE } from '../ledger/files.ts'
 import { CliError } from './errors.ts'
 
@@ -48,6 +49,9 @@ export function readAllCheckpoints(files: readonly string[]): Placed[] {
   })
 }
 
-export function checkpointsBeside(directory: string): Placed[] {
-  return readCheckpoints(join(directory, CHECKPOINTS_FILE))
+export function checkpointsBeside(
+  directory: string,
+  onBad?: (error: LedgerError) => void,
+): Placed[] {
+  return readCheckpoints(join(directory, CHECKPOINTS_FILE), onBad)
 }

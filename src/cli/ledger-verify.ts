@@ -7,6 +7,7 @@ import { faultOf } from '../ledger/checkpoint.ts'
 import type { Placed } from '../ledger/checkpoint-file.ts'
 import { PROBLEMS_MAX } from '../ledger/limits.ts'
 import { checkProof, readProof } from '../ledger/proof.ts'
+import type { Problem } from '../ledger/verifier.ts'
 import { type Noted, verifyLedger } from '../ledger/verify.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
@@ -63,13 +64,17 @@ function verify(options: Options, output: Output): 0 | 1 {
   const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
   const given = readKeys(options.key ?? [])
   return withLedger(options.data, (ledger) => {
-    const beside = checkpointsBeside(options.data)
+    const bad: Problem[] = []
+    const beside = checkpointsBeside(options.data, ({ message }) =>
+      bad.push({ seq: 0, kind: 'unreadable', message }),
+    )
     const checkpoints = [...beside, ...readAllCheckpoints(options.checkpoint ?? [])]
     const own = ownKey(options.data)
     const keys = given.length > 0 ? given : own === undefined ? undefined : [own]
     const tree = options.tree === true
     const asked = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
-    const { records, dropped, head, checkpoint, problems } = verifyLedger(ledger, asked)
+    const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, asked)
+    const problems = [...bad, ...found.problems]
     const ok = problems.length === 0
     output.value({ ok, records, dropped, head, checkpoint, problems })
     for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)

@@ -326,6 +326,15 @@ describe('signed', () => {
     renameSync(path('moved.jsonl'), checkpoints())
   })
 
+  test('verify says which line of the checkpoints cannot be read, and goes on', async () => {
+    const lines = readFileSync(checkpoints(), 'utf8')
+    writeFileSync(checkpoints(), `nonsense\n${lines}`)
+    const { code, text } = await sluice('verify', '--data', signed)
+    writeFileSync(checkpoints(), lines)
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('jsonl`:1') })
+    expect(text).toContain('signed up to record 21')
+  })
+
   test('one record is proven without the ledger, to whom the key is known', async () => {
     const key = (await sluice('key', '--data', signed)).text.trim()
     await sluice('prove', '7', '--data', signed, '--out', path('proof.json'))

@@ -29,9 +29,9 @@ export interface Placed {
   readonly where: string
 }
 
-/** All of a file; a line that cannot be read is a LedgerError. One line that was cut off at the end by
- * a crash is left out. */
-export function readCheckpoints(file: string): Placed[] {
+/** All of a file; a line that cannot be read is a LedgerError, or given to `onBad`. One line that was cut
+ * off at the end by a crash is left out. */
+export function readCheckpoints(file: string, onBad?: (error: LedgerError) => void): Placed[] {
   if (!existsSync(file)) return []
   const { size } = statSync(file)
   if (size > CHECKPOINT_FILE_BYTES_MAX)
@@ -47,7 +47,13 @@ export function readCheckpoints(file: string): Placed[] {
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return []
     const where = `\`${file}\`:${at + 1}`
-    return [{ checkpoint: readCheckpoint(line, where), where }]
+    try {
+      return [{ checkpoint: readCheckpoint(line, where), where }]
+    } catch (error) {
+      if (onBad === undefined) throw error
+      onBad(error as LedgerError)
+      return []
+    }
   })
 }
 
