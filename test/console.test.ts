@@ -87,6 +87,18 @@ describe.skipIf(chromium === undefined)(name, () => {
     await until(async () => (await page.title()) === 'Sluice')
   })
 
+  test('an approver changes the arguments where the rule lets them, and that is what is sent', async () => {
+    await open('Approvals')
+    const waiting = office.call('send_mail', { to: 'everybody@example.com' })
+    await page.getByText('everybody@example.com').waitFor()
+    await page.getByRole('button', { name: 'Change the arguments' }).click()
+    await page.getByLabel('Arguments to send instead').fill('{ "to": "ada@example.com" }')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    const said = JSON.stringify((await waiting).answer)
+    expect(said).toContain('ada@example.com')
+    expect(said).not.toContain('everybody')
+  })
+
   test('a viewer sees what waits, and can neither approve nor read an agent', async () => {
     const token = await adminToken()
     const added = await proveless(token, '/api/people')

@@ -130,9 +130,18 @@ export async function proven<Answer>(
 
 export async function decideRequest(
   id: string,
-  { verdict, comment, forMs }: { verdict: 'approve' | 'deny'; comment: string; forMs?: number },
+  {
+    verdict,
+    comment,
+    forMs,
+    args,
+  }: { verdict: 'approve' | 'deny'; comment: string; forMs?: number; args?: string },
 ): Promise<ApprovalRequest> {
-  const body = { verdict, comment, ...(forMs === undefined ? {} : { forAWhile: { forMs } }) }
+  const body = {
+    ...{ verdict, comment },
+    ...(forMs === undefined ? {} : { forAWhile: { forMs } }),
+    ...(args === undefined ? {} : { args }),
+  }
   return proven<ApprovalRequest>('POST', `/approvals/${encodeURIComponent(id)}/verdict`, body)
 }
 

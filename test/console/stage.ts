@@ -29,7 +29,7 @@ tools:
   office/delete_all:
     action: deny
     reason: nothing is deleted from here # ask the desk
-  office/send_mail: { action: require_approval, approval: { wait: 50s } }
+  office/send_mail: { action: require_approval, approval: { wait: 50s, edit_args: true } }
   office/create_payment: { action: allow, when: args.amount <= 50, otherwise: require_approval }
   agents/*: { action: allow, over: [Write, Execute, Destructive] }
   desk/*: allow

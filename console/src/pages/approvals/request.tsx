@@ -17,6 +17,9 @@ import { ago, clock, date, left } from '../../ui/words.ts'
 import { Arguments } from './arguments.tsx'
 import { put } from './inbox.ts'
 
+/** What the gate writes in the place of a secret. */
+const MASK = '[masked]'
+
 const WHILES = [
   { value: '', says: 'This call only' },
   { value: '900000', says: 'Calls like this for 15 min' },
@@ -85,13 +88,11 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
         <section aria-label="Arguments">
           <div className="row spread">
             <h3>What will be sent{request.edited && ' (changed by an approver)'}</h3>
-            {request.state === 'pending' &&
-              revealed === undefined &&
-              /•|\*\*\*|masked/.test(args) && (
-                <Button kind="quiet" onPress={reveal}>
-                  Reveal what is masked
-                </Button>
-              )}
+            {request.state === 'pending' && revealed === undefined && args.includes(MASK) && (
+              <Button kind="quiet" onPress={reveal}>
+                Reveal what is masked
+              </Button>
+            )}
           </div>
           <Arguments json={args} />
         </section>
@@ -133,7 +134,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
         )}
         {request.why !== '' && <Notice>{request.why}</Notice>}
       </div>
-      {request.state === 'pending' && <Verdict request={request} />}
+      {request.state === 'pending' && <Verdict request={request} args={args} />}
     </article>
   )
 }
@@ -153,20 +154,30 @@ export function StateMark({ request }: { request: ApprovalRequest }): JSX.Elemen
   return <Mark word={word} says={says} />
 }
 
-function Verdict({ request }: { request: ApprovalRequest }): JSX.Element {
+function Verdict({
+  request,
+  args,
+}: {
+  request: ApprovalRequest
+  /** As they are shown: what is masked cannot be changed. */
+  args: string
+}): JSX.Element {
   const me = useMe()
   const [comment, setComment] = useState('')
   const [forMs, setForMs] = useState('')
   const [busy, setBusy] = useState(false)
+  const [changed, setChanged] = useState<string>()
+  const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !args.includes(MASK)
   const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
   const decide = async (verdict: 'approve' | 'deny') => {
     if (busy) return
     setBusy(true)
     try {
+      const isYes = verdict === 'approve'
       const asked = {
-        verdict,
-        comment,
-        ...(forMs === '' || verdict === 'deny' ? {} : { forMs: Number(forMs) }),
+        ...{ verdict, comment },
+        ...(isYes && forMs !== '' ? { forMs: Number(forMs) } : {}),
+        ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
       put(await decideRequest(request.id, asked))
       say(
@@ -215,6 +226,15 @@ function Verdict({ request }: { request: ApprovalRequest }): JSX.Element {
         onChange={setComment}
         placeholder="Comment (optional, on record)"
       />
+      {changed !== undefined && (
+        <TextArea
+          label="Arguments to send instead, as JSON; the changed call is judged anew"
+          mono
+          rows={6}
+          value={changed}
+          onChange={setChanged}
+        />
+      )}
       <div className="verdict-row">
         <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
           <Icon name="allow" /> Approve <kbd>A</kbd>
@@ -223,8 +243,27 @@ function Verdict({ request }: { request: ApprovalRequest }): JSX.Element {
           <Icon name="deny" /> Deny <kbd>D</kbd>
         </Button>
         <Pick label="How long it holds" value={forMs} onChange={setForMs} choices={WHILES} />
+        {mayEdit && (
+          <Button
+            kind="quiet"
+            onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}
+          >
+            {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
+          </Button>
+        )}
         <span className="muted small">Your passkey confirms it.</span>
       </div>
     </footer>
   )
+}
+
+function indented(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json)
+    const text = JSON.stringify(value, null, 2)
+    // Digits that a double does not hold must not be rounded by looking at them.
+    return JSON.stringify(value) === json ? text : json
+  } catch {
+    return json
+  }
 }
