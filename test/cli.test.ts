@@ -332,6 +332,7 @@ describe('Node', () => {
 describe('the package', () => {
   /** Built where nobody else reads `dist`: `npm pack` builds it anew. */
   const PARTS = [
+    'bench',
     'bin',
     'console',
     'docs',
