@@ -38,6 +38,7 @@ const request: ApprovalRequest = {
   votes: [],
   args: '{"amount":100,"card":"••••"}',
   edited: false,
+  edits: 0,
   before: [{ atMs: 1, server: 'stripe', name: 'list', action: 'allow' }],
   callId: 'c-1',
   usedBy: null,

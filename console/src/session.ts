@@ -129,7 +129,7 @@ export async function proven<Answer>(
 }
 
 export async function decideRequest(
-  id: string,
+  { id, edits }: Pick<ApprovalRequest, 'id' | 'edits'>,
   {
     verdict,
     comment,
@@ -138,7 +138,7 @@ export async function decideRequest(
   }: { verdict: 'approve' | 'deny'; comment: string; forMs?: number; args?: string },
 ): Promise<ApprovalRequest> {
   const body = {
-    ...{ verdict, comment },
+    ...{ verdict, comment, edits },
     ...(forMs === undefined ? {} : { forAWhile: { forMs } }),
     ...(args === undefined ? {} : { args }),
   }

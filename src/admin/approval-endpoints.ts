@@ -40,6 +40,8 @@ const BOUND = z.union([
 const VERDICT = z.strictObject({
   verdict: z.enum(['approve', 'deny']),
   comment: TEXT.optional(),
+  /** As the request that was seen has it; needed where an approver changed the arguments. */
+  edits: z.number().int().min(0).optional(),
   /** JSON text of the arguments to send instead. */
   args: z
     .string()

@@ -6,7 +6,12 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { basename, dirname, join } from 'node:path'
 import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
-import { compileDocuments, makeDocument } from '../gateway/operate/documents.ts'
+import {
+  compileDocuments,
+  digestOfSet,
+  makeDocument,
+  type PolicyDocument,
+} from '../gateway/operate/documents.ts'
 import type { Policies } from '../gateway/operate/policies.ts'
 import type { ConsoleStore } from './console-store.ts'
 import type { PolicySaved } from './contract-console.ts'
@@ -56,6 +61,9 @@ export async function savePolicy(
   }
   if (isVersioned(file))
     return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
+  // Before anything is written: what another wrote elsewhere is not what this person has read.
+  reload()
+  waitingDigest(policies, current)
   if (!store.hasVersion(name, base))
     store.addVersion({
       atMs: nowMs(),
@@ -67,11 +75,23 @@ export async function savePolicy(
     })
   writeWhole(file, text)
   reload()
-  const { digest } = policies.preview()
+  const digest = waitingDigest(policies, saved)
   // What only tightens is in force already.
-  if (typeof digest === 'string') await policies.apply(digest, by)
+  if (digest !== undefined) await policies.apply(digest, by)
   store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
   return { digest: saved.digest, inForce: true }
+}
+
+/** Of what waits, undefined where nothing does. Throws where that is more than this one document: an
+ * agent could have written another file, and its person would put that in force by saving theirs. */
+function waitingDigest(policies: Policies, only: PolicyDocument): string | undefined {
+  const { digest } = policies.preview()
+  if (typeof digest !== 'string') return undefined
+  if (digest === digestOfSet(new Map(policies.documents).set(only.name, only))) return digest
+  throw new Refused(
+    'another document was changed, may loosen, and waits for a person',
+    'look at it with `sluice policy apply`, or take it back; then save again',
+  )
 }
 
 /** Beside it first: a crash must not leave half a policy. */

@@ -198,7 +198,7 @@ export class Book {
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       args: args === '' ? '' : maskedText(args),
-      ...{ edited: row.edited > 0, before: row.before, callId: row.callId },
+      ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },
       ...{ usedBy: row.usedBy, why: row.why },
     }
   }

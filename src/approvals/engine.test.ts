@@ -280,7 +280,7 @@ describe('changed arguments', () => {
     )
     const edited = await b.engine.decide(id, { ...yes, args: '{"n":4}' }, bob, 'console')
     expect(edited).toMatchObject({ state: 'pending', edited: true, args: '{"n":4}' })
-    expect((await b.engine.decide(id, yes, ada, 'console')).state).toBe('approved')
+    expect((await b.engine.decide(id, { ...yes, edits: 1 }, ada, 'console')).state).toBe('approved')
     const call = held('{"n":3}', asking({ editArgs: true, quorum: 2 }))
     expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', args: '{"n":4}' })
   })

@@ -45,6 +45,12 @@ export function weighVerdict(
   if (asks.length === 0)
     throw new Refused(`\`${by}\` may not approve this: ${why.join('; ')}`, 'ask whom it names')
   if (args !== undefined) checkEdit(row, args, readArgs)
+  // Of two who must agree, one must not be able to change what the other has read.
+  else if ((verdict.edits ?? 0) !== row.edited)
+    throw new Refused(
+      'the arguments were changed by another approver in the meantime',
+      'look at the request once more',
+    )
   const edit = args === undefined ? row.edited : row.edited + 1
   const has = row.votes.some(
     (vote) => vote.by === by && vote.verdict === 'approve' && vote.edit === edit,

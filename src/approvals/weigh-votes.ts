@@ -61,6 +61,7 @@ export function clientObjection(
 ): string | undefined {
   if (!ask.channels.includes('client')) return 'the client may not decide it'
   if (ask.approvers.length > 0 || ask.quorum > 1) return 'it asks for people'
+  if (ask.separateDuties) return 'it is the caller’s own word, and duties are separate'
   if (category === 'Destructive' || category === 'Financial')
     return `the client may not decide over a ${category} call`
   return undefined

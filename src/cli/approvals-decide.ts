@@ -69,7 +69,7 @@ async function decide(verdict: 'approve' | 'deny', given: string, options: Optio
   for (const line of pageOf(request, output, Date.now())) output.line(line)
   const { comment, args } = options
   const asked: JsonObject & { do: string } = {
-    ...{ do: 'approval-decide', id: request.id, verdict },
+    ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
     ...(comment === undefined ? {} : { comment }),
     ...(args === undefined ? {} : { args }),
     ...forAWhile(options),

@@ -115,8 +115,9 @@ class Inbox {
   }
 
   async #decide(verdict: 'approve' | 'deny'): Promise<void> {
-    const id = this.#chosen
-    if (id === '') return
+    const request = this.#requests.find(({ id }) => id === this.#chosen)
+    if (request === undefined) return
+    const { id, edits } = request
     const { stdin } = process
     this.#isOpen = true
     this.#draw()
@@ -124,9 +125,13 @@ class Inbox {
     stdin.pause()
     stdin.setRawMode(false)
     try {
-      process.stdout.write(`\n${verdict} ${printable(id)}\n`)
+      // All of it, off the screen that has only so many rows: a long argument must not hide another.
+      const page = pageOf(request, this.#output, Date.now())
+      process.stdout.write(`\x1b[?1049l${page.join('\n')}\n${verdict} ${printable(id)}\n`)
       const proof = await provePerson(this.#data, this.#options)
-      const said = await askApprovals(this.#data, { do: 'approval-decide', id, verdict, proof })
+      const said = await askApprovals(this.#data, {
+        ...{ do: 'approval-decide', id, verdict, edits, proof },
+      })
       const { state } = said.request as unknown as ApprovalRequest
       this.#said = `${id}: ${state}`
     } catch (error) {
@@ -134,6 +139,7 @@ class Inbox {
       this.#said = `${error.message}: ${error.help}`
     } finally {
       this.#isAsking = false
+      process.stdout.write('\x1b[?1049h')
       stdin.setRawMode(true)
       stdin.resume()
     }

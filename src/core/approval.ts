@@ -53,6 +53,8 @@ export interface ApprovalRequest {
   readonly args: string
   /** An approver changed the arguments: the call goes with these. */
   readonly edited: boolean
+  /** How often that happened: an approval says which of them was seen. */
+  readonly edits: number
   /** What the session did before, the newest last. */
   readonly before: readonly Before[]
   /** The call that asked first. */
@@ -86,6 +88,9 @@ export interface ForAWhile {
 export interface Verdict {
   readonly verdict: 'approve' | 'deny'
   readonly comment?: string
+  /** `edits` of the request that was seen, none where it is left out: a yes to arguments that another
+   * approver has changed since is no yes to those. */
+  readonly edits?: number
   /** JSON text of the arguments to send in place of those that were asked for. */
   readonly args?: string
   readonly forAWhile?: ForAWhile

@@ -40,6 +40,8 @@ export function parseApproval(map: LocatedMap, problems: Problems): Approval {
   }
   if (approval.approvers.length > 0 || entry(fields, 'quorum') !== undefined)
     checkClientChannel(map, 'where `approvers` or a `quorum` are asked for', approval, problems)
+  else if (approval.separateDuties)
+    checkClientChannel(map, 'where `separate_duties` is asked for', approval, problems)
   return approval
 }
 

@@ -84,15 +84,18 @@ function findRequest(approvals: Approvals, given: JsonValue | undefined): Approv
   throw new Refused(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
 }
 
-function readVerdict({ verdict, comment, args, forAWhile }: JsonObject): Verdict {
+function readVerdict({ verdict, comment, edits, args, forAWhile }: JsonObject): Verdict {
   if (verdict !== 'approve' && verdict !== 'deny')
     throw new Refused('`verdict` is neither `approve` nor `deny`', 'say one of them')
   if (comment !== undefined && typeof comment !== 'string')
     throw new Refused('`comment` is no text', 'leave it out, or write one')
   if (args !== undefined && typeof args !== 'string')
     throw new Refused('`args` is no JSON text', 'leave it out, or write an object')
+  if (edits !== undefined && typeof edits !== 'number')
+    throw new Refused('`edits` is no number', 'say that of the request that was seen')
   return {
     verdict,
+    ...(edits === undefined ? {} : { edits }),
     ...(comment === undefined ? {} : { comment }),
     ...(args === undefined ? {} : { args }),
     ...(forAWhile === undefined ? {} : { forAWhile: readWhile(forAWhile) }),

@@ -179,7 +179,7 @@ function Verdict({
         ...(isYes && forMs !== '' ? { forMs: Number(forMs) } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
-      put(await decideRequest(request.id, asked))
+      put(await decideRequest(request, asked))
       say(
         verdict === 'approve'
           ? `approved ${request.server}/${request.name}`
