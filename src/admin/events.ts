@@ -27,6 +27,11 @@ export class Events {
     response.flushHeaders()
     const write = (text: string): boolean => {
       if (response.writableEnded || response.destroyed) return false
+      // Signed out or removed: not one word more.
+      if (!holds()) {
+        response.end()
+        return false
+      }
       if (response.writableLength > STREAM_BEHIND_BYTES_MAX) {
         response.destroy()
         return false
@@ -41,10 +46,7 @@ export class Events {
         ),
     }
     const end = this.#begin(feed)
-    const pulse = setInterval(() => {
-      if (holds()) write(': \n\n')
-      else response.end()
-    }, STREAM_PULSE_MS).unref()
+    const pulse = setInterval(() => write(': \n\n'), STREAM_PULSE_MS).unref()
     response.once('close', () => {
       clearInterval(pulse)
       end()

@@ -14,7 +14,7 @@ import { People } from '../identity/people.ts'
 import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.ts'
 import { Challenges } from './challenges.ts'
 import { endpoint } from './endpoint.ts'
-import { Events } from './events.ts'
+import { Events, type Feed } from './events.ts'
 import { openApiOf } from './openapi.ts'
 import { Router } from './router.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
@@ -30,6 +30,7 @@ const links = new Links(InstallationKey.at(folder))
 const challenges = new Challenges(passkeys, clock)
 const signIns = new SignIns(people, clock)
 const done: unknown[] = []
+const feeds: Feed[] = []
 const recorded: string[] = []
 let origin = ''
 let server: Server
@@ -69,6 +70,7 @@ beforeAll(async () => {
       handle: ({ lastEventId }) =>
         new Events((feed) => {
           feed.send('thing', { after: lastEventId ?? null }, '7')
+          feeds.push(feed)
           return () => done.push('unwatched')
         }),
     }),
@@ -265,6 +267,20 @@ test('a stream begins where the last one ended, and ends with its page', async (
   const { value } = (await response.body?.getReader().read()) ?? {}
   expect(Buffer.from(value ?? []).toString()).toBe('id: 7\nevent: thing\ndata: {"after":"6"}\n\n')
   going.abort()
+  await expect.poll(() => done).toEqual(['unwatched'])
+})
+
+test('finding: a stream tells nothing more to whoever has signed out', async () => {
+  const page = await pageOf('ann')
+  const response = await fetch(`${origin}/api/things/watch`, {
+    headers: { authorization: `Bearer ${page.token}` },
+  })
+  const feed = feeds.at(-1) as Feed
+  expect(feed.send('thing', { seen: true })).toBe(true)
+  await page.ask('DELETE', '/api/sign-in')
+  expect(feed.send('thing', { secret: true })).toBe(false)
+  const text = await response.text()
+  expect([text.includes('seen'), text.includes('secret')]).toEqual([true, false])
   await expect.poll(() => done).toEqual(['unwatched'])
 })
 

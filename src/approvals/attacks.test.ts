@@ -12,15 +12,21 @@ const ASK: ApprovalAsk = {
   ...{ editArgs: false, says: 'rule' },
 }
 
-async function proposed(ask: Partial<ApprovalAsk>): Promise<{ bench: EngineBench; id: string }> {
-  const bench = new EngineBench()
-  onTestFinished(() => bench.engine.close())
-  const call: HeldCall = {
+function callOf(ask: Partial<ApprovalAsk>, args: string): HeldCall {
+  return {
     ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
     ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
-    ...{ pin: 'pin', rest: '{"name":"pay"}', args: '{"amount":1}', asks: [{ ...ASK, ...ask }] },
+    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [{ ...ASK, ...ask }] },
   }
-  const hold = await bench.engine.ask(call)
+}
+
+async function proposed(
+  ask: Partial<ApprovalAsk>,
+  args = '{"amount":1}',
+): Promise<{ bench: EngineBench; id: string }> {
+  const bench = new EngineBench()
+  onTestFinished(() => bench.engine.close())
+  const hold = await bench.engine.ask(callOf(ask, args))
   return { bench, id: (hold as { id: string }).id }
 }
 
@@ -53,6 +59,17 @@ test('finding: a yes to the old arguments does not count for what another wrote 
   expect(engine.find(id)).toMatchObject({ state: 'pending', edits: 1, args: '{"amount":1000}' })
   await engine.decide(id, { verdict: 'approve', edits: 1 }, bob, 'terminal')
   expect(engine.find(id)).toMatchObject({ state: 'approved' })
+})
+
+test('finding: an approval for a while of no arguments does not hold for a list of them', async () => {
+  const { bench, id } = await proposed({}, '{}')
+  const forAWhile = { forMs: 60_000 }
+  await bench.engine.decide(id, { verdict: 'approve', forAWhile }, ada, 'terminal')
+  bench.engine.use(id, 'c1')
+  const is = async (args: string) => (await bench.engine.ask(callOf({}, args))).is
+  expect([await is('{}'), await is(''), await is('["rm"]'), await is('"rm"')]).toEqual([
+    ...['standing', 'standing', 'pending', 'pending'],
+  ])
 })
 
 test.each(['-eyJ', '-----BEGIN PRIVATE KEY-----', '://a:', '-sk-'])(

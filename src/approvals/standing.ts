@@ -148,6 +148,8 @@ const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] 
 
 function covers({ rest, exact, bounds }: Terms, call: StandingCall): boolean {
   if (rest !== call.rest) return false
+  // What is no object has no members either, and is not therefore a call without arguments.
+  if (call.args !== '' && !/^\s*\{/.test(call.args)) return false
   const members = canonicalMembers(call.args === '' ? '{}' : call.args)
   for (const name of Object.keys(exact)) if (!members.has(name)) return false
   for (const [name, text] of members) {

@@ -71,6 +71,7 @@ type Kept = readonly [round: number, keys: readonly string[], state: string | nu
 type KeptLeg = readonly [number: number, approval: string, shown: Leg['shown']]
 
 const OF_ROUNDS = ['inputResponses', 'requestState'] as const
+const BROUGHT: ReadonlySet<string> = new Set([...OF_ROUNDS, '_meta'])
 /** A task's questions are answered by a method of their own. */
 const ANSWERS_TASKS = 'tasks/update'
 
@@ -206,6 +207,8 @@ function first(request: Request): Opened {
   return { request, continues: false, rounds: 0 }
 }
 
+/** Every member but what a retry brings: a person may have approved it with all the others. */
 function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds' | 'admission'>): string {
-  return digestOf(JSON.stringify([method, name, params?.text.get('arguments') ?? null]))
+  const kept = [...(params?.text ?? [])].filter(([key]) => !BROUGHT.has(key))
+  return digestOf(JSON.stringify([method, name, kept.sort(([a], [b]) => (a < b ? -1 : 1))]))
 }

@@ -13,9 +13,10 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { isObject } from '../core/json.ts'
+import { holds } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { PASSKEYS_EACH_MAX } from './limits.ts'
-import type { People } from './people.ts'
+import { canProve, type People } from './people.ts'
 
 /** Whose keys they are: the name of the page's host, and the page's origin. */
 export interface RelyingParty {
@@ -107,7 +108,17 @@ export class Passkeys {
     return this.listOf(person).find((key) => key.id === id) as Passkey
   }
 
+  /** Throws Refused where nobody would be left who may add anybody: then whoever comes first would be
+   * asked for the first PIN again. */
   remove(person: string, id: string): boolean {
+    const admins = this.#people.list().filter((one) => holds(one, 'admin') && canProve(one))
+    const [only] = admins
+    const isLast = admins.length === 1 && only?.name === person && only.pinSetMs === null
+    if (isLast && only.passkeys === 1 && this.listOf(person)[0]?.id === id)
+      throw new Refused(
+        `it is the last passkey of \`${person}\`, the last one who may add approvers`,
+        'add another passkey, or set a PIN, first',
+      )
     const { changes } = this.#people.database
       .prepare('DELETE FROM passkeys WHERE person = ? AND id = ?')
       .run(person, id)

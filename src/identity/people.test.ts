@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from './limits.ts'
 import { makeOwnToken, ownTokenKind, withoutOwnTokens } from './own-tokens.ts'
+import { Passkeys } from './passkeys.ts'
 import { type Decider, People } from './people.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { pauseAfter } from './pin-pause.ts'
@@ -157,4 +158,20 @@ test('own tokens are found in any text, and what is none stays as it is', () => 
       expect(withoutOwnTokens(`sluice_${text.slice(0, 20)}`)).toBe(`sluice_${text.slice(0, 20)}`)
     }),
   )
+})
+
+test('finding: the last admin does not give the first PIN away with the last passkey', async () => {
+  const people = People.open(join(folder, 'last'), COST)
+  await people.add(called('ann'), {}, 1)
+  const add = people.database.prepare(
+    "INSERT INTO passkeys VALUES (?, 'ann', ?, 0, ?, ?, '[]', 1, NULL)",
+  )
+  for (const id of ['k1', 'k2']) add.run(id, new Uint8Array(1), 'localhost', 'key')
+  const passkeys = new Passkeys(people)
+  expect([passkeys.remove('ann', 'k1'), passkeys.remove('ann', 'none')]).toEqual([true, false])
+  expect(() => passkeys.remove('ann', 'k2')).toThrow('last')
+  await expect(people.setFirst(called('eve'), PIN, 2)).rejects.toThrow('somebody already')
+  await people.add(called('bob'), { pin: PIN }, 3)
+  expect(passkeys.remove('ann', 'k2')).toBe(true)
+  people.close()
 })
