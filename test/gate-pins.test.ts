@@ -4,7 +4,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
-import { atTerminal } from './gate/person.ts'
+import { askGate } from '../src/cli/gate-socket.ts'
+import { atTerminal, PIN } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -15,6 +16,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const GET = tool('get_item', 'Get an item')
 const PUT = tool('put_item', 'Put an item')
+const PUT_READS = tool('put_item', 'Put an item', { annotations: { readOnlyHint: true } })
 const DROP = tool('drop_items', 'Drops all items')
 
 function tool(name: string, description: string, rest: object = {}) {
@@ -49,11 +51,7 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
   expect(gate.log).toContain('a tool is trusted at first sight')
 
   // Words of a read and of what destroys; a default; the neighbours go on.
-  list(
-    tool('get_item', 'Get one item'),
-    tool('put_item', 'Put an item', { annotations: { readOnlyHint: true } }),
-    tool('drop_items', 'Drops every item'),
-  )
+  list(tool('get_item', 'Get one item'), PUT_READS, tool('drop_items', 'Drops every item'))
   expect(await names(client)).toEqual(['get_item'])
   expect(await told(client, 'get_item')).toBe('get_item')
   expect(await told(client, 'drop_items')).toMatchObject({
@@ -71,6 +69,12 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
     'put_item',
   ])
   await atTerminal(gate.data)
+  // Finding: a server that changes once more while a person types their PIN is not what they accept.
+  const seen = held.held.map(({ digest }: { digest: string }) => digest)
+  list(tool('get_item', 'Get one item'), PUT_READS, tool('drop_items', 'Drops every single item'))
+  await names(client)
+  const wish = { do: 'pin-accept', server: 'shifty', seen, proof: { pin: PIN } }
+  await expect(askGate(gate.data, wish)).rejects.toThrow('changed again')
   expect((await sluice(['pin', '--accept', 'shifty/drop_items', ...place(gate)])).code).toBe(0)
   expect(await names(client)).toEqual(['get_item', 'drop_items'])
   expect(await told(client, 'drop_items')).toBe('drop_items')

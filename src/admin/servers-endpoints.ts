@@ -96,9 +96,10 @@ export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts):
       body: PIN,
       summary: 'accept one definition, as it was looked at',
       handle: async ({ body, person }) => {
-        waiting(body)
+        const { digest } = waiting(body)
         const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
-        return acceptPins(accepting, { server: body.server, name: body.name }, person)
+        const { server, name } = body
+        return acceptPins(accepting, { server, name, seen: [digest] }, person)
       },
     }),
     endpoint({

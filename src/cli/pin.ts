@@ -67,6 +67,7 @@ interface Told {
   readonly category: string
   readonly because: string
   readonly changes: readonly string[]
+  readonly digest: string
 }
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
@@ -85,8 +86,15 @@ async function accept(target: string, options: Options, output: Output): Promise
   const cut = target.indexOf('/')
   const named =
     cut < 0 ? { server: target } : { server: target.slice(0, cut), name: target.slice(cut + 1) }
+  // Shown before the PIN, and accepted only as it was shown. Where no gate runs nothing changes.
+  const { held } = await askOwner(data, { do: 'pin-held' }, async () => ({}))
+  const shown = ((held ?? []) as unknown as readonly Told[]).filter(
+    ({ server, name }) => server === named.server && (named.name ?? name) === name,
+  )
+  for (const one of shown) tell(one, output)
+  const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
   const proof = await provePerson(data, options)
-  const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, proof }
+  const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, ...seen, proof }
   const said = await askOwner(data, request, () =>
     withPeople(data, async ({ ledger, prove }) => {
       const by = await prove(request, MAY.pins, 'pin --accept')
@@ -100,7 +108,7 @@ async function accept(target: string, options: Options, output: Output): Promise
   )
   const accepted = said.accepted as unknown as readonly Told[]
   output.value(said)
-  for (const one of accepted) tell(one, output)
+  if (shown.length === 0) for (const one of accepted) tell(one, output)
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
 

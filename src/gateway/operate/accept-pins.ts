@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { pinOf } from '../../catalogue/pin.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -28,6 +28,7 @@ export async function acceptPins(
 ): Promise<JsonObject> {
   const { server, name } = readTarget(request)
   const mine = parts.pins.waiting(server, name)
+  checkSeen(mine, request.seen)
   const detail = { server, tools: mine.map(told), by: byWhom(by) }
   await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
   parts.pins.accept(mine)
@@ -70,9 +71,17 @@ export async function acceptOffline(
   }
 }
 
-function told({ tool, because, changes }: HeldTool): JsonObject {
+/** `seen`: the digests that the person was shown. A server may change once more while they think. */
+function checkSeen(mine: readonly HeldTool[], seen: JsonValue | undefined): void {
+  if (seen === undefined) return
+  const shown = new Set(Array.isArray(seen) ? seen : [])
+  if (mine.every(({ digest }) => shown.has(digest))) return
+  throw new Refused('a definition has changed again in the meantime', 'look at it once more')
+}
+
+function told({ tool, digest, because, changes }: HeldTool): JsonObject {
   const { server, name } = tool.definition
-  return { server, name, category: tool.category, because, changes }
+  return { server, name, category: tool.category, because, changes, digest }
 }
 
 function readTarget({ server, name }: JsonObject): { server: string; name: string | undefined } {
