@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FAULTS } from './reference/faults.ts'
 import { ROOT } from './rooms.ts'
 
-const DECISIONS = Number(process.env.SLUICE_REFERENCE_DECISIONS ?? 60_000)
+const DECISIONS = Number(process.env.SLUICE_REFERENCE_DECISIONS ?? 30_000)
 const TIMEOUT_MS = 600_000
 
 /** In a process of its own: coverage would only slow it. */
