@@ -22,7 +22,8 @@ export default defineConfig({
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests'),
     },
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than cores: many tests wait for a process.
+    maxWorkers: 3,
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
