@@ -20,6 +20,8 @@ const METHOD = /^(?:http_?method|method)$/i
 const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
 const QUERY = /^(?:query|q)$/i
 const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
+/** Every name above: most arguments decide nothing, and their choices need no reading. */
+const DECIDES = [ACTION, METHOD, SQL, QUERY, PROGRAM]
 
 export function dependsOn(definition: ToolDefinition): Depends[] {
   const { inputSchema } = definition
@@ -27,7 +29,7 @@ export function dependsOn(definition: ToolDefinition): Depends[] {
   if (!isObject(properties)) return []
   const depends: Depends[] = []
   for (const [argument, property] of Object.entries(properties)) {
-    if (!isObject(property)) continue
+    if (!isObject(property) || !DECIDES.some((name) => name.test(argument))) continue
     const choices = choicesOf(property, '').map(({ value }) => value)
     const methods = choices.filter((value) => HTTP_METHODS[value] !== undefined)
     if (METHOD.test(argument) && methods.length > 1)

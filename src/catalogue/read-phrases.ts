@@ -57,16 +57,19 @@ const HINTS =
   /undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select quer|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears/i
 
 function tellPhrases(looked: string, at: string, tell: Tell): void {
-  for (const [feature, pattern] of PHRASES)
-    for (const found of looked.matchAll(pattern))
+  for (const [feature, pattern] of PHRASES) {
+    pattern.lastIndex = 0
+    for (let found = pattern.exec(looked); found !== null; found = pattern.exec(looked))
       tell(feature, { at, start: found.index, end: found.index + found[0].length })
+  }
 }
 
 /** The worst of the acts that a text lists; one alone is no list. */
 export function readOffered(text: string, at: string, tell: Tell, feature = 'acts'): void {
   let worst: { said: Category; start: number; end: number } | undefined
   let count = 0
-  for (const offer of text.matchAll(OFFER)) {
+  OFFER.lastIndex = 0
+  for (let offer = OFFER.exec(text); offer !== null; offer = OFFER.exec(text)) {
     ACT.lastIndex = offer.index + offer[0].length
     for (let seen = 0; seen < OFFERED_MAX; seen++) {
       const from = ACT.lastIndex

@@ -101,15 +101,19 @@ function readAct(words: readonly Word[], text: string, at: string, tell: Tell): 
  * to send a question and get the answer. The family that it belongs to instead. */
 function asks(words: readonly Word[], head: Word): string | undefined {
   const from = words.indexOf(head)
-  const near = words.slice(from + 1, from + 5).map(({ text }) => text)
   if (worksOut(words, from)) return 'render'
-  if (/^converts?$/.test(head.text) && near.includes('between')) return 'judge'
-  if (/^tests?$/.test(head.text) && near.some((word) => /^connect(?:ion|ivity)$/.test(word)))
-    return 'judge'
+  const act = ASKING.exec(head.text)?.[1]
+  if (act === undefined) return undefined
+  const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (act === 'convert') return near.includes('between') ? 'judge' : undefined
+  if (act === 'test')
+    return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
   const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
   const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
-  return /^sends?$/.test(head.text) && isQuestion && answered ? 'look' : undefined
+  return isQuestion && answered ? 'look' : undefined
 }
+
+const ASKING = /^(convert|test|send)s?$/
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
 function tellWorst(acts: readonly Word[], text: string, at: string, tell: Tell): void {

@@ -14,11 +14,14 @@ const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|\p{Lo}+/gu
 /** `create_pull-request`, `createPullRequest` and `CREATE PULL REQUEST` alike. */
 export function splitName(name: string): Word[] {
   const words: Word[] = []
-  for (const found of name.matchAll(PART)) {
+  PART.lastIndex = 0
+  // Not `matchAll`, which makes a pattern anew for every name: there are dozens in a definition.
+  for (;;) {
+    const found = PART.exec(name)
+    if (found === null) return words
     const start = found.index
     words.push({ text: found[0].toLowerCase(), start, end: start + found[0].length })
   }
-  return words
 }
 
 const TEXT_WORD = /[A-Za-z][A-Za-z'’]*/g
