@@ -61,6 +61,8 @@ const TURNS = [
   },
   {
     text: 'The report is short.',
+    // Long enough for a page to show the todos as they were before.
+    delayMs: 4_000,
     toolCalls: [
       {
         name: 'write_file',
