@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { findChromium, HOW, launch } from '../test/console/browser.ts'
 import { asTool, PIN, type Stage, setStage, signedIn } from '../test/console/stage.ts'
-import { PlainClient } from '../test/gate/plain-client.ts'
+import { listAll, PlainClient } from '../test/gate/plain-client.ts'
 import { endGates } from '../test/gate/start-gate.ts'
 import { ROOT } from './run-step.ts'
 
@@ -120,12 +120,4 @@ async function keepCalling({ gate }: Stage, signal: AbortSignal): Promise<void> 
     const wave = 60 + 50 * Math.sin(at / 25)
     await new Promise((resolve) => setTimeout(resolve, wave))
   }
-}
-
-async function listAll(client: PlainClient): Promise<void> {
-  let cursor: string | undefined
-  do {
-    const { answer } = await client.ask('tools/list', cursor === undefined ? {} : { cursor })
-    cursor = answer.result.nextCursor
-  } while (cursor !== undefined)
 }

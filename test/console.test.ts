@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findChromium, HOW, launch } from './console/browser.ts'
 import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './console/stage.ts'
-import { PlainClient } from './gate/plain-client.ts'
+import { listAll, PlainClient } from './gate/plain-client.ts'
 import { endGates, until } from './gate/start-gate.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
@@ -366,12 +366,4 @@ function raw(url: string, headers: Record<string, string>): Promise<{ status: nu
       resolve({ status: response.statusCode ?? 0 })
     }).on('error', reject)
   })
-}
-
-async function listAll(client: PlainClient): Promise<void> {
-  let cursor: string | undefined
-  do {
-    const { answer } = await client.ask('tools/list', cursor === undefined ? {} : { cursor })
-    cursor = answer.result.nextCursor
-  } while (cursor !== undefined)
 }

@@ -10,7 +10,7 @@ export type { Role } from '../core/person.ts'
 export type * from './contract-console.ts'
 
 import type { ApprovalRequest, Barred, Standing } from '../core/approval.ts'
-import type { Proof, Role } from '../core/person.ts'
+import type { Person, Role } from '../core/person.ts'
 
 /** Every answer that is not 2xx. */
 export interface ApiFailure {
@@ -48,15 +48,8 @@ export interface SignedIn {
   readonly me: Me
 }
 
-/** `GET /api/me`. */
-export interface Me {
-  readonly name: string
-  readonly kind: 'person' | 'system'
-  readonly roles: readonly Role[]
-  readonly groups: readonly string[]
-  readonly owns: readonly string[]
-  /** How this session was begun. */
-  readonly proof: Proof
+/** `GET /api/me`; `proof` is how this session was begun. */
+export interface Me extends Person {
   readonly passkeys: readonly PasskeyTold[]
   readonly hasPin: boolean
   /** Whether it can decide now: it has a passkey for this address, or is a system. */

@@ -1,20 +1,12 @@
 // A call that a rule wants a person to approve, and what identifies it: the same caller, tool and
 // members of `params` but `_meta`, in a form that keeps the digits of numbers. Made by the gateway.
 
+import type { CallHeld } from '../core/approval.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
 import { digestOf } from '../ledger/record.ts'
 import { canonicalText } from './json-text.ts'
 
-export interface HeldCall {
-  readonly callId: string
-  readonly principal: { readonly id: string; readonly kind: string }
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
-  readonly category: string | null
-  readonly risk: string | null
+export interface HeldCall extends CallHeld {
   /** Digest of the tool's definition; empty for what is no tool. */
   readonly pin: string
   /** Text of every member of `params` but `_meta` and `arguments`, as one object. */

@@ -2,7 +2,7 @@
 // rules of who may change what are the engine's. Used by engine.ts alone.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ApprovalFilter, ApprovalState, Before, Vote } from '../core/approval.ts'
+import type { ApprovalFilter, ApprovalState, Before, CallHeld, Vote } from '../core/approval.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
 
@@ -13,7 +13,7 @@ export interface KeptVote extends Vote {
   readonly edit: number
 }
 
-export interface Row {
+export interface Row extends CallHeld {
   readonly seq: number
   readonly id: string
   readonly key: string
@@ -22,18 +22,9 @@ export interface Row {
   readonly state: ApprovalState
   readonly atMs: number
   readonly expiresAtMs: number
-  readonly principal: { readonly id: string; readonly kind: string }
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
-  readonly category: string | null
-  readonly risk: string | null
   readonly asks: readonly ApprovalAsk[]
   readonly votes: readonly KeptVote[]
   readonly before: readonly Before[]
-  readonly callId: string
   readonly args: Uint8Array | null
   readonly edited: number
   readonly told: boolean

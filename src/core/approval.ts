@@ -33,11 +33,10 @@ export interface AskStanding extends ApprovalAsk {
   readonly approvedBy: readonly string[]
 }
 
-export interface ApprovalRequest {
-  readonly id: string
-  readonly state: ApprovalState
-  readonly atMs: number
-  readonly expiresAtMs: number
+/** Which call it is about, and whose: the same from being held to being shown. */
+export interface CallHeld {
+  /** The call that asked first. */
+  readonly callId: string
   readonly principal: { readonly id: string; readonly kind: string }
   readonly agent: string | null
   readonly session: string
@@ -46,6 +45,13 @@ export interface ApprovalRequest {
   readonly name: string
   readonly category: string | null
   readonly risk: string | null
+}
+
+export interface ApprovalRequest extends CallHeld {
+  readonly id: string
+  readonly state: ApprovalState
+  readonly atMs: number
+  readonly expiresAtMs: number
   /** Each must be satisfied by its own approvers and quorum. */
   readonly asks: readonly AskStanding[]
   readonly votes: readonly Vote[]
@@ -57,8 +63,6 @@ export interface ApprovalRequest {
   readonly edits: number
   /** What the session did before, the newest last. */
   readonly before: readonly Before[]
-  /** The call that asked first. */
-  readonly callId: string
   /** The call that used the approval. */
   readonly usedBy: string | null
   /** Why it is void, denied or unknown, in words; empty elsewhere. */

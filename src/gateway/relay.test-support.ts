@@ -185,3 +185,20 @@ export const ELICIT = {
   method: 'elicitation/create',
   params: { message: 'who?', requestedSchema: { type: 'object', properties: {} } },
 }
+
+/** Plays of one file of tests, and what ends those that a test has made. */
+export function playing(): {
+  readonly play: (options?: PlayOptions) => Play
+  readonly endPlays: () => Promise<void>
+} {
+  const made: Play[] = []
+  const play = (options: PlayOptions = {}): Play => {
+    const one = new Play(options)
+    made.push(one)
+    return one
+  }
+  const endPlays = async (): Promise<void> => {
+    for (const one of made.splice(0)) await one.end()
+  }
+  return { play, endPlays }
+}

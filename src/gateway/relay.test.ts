@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Continuations } from './continuations.ts'
 import { INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from './limits.ts'
-import { ELICIT, Play } from './relay.test-support.ts'
+import { ELICIT, type Play, playing } from './relay.test-support.ts'
 import { settled } from './upstream/scripted-link.test-support.ts'
 
 const NO_QUESTIONS = 'default: allow\nmethods: { elicitation/create: deny }'
@@ -13,16 +13,8 @@ const ONCE =
 const WANTS = { resultType: 'input_required', inputRequests: { name: ELICIT } }
 const ANSWERS = { name: { action: 'accept', content: {} } }
 
-const plays: Play[] = []
-afterEach(async () => {
-  for (const play of plays.splice(0)) await play.end()
-})
-
-function play(options: ConstructorParameters<typeof Play>[0] = {}): Play {
-  const made = new Play(options)
-  plays.push(made)
-  return made
-}
+const { play, endPlays } = playing()
+afterEach(endPlays)
 
 async function called(options: ConstructorParameters<typeof Play>[0] = {}) {
   const made = play(options)

@@ -4,19 +4,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { META } from '../wire/eras.ts'
 import { LISTEN_RESOURCES_MAX } from './limits.ts'
-import { Play } from './relay.test-support.ts'
+import { type Play, playing } from './relay.test-support.ts'
 import { settled } from './upstream/scripted-link.test-support.ts'
 
-const plays: Play[] = []
-afterEach(async () => {
-  for (const play of plays.splice(0)) await play.end()
-})
-
-function play(options: ConstructorParameters<typeof Play>[0] = {}): Play {
-  const made = new Play(options)
-  plays.push(made)
-  return made
-}
+const { play, endPlays } = playing()
+afterEach(endPlays)
 
 describe('a subscription', () => {
   const rules = 'default: allow\nresources: { "s/file:///secret*": deny }'

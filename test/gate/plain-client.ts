@@ -127,3 +127,12 @@ export function bytesTo(folder: string): string {
     return ''
   }
 }
+
+/** Every page of a server's tools: the gate has seen them all then. */
+export async function listAll(client: PlainClient): Promise<void> {
+  let cursor: string | undefined
+  do {
+    const { answer } = await client.ask('tools/list', cursor === undefined ? {} : { cursor })
+    cursor = answer.result.nextCursor
+  } while (cursor !== undefined)
+}

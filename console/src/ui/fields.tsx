@@ -1,6 +1,6 @@
 // Fields with their labels: text, several lines, one of a few, and a choice as chips.
 
-import { type JSX, useId } from 'react'
+import { type JSX, type ReactNode, useId } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 
@@ -11,6 +11,29 @@ interface Common {
   readonly placeholder?: string
   /** For screen readers only. */
   readonly quiet?: boolean
+}
+
+function Labelled({
+  id,
+  label,
+  quiet,
+  className = '',
+  children,
+}: {
+  readonly id: string
+  readonly label: string
+  readonly quiet: boolean
+  readonly className?: string
+  readonly children: ReactNode
+}): JSX.Element {
+  return (
+    <div className={`field ${className}`}>
+      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      {children}
+    </div>
+  )
 }
 
 export function TextField({
@@ -24,10 +47,7 @@ export function TextField({
 }: Common & { type?: string; className?: string }): JSX.Element {
   const id = useId()
   return (
-    <div className={`field ${className}`}>
-      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
-        {label}
-      </label>
+    <Labelled {...{ id, label, quiet, className }}>
       <input
         id={id}
         className="input"
@@ -38,7 +58,7 @@ export function TextField({
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
       />
-    </div>
+    </Labelled>
   )
 }
 
@@ -53,10 +73,7 @@ export function TextArea({
 }: Common & { rows?: number; mono?: boolean }): JSX.Element {
   const id = useId()
   return (
-    <div className="field">
-      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
-        {label}
-      </label>
+    <Labelled {...{ id, label, quiet }}>
       <textarea
         id={id}
         className={mono ? 'area mono' : 'area'}
@@ -65,7 +82,7 @@ export function TextArea({
         placeholder={placeholder}
         onChange={(event) => onChange(event.target.value)}
       />
-    </div>
+    </Labelled>
   )
 }
 
@@ -83,10 +100,7 @@ export function Pick({
 }: Omit<Common, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
   const id = useId()
   return (
-    <div className="field">
-      <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>
-        {label}
-      </label>
+    <Labelled {...{ id, label, quiet }}>
       <select
         id={id}
         className="pick"
@@ -99,7 +113,7 @@ export function Pick({
           </option>
         ))}
       </select>
-    </div>
+    </Labelled>
   )
 }
 

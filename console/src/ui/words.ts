@@ -43,3 +43,11 @@ export function bytes(value: number): string {
   if (value < 1_048_576) return `${(value / 1_024).toFixed(1)} KiB`
   return `${(value / 1_048_576).toFixed(1)} MiB`
 }
+
+/** `a, b` as somebody types it. */
+export function namesIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+}

@@ -24,8 +24,16 @@ import { type CallAddress, Explained } from '../live/explained.tsx'
 import './ledger.css'
 
 const PAGE = 200
+const EXPORT_PAGE = 500
 const EXPORT_MAX = 100_000
 const FILTERS = ['principal', 'session', 'server', 'name', 'action'] as const
+/** Those that are typed. */
+const WRITTEN = [
+  { name: 'principal', label: 'Who', placeholder: 'Principal' },
+  { name: 'server', label: 'Server', placeholder: 'Server' },
+  { name: 'name', label: 'Tool', placeholder: 'Tool, exactly' },
+  { name: 'session', label: 'Session', placeholder: 'Session' },
+] as const
 
 export function Ledger(): JSX.Element {
   const { query } = useRoute()
@@ -60,9 +68,7 @@ function Calls(): JSX.Element {
   const [open, setOpen] = useState<CallAddress>()
   const more = useCallback(
     (from: string, before?: number) =>
-      get<LedgerPage>(
-        `/ledger${from}${from === '' ? '?' : '&'}limit=${PAGE}${before === undefined ? '' : `&before=${before}`}`,
-      ).then(
+      getPage(from, PAGE, before).then(
         ({ calls, next }) =>
           setState((had) =>
             before === undefined || had?.key !== from
@@ -91,34 +97,15 @@ function Calls(): JSX.Element {
   return (
     <div className="page-body ledger-body">
       <div className="row ledger-filters">
-        <TextField
-          label="Who"
-          quiet
-          placeholder="Principal"
-          value={filter.principal ?? ''}
-          onChange={(principal) => setQuery({ principal })}
-        />
-        <TextField
-          label="Server"
-          quiet
-          placeholder="Server"
-          value={filter.server ?? ''}
-          onChange={(server) => setQuery({ server })}
-        />
-        <TextField
-          label="Tool"
-          quiet
-          placeholder="Tool, exactly"
-          value={filter.name ?? ''}
-          onChange={(name) => setQuery({ name })}
-        />
-        <TextField
-          label="Session"
-          quiet
-          placeholder="Session"
-          value={filter.session ?? ''}
-          onChange={(session) => setQuery({ session })}
-        />
+        {WRITTEN.map(({ name, label, placeholder }) => (
+          <TextField
+            key={name}
+            quiet
+            {...{ label, placeholder }}
+            value={filter[name] ?? ''}
+            onChange={(value) => setQuery({ [name]: value })}
+          />
+        ))}
         <Pick
           label="Decision"
           value={filter.action ?? ''}
@@ -205,16 +192,21 @@ function Calls(): JSX.Element {
   )
 }
 
+/** The calls that a filter leaves, from before a record on. */
+function getPage(key: string, limit: number, before?: number): Promise<LedgerPage> {
+  const from = before === undefined ? '' : `&before=${before}`
+  return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`)
+}
+
 /** A page after the other, as the gate gives them; a JSON object a line. */
 async function exportAll(key: string): Promise<void> {
   const lines: string[] = []
-  let before: number | null = null
+  let before: number | undefined
   do {
-    const path: string = `/ledger${key}${key === '' ? '?' : '&'}limit=500${before === null ? '' : `&before=${before}`}`
-    const page: LedgerPage = await get<LedgerPage>(path)
+    const page: LedgerPage = await getPage(key, EXPORT_PAGE, before)
     for (const call of page.calls) lines.push(JSON.stringify(call))
-    before = page.next
-  } while (before !== null && lines.length < EXPORT_MAX)
+    before = page.next ?? undefined
+  } while (before !== undefined && lines.length < EXPORT_MAX)
   save(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }), 'calls.jsonl')
 }
 

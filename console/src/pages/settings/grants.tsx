@@ -11,7 +11,7 @@ import { Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Fault, Notice } from '../../ui/page.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
-import { date } from '../../ui/words.ts'
+import { date, namesIn } from '../../ui/words.ts'
 
 interface Told {
   readonly grants: readonly GrantTold[]
@@ -117,10 +117,7 @@ function NewGrant({
   const make = () =>
     proven<{ token: string }>('POST', '/grants', {
       ...{ name, policy },
-      groups: groups
-        .split(',')
-        .map((one) => one.trim())
-        .filter(Boolean),
+      groups: namesIn(groups),
     }).then(({ token }) => onMade(token), complain)
   return (
     <Dialog title="A new grant" onClose={onClose}>

@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { Said } from '../../ui/said.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
-import { date } from '../../ui/words.ts'
+import { date, namesIn } from '../../ui/words.ts'
 import { Token } from './grants.tsx'
 
 const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
@@ -172,10 +172,7 @@ function AddPerson({
   const add = () =>
     proven<{ invitation?: unknown; token?: string }>('POST', '/people', {
       ...{ name, roles: role === 'viewer' ? ['viewer'] : ['viewer', role] },
-      groups: groups
-        .split(',')
-        .map((one) => one.trim())
-        .filter(Boolean),
+      groups: namesIn(groups),
       ...(kind === 'system' ? { token: true } : {}),
     }).then(
       ({ token, invitation }) =>
