@@ -2,7 +2,7 @@
 // served, so that it cannot say anything else than they do.
 
 import { z } from 'zod'
-import { ownVersion } from '../gateway/own-version.ts'
+import { ownVersion } from '../gateway/run/own-version.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const ERROR = {

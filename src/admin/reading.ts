@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { KnownTool } from '../core/tools.ts'
-import { HOUSE, LOCAL_POLICY } from '../gateway/config-grants.ts'
+import { HOUSE, LOCAL_POLICY } from '../gateway/config/grants.ts'
 import {
   compileDocuments,
   makeDocument,

@@ -4,7 +4,7 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
-import { HOUSE } from '../gateway/config-grants.ts'
+import { HOUSE } from '../gateway/config/grants.ts'
 import type { Documents } from '../gateway/operate/documents.ts'
 import { RULE_TEXT_LENGTH_MAX } from './console-limits.ts'
 import type { CallExplained } from './contract-console.ts'

@@ -2,9 +2,9 @@
 // where it is reached, without what is secret; and what became of its calls since the gate started.
 
 import { basename } from 'node:path'
-import type { ServerConfig } from '../gateway/config.ts'
+import type { ServerConfig } from '../gateway/config/config.ts'
 import type { ServerFailure } from '../gateway/gate.ts'
-import type { AdminParts } from '../gateway/run-admin.ts'
+import type { AdminParts } from '../gateway/run/run-admin.ts'
 import type { CallWord, ServerView } from './contract-console.ts'
 import { wordOf } from './word-of.ts'
 

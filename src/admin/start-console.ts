@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Service } from '../agents/service.ts'
-import type { AdminParts } from '../gateway/run-admin.ts'
+import type { AdminParts } from '../gateway/run/run-admin.ts'
 import { agentsEndpoints } from './agents-endpoints.ts'
 import { ConsoleStore } from './console-store.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -2,7 +2,7 @@
 // at once, and most are never looked at. Handed to runGate by `sluice up`.
 
 import type { Service } from '../agents/service.ts'
-import type { AdminParts, Site } from '../gateway/run-admin.ts'
+import type { AdminParts, Site } from '../gateway/run/run-admin.ts'
 
 /** `agents`: undefined where the gate runs none. */
 export function adminSite(parts: AdminParts, agents: () => Service | undefined): Site {

@@ -4,9 +4,9 @@
 import { resolve } from 'node:path'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Service } from '../agents/service.ts'
-import type { GateConfig } from '../gateway/config.ts'
-import { ownVersion } from '../gateway/own-version.ts'
-import type { StartAgents } from '../gateway/run-agents.ts'
+import type { GateConfig } from '../gateway/config/config.ts'
+import { ownVersion } from '../gateway/run/own-version.ts'
+import type { StartAgents } from '../gateway/run/run-agents.ts'
 import type { Log } from '../gateway/upstream/upstream.ts'
 
 /** Loads the room of the agents only where a gate has them. */

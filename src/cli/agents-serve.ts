@@ -3,7 +3,7 @@
 // themselves at the next start.
 
 import type { Command } from 'commander'
-import { ownVersion } from '../gateway/own-version.ts'
+import { ownVersion } from '../gateway/run/own-version.ts'
 import { type AgentsOptions, addAgentsOptions, OWNER, withService } from './agents-source.ts'
 import type { Answer } from './answer.ts'
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { readPlace } from '../gateway/config.ts'
+import { readPlace } from '../gateway/config/config.ts'
 import { CliError } from './errors.ts'
 import { environmentOf } from './keys-beside.ts'
 import { readText } from './read-input.ts'

@@ -2,8 +2,8 @@
 // takes it from the next request on.
 
 import type { Command } from 'commander'
-import type { GateConfig } from '../gateway/config.ts'
-import { nameOne, policyNames } from '../gateway/config-grants.ts'
+import type { GateConfig } from '../gateway/config/config.ts'
+import { nameOne, policyNames } from '../gateway/config/grants.ts'
 import { hashOf, makeToken } from '../identity/grant.ts'
 import type { Grants, GrantWish } from '../identity/grants.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limits.ts'

@@ -3,7 +3,7 @@
 
 import { isMap, parseDocument } from 'yaml'
 import type { NamedServer } from '../clients/name-servers.ts'
-import { readConfig } from '../gateway/config.ts'
+import { readConfig } from '../gateway/config/config.ts'
 import { CliError } from './errors.ts'
 
 /** The servers of a configuration as it has them, by name. */

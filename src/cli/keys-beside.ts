@@ -2,7 +2,7 @@
 // beside the configuration. A file of keys that others may read is refused.
 
 import { readFileSync, statSync } from 'node:fs'
-import { keysPath, readKeys } from '../gateway/config-keys.ts'
+import { keysPath, readKeys } from '../gateway/config/keys.ts'
 import { CliError } from './errors.ts'
 import type { Output } from './output.ts'
 

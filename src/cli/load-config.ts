@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path'
 import type { Problem } from '../document/problem.ts'
-import { type GateConfig, readConfig } from '../gateway/config.ts'
+import { type GateConfig, readConfig } from '../gateway/config/config.ts'
 import {
   type CompiledDocuments,
   compileDocuments,

@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { GateConfig } from '../gateway/config.ts'
+import type { GateConfig } from '../gateway/config/config.ts'
 import { IdentityError } from '../identity/errors.ts'
 import type { LoginOf } from '../identity/login.ts'
 import { Logins } from '../identity/logins.ts'

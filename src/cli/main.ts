@@ -2,7 +2,7 @@
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
 import { Command } from 'commander'
-import { ownVersion } from '../gateway/own-version.ts'
+import { ownVersion } from '../gateway/run/own-version.ts'
 import { addCommands } from './all-commands.ts'
 import type { Answer } from './answer.ts'
 import { tellFailure } from './failure.ts'

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import type { KnownTool } from '../core/tools.ts'
-import { LOCAL_POLICY } from '../gateway/config-grants.ts'
+import { LOCAL_POLICY } from '../gateway/config/grants.ts'
 import { openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
 import { readKeptTools } from '../gateway/operate/kept-tools.ts'
 import { type Replay, replay } from '../gateway/operate/replay.ts'

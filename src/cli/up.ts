@@ -4,7 +4,7 @@
 import { type Command, Option } from 'commander'
 import type { Service } from '../agents/service.ts'
 import { boundYoungSpace } from '../gateway/operate/young-space.ts'
-import type { AdminParts } from '../gateway/run-admin.ts'
+import type { AdminParts } from '../gateway/run/run-admin.ts'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
@@ -62,7 +62,7 @@ async function up(options: Options): Promise<void> {
   const piped = options.piped === true
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
-  const { runGate, DataTaken } = await import('../gateway/run-gate.ts')
+  const { runGate, DataTaken } = await import('../gateway/run/run-gate.ts')
   const { agentsFor } = await import('./agents-builtin.ts')
   let agents: Service | undefined
   const startAgents = agentsFor(config, log, (service) => {
@@ -90,7 +90,7 @@ async function up(options: Options): Promise<void> {
 async function offerFirstPin(data: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY || !hasTerminal()) return
   const { askFirstPin, peopleOffline } = await import('./prove-person.ts')
-  const { DataLock } = await import('../gateway/data-lock.ts')
+  const { DataLock } = await import('../gateway/run/data-lock.ts')
   let lock: ReturnType<typeof DataLock.take>
   try {
     lock = DataLock.take(data)

@@ -18,7 +18,7 @@ import {
   type Pending,
   type TakenApproval,
   type Waited,
-} from './hold-call.ts'
+} from './hold/hold-call.ts'
 import type { Trace } from './link.ts'
 import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
 import type { CallWatch, WatchedCall } from './operate/watch-calls.ts'

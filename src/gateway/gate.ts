@@ -16,20 +16,14 @@ import { writeMembers } from '../wire/write-message.ts'
 import type { Spine } from './admit.ts'
 import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
-import type { GateConfig, ServerConfig } from './config.ts'
-import { Continuations } from './continuations.ts'
-import { Handles } from './handles.ts'
-import { labelsFound } from './inspect-answers.ts'
+import type { GateConfig, ServerConfig } from './config/config.ts'
 import { KnownTools } from './known-tools.ts'
-import { labelsOf } from './labels-of.ts'
-
 import {
   CALL_IDLE_MS_MAX,
   CALL_LOOK_EVERY_MS,
   PROCESS_SESSIONS_MAX,
   TOOLS_FRESH_MS,
 } from './limits.ts'
-
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
@@ -37,11 +31,15 @@ import type { Pins } from './operate/pins.ts'
 import { refuseFrozen } from './operate/refuse-frozen.ts'
 import type { CallWatch } from './operate/watch-calls.ts'
 import type { PolicySet } from './policy-set.ts'
-import { type Place, ProcessRoom } from './process-room.ts'
 import { LedgerRecord } from './record-calls.ts'
-import { Relay } from './relay.ts'
-import { SeenLists } from './seen-lists.ts'
-import { stripOwn } from './strip-own.ts'
+import { Continuations } from './relay/continuations.ts'
+import { Handles } from './relay/handles.ts'
+import { labelsFound } from './relay/inspect-answers.ts'
+import { labelsOf } from './relay/labels-of.ts'
+import { Relay } from './relay/relay.ts'
+import { SeenLists } from './relay/seen-lists.ts'
+import { stripOwn } from './relay/strip-own.ts'
+import { type Place, ProcessRoom } from './run/process-room.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
 import type { Log, UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
 

@@ -2,7 +2,7 @@
 // nothing has is deny-all: a slip in a grant opens nothing.
 
 import type { CompiledPolicy } from '../policy/policy.ts'
-import { LOCAL_POLICY } from './config-grants.ts'
+import { LOCAL_POLICY } from './config/grants.ts'
 
 export interface BoundPolicy {
   readonly policy: CompiledPolicy

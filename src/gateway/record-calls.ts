@@ -4,7 +4,7 @@
 import type { Ledger } from '../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../ledger/record.ts'
 import type { CallRecord, Judged } from './admit.ts'
-import type { Outcome } from './crossing.ts'
+import type { Outcome } from './relay/crossing.ts'
 import type { Log } from './upstream/upstream.ts'
 
 export class LedgerRecord implements CallRecord {

@@ -1,6 +1,6 @@
 // The tokens that the gate itself makes and that look alike, so that they can be found in any text: a
 // grant's, a system's credential, a one-time code, an approver's link. The gate takes them out of what
-// servers answer (gateway/strip-own.ts): an agent that reads somebody's mail is not to find them there.
+// servers answer (gateway/relay/strip-own.ts): an agent that reads somebody's mail is not to find them there.
 
 import { randomBytes } from 'node:crypto'
 

@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto'
 import type { Era } from '../../wire/eras.ts'
 import type { Answer, Id, Members, Message } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
-import type { Told } from '../answers.ts'
 import { OWN_QUESTION_MS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
+import type { Told } from '../relay/answers.ts'
 
 export interface MemberLinkContext {
   readonly era: Era

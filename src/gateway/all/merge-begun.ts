@@ -4,8 +4,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { META } from '../../wire/eras.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../limits.ts'
-import { ownVersion } from '../own-version.ts'
-import { dressed } from '../stateless-results.ts'
+import { dressed } from '../relay/stateless-results.ts'
+import { ownVersion } from '../run/own-version.ts'
 import type { Begun } from './member.ts'
 
 export interface BegunServer extends Begun {

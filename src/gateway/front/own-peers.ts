@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from '../limits.ts'
-import { holds, type OwnChildren, writes } from '../own-children.ts'
+import { holds, type OwnChildren, writes } from '../run/own-children.ts'
 
 const NONE: readonly Holder[] = []
 

@@ -3,7 +3,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Reach } from '../config-auth.ts'
+import type { Reach } from '../config/auth.ts'
 
 export function readTls({ tls }: Reach): { cert: Buffer; key: Buffer } | undefined {
   if (tls === undefined) return undefined

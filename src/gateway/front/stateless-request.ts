@@ -8,7 +8,7 @@ import { decodeValue, nameIn } from '../../wire/mcp-headers.ts'
 import type { Message, Request } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
-import { errorAnswer, type Told } from '../answers.ts'
+import { errorAnswer, type Told } from '../relay/answers.ts'
 import { BASE64 } from '../upstream/base64.ts'
 
 /** By its header, or by what it carries. */

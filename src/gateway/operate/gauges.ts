@@ -3,7 +3,7 @@
 
 import type { Approvals } from '../../core/approval.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { GateConfig } from '../config.ts'
+import type { GateConfig } from '../config/config.ts'
 import type { Gate } from '../gate.ts'
 import type { Freezes } from './freezes.ts'
 import type { Series } from './meter.ts'

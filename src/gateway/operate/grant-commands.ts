@@ -10,7 +10,7 @@ import type { Grants, GrantWish } from '../../identity/grants.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { nameOne } from '../config-grants.ts'
+import { nameOne } from '../config/grants.ts'
 import { byWhom } from './prove.ts'
 
 export interface GrantParts {

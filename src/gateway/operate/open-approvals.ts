@@ -9,7 +9,7 @@ import type { Before } from '../../core/approval.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/read.ts'
-import { wrongArgs } from '../holding.ts'
+import { wrongArgs } from '../hold/holding.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 export interface OpenedApprovals {

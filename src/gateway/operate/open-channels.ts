@@ -3,7 +3,7 @@
 
 import type { LinkFor } from '../../approvals/channels/told.ts'
 import type { Notifier } from '../../core/approval.ts'
-import type { ChannelsConfig } from '../config-channels.ts'
+import type { ChannelsConfig } from '../config/channels.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 /** Returns what ends them. */

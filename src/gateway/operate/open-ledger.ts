@@ -10,7 +10,7 @@ import type { PlaceConfig, SecondPlace } from '../../ledger/elsewhere/second-pla
 import { LedgerError } from '../../ledger/errors.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../../ledger/read.ts'
-import type { GateConfig } from '../config.ts'
+import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 export interface OpenLedger {

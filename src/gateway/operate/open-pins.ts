@@ -4,7 +4,7 @@
 
 import { dirname, join } from 'node:path'
 import { isLoopbackName } from '../../identity/safe-url.ts'
-import type { GateConfig } from '../config.ts'
+import type { GateConfig } from '../config/config.ts'
 import { LockInForce, type LockOptions } from './lock-in-force.ts'
 import { Pins } from './pins.ts'
 

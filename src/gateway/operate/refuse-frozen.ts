@@ -1,8 +1,8 @@
 // A client's session with what is frozen: its first request is told so, and it ends. No server is
 // started or reached for it.
 
-import { frozenAnswer } from '../answers.ts'
 import type { ClientLink } from '../link.ts'
+import { frozenAnswer } from '../relay/answers.ts'
 import { type Frozen, frozenReason } from './freezes.ts'
 
 export function refuseFrozen(client: ClientLink, frozen: Frozen): void {

@@ -8,9 +8,9 @@ import { openLedgerReadOnly } from '../../ledger/read.ts'
 import { restoreLimits } from '../../ledger/restore-limits.ts'
 import { longestWindowMs } from '../../policy/policy.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
-import { labelsOf } from '../labels-of.ts'
 import type { PolicySet } from '../policy-set.ts'
-import { restoreSlots } from '../restore-slots.ts'
+import { labelsOf } from '../relay/labels-of.ts'
+import { restoreSlots } from '../run/restore-slots.ts'
 import { readState } from './state-file.ts'
 
 export function restoreState(

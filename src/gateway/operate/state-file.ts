@@ -13,7 +13,7 @@ import type { Slots } from '../../identity/slots.ts'
 import { hashAt } from '../../ledger/read.ts'
 import type { CountedKey, MemoryCounters } from '../../store/memory/counters.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from '../limits.ts'
-import type { NotedSlots } from '../restore-slots.ts'
+import type { NotedSlots } from '../run/restore-slots.ts'
 
 export interface State extends NotedSlots {
   readonly wallMs: number

@@ -16,10 +16,10 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Decision } from '../../core/decision.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
-import type { Outcome } from '../crossing.ts'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../limits.ts'
 import type { Trace } from '../link.ts'
-import { ownVersion } from '../own-version.ts'
+import type { Outcome } from '../relay/crossing.ts'
+import { ownVersion } from '../run/own-version.ts'
 import type { CallSpan, StartSpan, Watched } from './watch-calls.ts'
 
 export interface Telemetry {

@@ -4,8 +4,8 @@
 import type { Call, Facts } from '../../core/call.ts'
 import type { Decision } from '../../core/decision.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
-import type { Outcome } from '../crossing.ts'
 import type { Trace } from '../link.ts'
+import type { Outcome } from '../relay/crossing.ts'
 import type { Meter, Step } from './meter.ts'
 
 export interface Watched {

@@ -3,8 +3,8 @@
 
 import type { Id, Message } from '../../wire/message.ts'
 import { writeNotification, writeRequest } from '../../wire/write-message.ts'
-import { Few } from '../few.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
+import { Few } from '../relay/few.ts'
 import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'

@@ -3,8 +3,8 @@
 
 import { isObject } from '../../core/json.ts'
 import type { Answer, Id, Message } from '../../wire/message.ts'
-import { Few } from '../few.ts'
 import { OPEN_REQUESTS_MAX } from '../limits.ts'
+import { Few } from '../relay/few.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
 export interface Sent {

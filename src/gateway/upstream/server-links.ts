@@ -2,8 +2,8 @@
 // server needs, or as a process. One for the gate, which knows what each server has shown of itself.
 
 import type { Era } from '../../wire/eras.ts'
-import type { ServerConfig } from '../config.ts'
-import type { ProcessRoom } from '../process-room.ts'
+import type { ServerConfig } from '../config/config.ts'
+import type { ProcessRoom } from '../run/process-room.ts'
 import { AsStateless } from './as-stateless.ts'
 import { EitherEra } from './either-era.ts'
 import { startHttpServer } from './http.ts'

@@ -2,7 +2,7 @@
 // takes one place of the gate's processes, and ends when nobody has used it for a while.
 
 import { PROCESS_SESSION_IDLE_MS } from '../limits.ts'
-import type { ProcessRoom } from '../process-room.ts'
+import type { ProcessRoom } from '../run/process-room.ts'
 import { SharedServer } from './shared-server.ts'
 import type { UpstreamLink } from './upstream.ts'
 

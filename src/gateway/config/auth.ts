@@ -1,0 +1,197 @@
+// How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
+// `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
+
+import { ROLES } from '../../core/person.ts'
+import { asMap } from '../../document/check-shape.ts'
+import { scalar } from '../../document/fields.ts'
+import { entry, type Located, type LocatedMap } from '../../document/read-document.ts'
+import type { Shape } from '../../document/shape.ts'
+import { ALGORITHMS, type Issuer } from '../../identity/issuer.ts'
+import { GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
+import { isLoopbackName, isSafeUrl } from '../../identity/safe-url.ts'
+import { nameOne } from './grants.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface Reach {
+  readonly host: string
+  readonly port: number
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Where clients reach it, without a slash at the end. */
+  readonly publicUrl?: string
+}
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+
+export const TLS: Shape = {
+  kind: 'object',
+  noun: 'TLS settings',
+  fields: {
+    cert: { shape: text(4_096), doc: 'file of the certificate with its chain', required: true },
+    key: { shape: text(4_096), doc: 'file of its private key', required: true },
+  },
+}
+
+const ISSUER: Shape = {
+  kind: 'object',
+  noun: 'an issuer',
+  fields: {
+    issuer: { shape: text(2_048), doc: 'as its tokens name it in `iss`', required: true },
+    policy: {
+      shape: text(64),
+      doc: 'the policy that binds whoever it vouches for',
+      required: true,
+    },
+    jwks: { shape: text(2_048), doc: 'where its keys are, if it has no metadata that says so' },
+    audience: {
+      shape: text(2_048),
+      doc: "what a token may be for, beside the gate's own addresses",
+    },
+    scopes: {
+      shape: { kind: 'list', of: text(256), max: 64 },
+      doc: 'a token must have all of them',
+    },
+    groups: { shape: text(256), doc: 'the claim that becomes `principal.groups` (`groups`)' },
+    algorithms: {
+      shape: { kind: 'list', of: { kind: 'word', words: [...ALGORITHMS] }, max: 16, min: 1 },
+      doc: 'how tokens may be signed (all that are asymmetric)',
+    },
+    slots: {
+      shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
+      doc: 'how many sessions each of them has at once (1)',
+    },
+    explain: { shape: { kind: 'boolean' }, doc: 'a denial names the rule and what is left' },
+    roles: {
+      shape: {
+        kind: 'object',
+        noun: 'roles',
+        fields: Object.fromEntries(
+          ROLES.map((role) => [
+            role,
+            {
+              shape: { kind: 'list', of: text(256), max: 64 },
+              doc: `groups whose members sign in to the console as ${role}`,
+            },
+          ]),
+        ),
+      },
+      doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
+    },
+  },
+}
+
+export const AUTH: Shape = {
+  kind: 'object',
+  noun: 'authentication settings',
+  fields: {
+    issuers: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'name of an issuer',
+          form: /^[a-z0-9][a-z0-9-]{0,31}$/,
+          help: 'small letters, digits and `-`, at most 32',
+        },
+        of: ISSUER,
+      },
+      doc: 'authorisation servers whose access tokens are taken; principals are `name:subject`',
+      required: true,
+    },
+  },
+}
+
+export function readReach(map: LocatedMap, values: ConfigValues): Reach {
+  const tls = asMap(entry(map, 'tls'))
+  const [cert, key] = [values.path(entry(tls, 'cert')), values.path(entry(tls, 'key'))]
+  const publicUrl = readPublicUrl(entry(map, 'public_url'), values)
+  const isSecure = cert !== undefined || publicUrl !== undefined
+  return {
+    ...readListen(entry(map, 'listen'), isSecure, values),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  }
+}
+
+function readListen(node: Located | undefined, isSecure: boolean, values: ConfigValues) {
+  if (node === undefined) return { host: '127.0.0.1', port: 7433 }
+  const listen = values.text(node)
+  const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(listen) ?? []
+  if (host === '' || Number(port) > 65_535)
+    values.problems.error(
+      'CONFIG_LISTEN',
+      node.at,
+      `\`${listen}\` is no address with a port`,
+      'write `127.0.0.1:7433`',
+    )
+  else if (!isLoopbackName(host.toLowerCase()) && !isSecure)
+    values.problems.error(
+      'CONFIG_LISTEN',
+      node.at,
+      `\`${listen}\` is beyond loopback, and there is no TLS`,
+      'say `tls: { cert, key }`, or `public_url: https://…` behind a proxy that has it',
+    )
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+function readPublicUrl(node: Located | undefined, values: ConfigValues): string | undefined {
+  if (node === undefined) return undefined
+  const address = values.text(node)
+  const url = isSafeUrl(address) ? new URL(address) : undefined
+  if (url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '')
+    return url.origin
+  values.problems.error(
+    'CONFIG_PUBLIC_URL',
+    node.at,
+    `\`${address}\` is no https address without a path`,
+    'write `https://gate.example.com`: where clients reach the gate',
+  )
+  return undefined
+}
+
+export function readIssuers(
+  map: LocatedMap,
+  policies: readonly string[],
+  values: ConfigValues,
+): Issuer[] {
+  const found = new Set<string>()
+  return asMap(entry(asMap(entry(map, 'auth')), 'issuers')).entries.map(({ key, value }) => {
+    const node = asMap(value)
+    const wrong = (field: string, message: string, help: string): void =>
+      values.problems.error('CONFIG_ISSUER', entry(node, field)?.at ?? key.at, message, help)
+    const url = (field: string): string | undefined => {
+      const at = entry(node, field)
+      if (at === undefined) return undefined
+      const address = values.text(at)
+      if (!isSafeUrl(address))
+        wrong(field, `\`${address}\` is no https address`, 'write `https://…`')
+      return address
+    }
+    const issuer = url('issuer') ?? ''
+    if (found.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
+    found.add(issuer)
+    const policy = String(scalar(node, 'policy'))
+    if (!policies.includes(policy))
+      wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
+    const jwks = url('jwks')
+    const audience = entry(node, 'audience')
+    const algorithms = values.list(entry(node, 'algorithms'))
+    return {
+      name: String(key.value),
+      issuer,
+      policy,
+      ...(jwks === undefined ? {} : { jwks }),
+      ...(audience === undefined ? {} : { audience: values.text(audience) }),
+      scopes: values.list(entry(node, 'scopes')),
+      groups: String(scalar(node, 'groups') ?? 'groups'),
+      algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
+      slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
+      explain: scalar(node, 'explain') === true,
+      roles: rolesOf(asMap(entry(node, 'roles')), values),
+    }
+  })
+}
+
+function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {
+  const named = ROLES.map((role) => [role, values.list(entry(node, role))] as const)
+  return Object.fromEntries(named.filter(([, groups]) => groups.length > 0))
+}

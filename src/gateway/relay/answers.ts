@@ -1,0 +1,139 @@
+// What callers are told when a call does not go on. A denied tool call is a result the model can
+// act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
+// `sluice`: a server's answer loses that name on the way.
+
+import type { ApprovalTold, Decision } from '../../core/decision.ts'
+import { isObject, type JsonValue } from '../../core/json.ts'
+import type { KnownTool } from '../../core/tools.ts'
+import { TOOL_CALL } from '../../policy/methods.ts'
+import type { Era } from '../../wire/eras.ts'
+import type { Answer, Id, Request } from '../../wire/message.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { membersOf } from '../../wire/spans.ts'
+import { writeError, writeMembers, writeResult } from '../../wire/write-message.ts'
+import { type Frozen, frozenReason } from '../operate/freezes.ts'
+
+export interface Refusal {
+  readonly decision: Decision
+  readonly callId: string
+  /** This caller is told the rule and what is left; others could map the policy by it. */
+  readonly explain: boolean
+}
+
+/** A text, and the code where it is an error. */
+export interface Told {
+  readonly text: string
+  readonly errorCode?: number
+}
+
+export function refusalAnswer(
+  { id, method, params }: Pick<Request, 'id' | 'method' | 'params'>,
+  name: string,
+  { decision, callId, explain }: Refusal,
+  tool: KnownTool | undefined,
+  era: Era,
+): Told {
+  const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
+  if (action === 'hide') return unknownAnswer(id, method, name, era)
+  const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
+  const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
+  const left = remaining === undefined ? {} : { remaining }
+  const told = {
+    ...{ decision: action, code, reason, ...wait, callId },
+    ...(approval === undefined ? {} : approvalTold(approval)),
+    ...(explain ? { rule, ...left } : {}),
+  }
+  const text = refusalText(decision)
+  // Who asks for a task can take a task or an error, and no other result.
+  if (method !== TOOL_CALL || params?.value.task !== undefined)
+    return errorAnswer(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+  // Clients hold structured content against the output schema, even in an error.
+  const structured = tool?.definition.outputSchema === undefined
+  const result = {
+    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
+    content: [{ type: 'text', text }],
+    isError: true,
+    _meta: { 'sluice/decision': told },
+    ...(structured ? { structuredContent: { sluice: told } } : {}),
+  }
+  return { text: writeResult(id, JSON.stringify(result)) }
+}
+
+/** Says itself how it came about. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'FROZEN',
+  'APPROVAL_PENDING',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'APPROVAL_USED',
+])
+
+/** What a caller reads of a refusal. */
+export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>): string {
+  return OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
+}
+
+function approvalTold({ id, url, usedBy }: ApprovalTold) {
+  return {
+    approvalId: id,
+    ...(url === undefined ? {} : { approvalUrl: url }),
+    ...(usedBy === undefined ? {} : { usedBy }),
+  }
+}
+
+/** To what is no call, or was one on its way when the freeze came. */
+export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
+  const doubt = isSent ? '; whether it was carried out is unknown' : ''
+  const reason = `${frozenReason(frozen)}${doubt}`
+  const told = { decision: 'deny', code: 'FROZEN', reason }
+  return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
+}
+
+export function errorAnswer(id: Id, errorCode: number, message: string, data?: JsonValue): Told {
+  return { text: writeError(id, errorCode, message, data), errorCode }
+}
+
+/** To a name that nobody has. */
+export function unknownAnswer(id: Id, method: string, name: string, era: Era): Told {
+  if (method.startsWith('tasks/')) return errorAnswer(id, RPC.invalidParams, 'Task not found')
+  if (method === TOOL_CALL) return errorAnswer(id, RPC.invalidParams, `Unknown tool: ${name}`)
+  if (method === 'prompts/get') return errorAnswer(id, RPC.invalidParams, `Unknown prompt: ${name}`)
+  const code = era === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
+  return errorAnswer(id, code, `Resource not found: ${name}`)
+}
+
+const OURS = /^sluice(\/|$)/iu
+/** Cannot be missed by a text that has one of our names, in any spelling. */
+const MAYBE_OURS = /sluice|\\u/iu
+
+/** A server's answer without what only the gate may say; every other byte as it was. */
+export function withoutOurNames(answer: Answer): Answer {
+  const { result, error } = answer
+  if (result !== undefined) {
+    const clean = cleanResult(result)
+    return clean === result ? answer : { ...answer, result: clean }
+  }
+  const data = error?.data
+  if (error === undefined || !isObject(data) || !Object.keys(data).some(isOurs)) return answer
+  const kept = Object.entries(data).filter(([key]) => !isOurs(key))
+  return { ...answer, error: { ...error, data: Object.fromEntries(kept) as JsonValue } }
+}
+
+function cleanResult(resultText: string): string {
+  if (!MAYBE_OURS.test(resultText)) return resultText
+  const members = membersOf(resultText)
+  let changed = false
+  for (const holder of ['_meta', 'structuredContent']) {
+    const inner = membersOf(members.get(holder) ?? 'null')
+    const ours = [...inner.keys()].filter(isOurs)
+    if (ours.length === 0) continue
+    for (const key of ours) inner.delete(key)
+    members.set(holder, writeMembers(inner))
+    changed = true
+  }
+  return changed ? writeMembers(members) : resultText
+}
+
+function isOurs(key: string): boolean {
+  return OURS.test(key)
+}

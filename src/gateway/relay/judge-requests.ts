@@ -1,0 +1,288 @@
+// Requests of either side, from being read to being carried over or refused. What goes wrong on the
+// way is an answer that says so; only an admitted request leaves.
+
+import { classOfCall } from '../../catalogue/call-class.ts'
+import type { Call, Facts } from '../../core/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import type { KnownTool } from '../../core/tools.ts'
+import { holdsSecret } from '../../guard/inspect-answer.ts'
+import { visible } from '../../policy/decide.ts'
+import { TOOL_CALL } from '../../policy/methods.ts'
+import { belongsTo, type Era, LIST_CHANGES } from '../../wire/eras.ts'
+import { disagreement, paramHeadersOf } from '../../wire/mcp-headers.ts'
+import { withMembers } from '../../wire/members.ts'
+import type { Request } from '../../wire/message.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { type Admission, type Asked, admit, type Spine } from '../admit.ts'
+import { HeldClients, type LegBack } from '../hold/held-clients.ts'
+import { holdingOf, withArgs } from '../hold/holding.ts'
+import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
+import type { Related } from '../link.ts'
+import type { Frozen } from '../operate/freezes.ts'
+import { heldReason } from '../operate/pins.ts'
+import { BASE64 } from '../upstream/base64.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
+import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
+import type { ClientQuestions } from './client-questions.ts'
+import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
+import type { Handles } from './handles.ts'
+import type { OwnTasks } from './own-tasks.ts'
+import type { SeenLists } from './seen-lists.ts'
+
+export interface JudgeContext {
+  readonly spine: Spine
+  readonly era: Era
+  readonly server: string
+  /** Who calls, and in which session; asked anew for every call. */
+  readonly facts: () => Omit<Facts, 'tool'>
+  /** What of this conversation is frozen. */
+  readonly frozen: () => Frozen | undefined
+  /** Whether this caller is told the rule and what is left. */
+  readonly explain: () => boolean
+  readonly lists: SeenLists
+  readonly tasks: OwnTasks
+  readonly handles: Handles
+  /** What the gate itself asks a client with a session. */
+  readonly questions: ClientQuestions
+  /** A call of the client's was judged; and one was admitted. */
+  readonly onAsked: () => void
+  readonly onCall: () => void
+  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+}
+
+/** What is known of a call of the client's beside its request. */
+interface Going extends Pick<Related, 'trace'> {
+  readonly continues: boolean
+  readonly approvedFor?: string | undefined
+  readonly rounds: number
+  readonly headers: ReadonlyMap<string, string> | undefined
+  readonly leg?: LegBack | undefined
+}
+
+export class RequestJudge {
+  readonly #context: JudgeContext
+  readonly #clients: HeldClients
+
+  constructor(context: JudgeContext) {
+    this.#context = context
+    this.#clients = new HeldClients(context)
+  }
+
+  /** With what came beside it, where it came with headers. */
+  async fromClient(
+    asked: Request,
+    crossing: Crossing,
+    { headers, trace: ofHeaders }: Related = {},
+  ): Promise<void> {
+    const { id, method } = asked
+    const { era, handles } = this.#context
+    const refuse = (code: number, text: string) => crossing.refuse(id, errorAnswer(id, code, text))
+    crossing.begin(id)
+    if (crossing.size > SESSION_REQUESTS_MAX)
+      return refuse(
+        RPC.internal,
+        `more than ${SESSION_REQUESTS_MAX} requests are open in this session`,
+      )
+    const passage = passageFromClient(method)
+    const frozen = this.#context.frozen()
+    // Calls are refused by the spine, which also puts them on record.
+    if (frozen !== undefined && passage !== 'judged')
+      return crossing.refuse(id, frozenAnswer(id, frozen, false))
+    if (passage === 'unknown' || !belongsTo(era, method))
+      return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
+    const opened = handles.open(asked)
+    if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
+    const { request, continues, approvedFor, rounds, leg } = opened
+    const trace = traceOf(request, ofHeaders)
+    try {
+      if (method === LISTEN) await this.#listen(request, crossing)
+      else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
+      else if (passage === 'task') this.#aboutTask(request, crossing)
+      else {
+        const going = { continues, approvedFor, rounds, headers, trace, leg }
+        await this.#clientCall(request, crossing, going)
+      }
+    } catch (error) {
+      refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
+    }
+  }
+
+  /** In the stateless era the seal on a task's id says whose it is. */
+  #aboutTask(request: Request, crossing: Crossing): void {
+    const { id, method, params } = request
+    const { era, tasks } = this.#context
+    if (era === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value))
+      return crossing.carry(request, '')
+    crossing.refuse(id, unknownAnswer(id, method, '', era))
+  }
+
+  /** Only what the gate knows how to pass on: changes of lists, and of the resources those that may be
+   * subscribed to. */
+  async #listen(request: Request, crossing: Crossing): Promise<void> {
+    const { id, params } = request
+    const asked = params?.value.notifications
+    const filter: JsonObject = isObject(asked) ? asked : {}
+    const wanted: Record<string, JsonValue> = {}
+    for (const wish of LIST_CHANGES.values()) if (filter[wish] === true) wanted[wish] = true
+    const { resourceSubscriptions: uris = [] } = filter
+    if (!Array.isArray(uris) || uris.length > LISTEN_RESOURCES_MAX) {
+      const text = `\`resourceSubscriptions\` must be a list of at most ${LISTEN_RESOURCES_MAX} URIs`
+      return crossing.refuse(id, errorAnswer(id, RPC.invalidParams, text))
+    }
+    const granted: string[] = []
+    for (const uri of uris)
+      if (typeof uri === 'string' && (await this.#maySubscribe(uri))) granted.push(uri)
+    if (granted.length > 0) wanted.resourceSubscriptions = granted
+    const notifications = JSON.stringify(wanted)
+    crossing.carry({ ...request, params: withMembers(params, { notifications }) }, '')
+  }
+
+  async #maySubscribe(uri: string): Promise<boolean> {
+    const { facts, onAsked, onCall, record, server, spine } = this.#context
+    onAsked()
+    const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
+    const startedMs = performance.now()
+    const request = { kind: 'request', id: 0, method: call.method, source: '' } as const
+    const params = { value: { uri }, text: new Map([['uri', JSON.stringify(uri)]]) }
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    // Nobody is kept waiting for what is one of many.
+    const holding = () =>
+      holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
+    const verdict = await admit(spine, look())
+    if (verdict.admission === undefined) return false
+    onCall()
+    record(verdict.admission, startedMs, { status: 'answered' })
+    return true
+  }
+
+  /** What a server asks of the client, or of the model and the user behind it. */
+  async fromServer(request: Request, crossing: Crossing, related: Related): Promise<void> {
+    const { id, method } = request
+    const refuse = (code: number, text: string) => crossing.refuse(id, errorAnswer(id, code, text))
+    crossing.begin(id)
+    const passage = passageFromServer(method)
+    if (passage === 'unknown')
+      return refuse(RPC.methodNotFound, `\`${method}\` does not pass the gate`)
+    if (crossing.size > SERVER_REQUESTS_MAX)
+      return refuse(RPC.internal, `more than ${SERVER_REQUESTS_MAX} requests are open`)
+    const frozen = this.#context.frozen()
+    if (frozen !== undefined && passage !== 'judged')
+      return crossing.refuse(id, frozenAnswer(id, frozen, false))
+    if (passage === 'plumbing') return crossing.carry(request, '', undefined, related)
+    try {
+      await this.#serverCall(request, crossing, related)
+    } catch (error) {
+      refuse(RPC.internal, `the gate could not pass it on: ${(error as Error).message}`)
+    }
+  }
+
+  async #clientCall(request: Request, crossing: Crossing, going: Going): Promise<void> {
+    const { id } = request
+    const { era, explain, onAsked, onCall, spine } = this.#context
+    const { headers, leg, rounds } = going
+    const looked = this.#look(request, crossing, going)
+    const asked = looked instanceof Promise ? await looked : looked
+    const { call, facts } = asked
+    const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
+    if (unlike !== undefined)
+      return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
+    onAsked()
+    if (leg !== undefined) await this.#clients.heard(leg, facts)
+    const verdict = await admit(spine, asked)
+    if (verdict.admission === undefined) {
+      const refusal = { ...verdict, explain: explain() }
+      const kept = verdict.pending && this.#clients.comeAgain(request, call, verdict.pending, leg)
+      const told = kept ?? refusalAnswer(request, call.name, refusal, facts.tool, era)
+      return crossing.refuse(id, told)
+    }
+    onCall()
+    const { admission } = verdict
+    const args = admission.approval?.args
+    const sent = args === undefined ? request : withArgs(request, args)
+    crossing.carry(sent, call.name, admission, { tool: facts.tool, rounds })
+  }
+
+  /** The call with what is known of it now; a promise only where the server has to be asked. */
+  #look(request: Request, crossing: Crossing, going: Going): Asked | Promise<Asked> {
+    const { frozen, lists, server } = this.#context
+    const call = callOf(server, request)
+    const asksForTool = request.method === TOOL_CALL && frozen() === undefined
+    const found = asksForTool ? lists.find(call.name) : undefined
+    if (!(found instanceof Promise)) return this.#asked(request, call, found, crossing, going)
+    return found.then((tool) => this.#asked(request, call, tool, crossing, going))
+  }
+
+  #asked(
+    request: Request,
+    call: Call,
+    tool: KnownTool | undefined,
+    crossing: Crossing,
+    going: Going,
+  ): Asked {
+    const { lists } = this.#context
+    const { continues, approvedFor, trace } = going
+    const held = tool === undefined ? undefined : lists.heldOf(tool)
+    const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
+    return {
+      call,
+      facts,
+      argsText: request.params?.text.get('arguments'),
+      objection: objectionTo(call.args, tool),
+      waits: held === undefined ? undefined : heldReason(held),
+      continues,
+      trace,
+      approvedFor,
+      holding: () =>
+        holdingOf(request, {
+          isWanted: () => crossing.isJudging(request.id),
+          look: () => this.#look(request, crossing, going),
+          judge: (sent) => this.#asked(sent, callOf(call.server, sent), tool, crossing, going),
+          waitMsMax: (pending) => this.#clients.patienceMs(request, facts, pending, going.leg),
+          askClient: (pending) => this.#clients.ask(request, facts, pending),
+        }),
+    }
+  }
+
+  async #serverCall(request: Request, crossing: Crossing, related: Related): Promise<void> {
+    const { facts, server, spine } = this.#context
+    const call = callOf(server, request)
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    const isWanted = () => crossing.isJudging(request.id)
+    const holding = () => holdingOf(request, { isWanted, look })
+    const verdict = await admit(spine, look())
+    if (verdict.admission !== undefined)
+      return crossing.carry(request, call.name, verdict.admission, related)
+    const { decision } = verdict
+    const code = rpcCodeOf(decision.code as LocalCode)
+    crossing.refuse(request.id, errorAnswer(request.id, code, refusalText(decision)))
+  }
+
+  /** What a balancer would read in the headers must be what the server reads in the body. Which of
+   * them a hidden tool wants is hidden too: it is told from an unknown one by nothing. */
+  #unlike(headers: ReadonlyMap<string, string>, call: Call, facts: Facts): string | undefined {
+    const wanted = paramHeadersOf(facts.tool?.definition.inputSchema) ?? []
+    if (headers.size === 0 && wanted.length === 0) return undefined
+    const { spine } = this.#context
+    const isShown = visible(spine.policy().policy, call, facts, spine.now())
+    return disagreement(headers, isShown ? wanted : [], call.args, BASE64)
+  }
+}
+
+/** The tool, and the class of this very call where its arguments settle it. */
+function factsOf(
+  tool: KnownTool | undefined,
+  args: JsonObject,
+): Pick<Facts, 'tool' | 'callCategory' | 'holdsSecret'> {
+  const secret = { holdsSecret: () => holdsSecret(args) }
+  if (tool === undefined) return secret
+  const callCategory = classOfCall(tool, args)
+  return callCategory === undefined ? { tool, ...secret } : { tool, callCategory, ...secret }
+}
+
+/** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */
+function traceOf({ params }: Request, ofHeaders: Related['trace']): Related['trace'] {
+  const meta = params?.value._meta
+  if (!isObject(meta) || typeof meta.traceparent !== 'string') return ofHeaders
+  const { traceparent, tracestate } = meta
+  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
+}

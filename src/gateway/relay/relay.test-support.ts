@@ -1,0 +1,204 @@
+// The gate between a client and a server that the test plays both, without any wire: a relay with a
+// real policy, real limits and real seals.
+
+import { EngineBench } from '../../approvals/engine.test-support.ts'
+import { InstallationKey } from '../../identity/installation-key.ts'
+import { Seals } from '../../identity/seal.ts'
+import { compile } from '../../policy/compile.ts'
+import type { CompiledPolicy } from '../../policy/policy.ts'
+import { MemoryCounters } from '../../store/memory/counters.ts'
+import { type Era, META, STATELESS_REVISION } from '../../wire/eras.ts'
+import type { Id } from '../../wire/message.ts'
+import { readMessages } from '../../wire/read-message.ts'
+import type { Judged, Spine } from '../admit.ts'
+import { KnownTools } from '../known-tools.ts'
+import type { ClientLink, Related } from '../link.ts'
+import { Meter } from '../operate/meter.ts'
+import { CallWatch } from '../operate/watch-calls.ts'
+import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
+import type { UpstreamLink } from '../upstream/upstream.ts'
+import { Continuations } from './continuations.ts'
+import type { Outcome } from './crossing.ts'
+import { Handles } from './handles.ts'
+import { Relay } from './relay.ts'
+import { SeenLists } from './seen-lists.ts'
+
+export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
+  name,
+  inputSchema: {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+  },
+}))
+
+const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
+
+interface PlayOptions {
+  readonly era?: Era
+  readonly rules?: string
+  readonly principal?: string
+  readonly link?: (server: ScriptedLink) => UpstreamLink
+  readonly continuations?: Continuations
+  readonly freshMs?: number
+}
+
+export class Play {
+  readonly server = new ScriptedLink()
+  readonly told: (Sent & { readonly on: Related | undefined })[] = []
+  readonly log: string[] = []
+  readonly outcomes: Outcome[] = []
+  readonly intents: Judged[] = []
+  readonly saw: string[] = []
+  readonly continuations: Continuations
+  readonly relay: Relay
+  readonly client: ClientLink
+  closed: string | undefined
+  nowMs = 1_000
+  #lastId = 0
+  /** Requests whose client has gone away without a word. */
+  readonly gone = new Set<Id>()
+  readonly approvals = new EngineBench()
+
+  constructor(options: PlayOptions = {}) {
+    const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
+    const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
+    if (problems.length > 0) throw new Error(JSON.stringify(problems))
+    const bound = { policy: policy as CompiledPolicy, id: 'p' }
+    const now = () => ({ wallMs: this.nowMs, monotonicMs: this.nowMs })
+    this.continuations = options.continuations ?? new Continuations(() => this.nowMs)
+    const spine: Spine = {
+      policy: () => bound,
+      frozen: () => undefined,
+      counters: new MemoryCounters(),
+      record: {
+        intent: async (judged) => this.intents.push(judged),
+        refusal() {},
+      },
+      now,
+      newId: () => 'id',
+      keepsTexts: false,
+      watch: new CallWatch(new Meter(), undefined),
+      approvals: {
+        engine: this.approvals.engine,
+        pinOf: ({ definition }) => JSON.stringify(definition),
+        urlOf: (id) => `https://gate.example/approvals/${id}`,
+        command: 'sluice approvals watch',
+      },
+    }
+    this.client = {
+      era,
+      revision: '',
+      spare: undefined,
+      send: (text, on) => {
+        if (this.gone.has(on?.request as Id)) return false
+        this.told.push({ ...(JSON.parse(text) as Sent), on })
+        return this.closed === undefined
+      },
+      drop() {},
+      close: (why) => {
+        this.closed ??= why
+      },
+      onMessage() {},
+      onClose() {},
+    }
+    this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
+    const link = options.link?.(this.server) ?? this.server
+    this.relay = new Relay(this.client, link, {
+      spine,
+      server: 's',
+      facts: () => ({
+        transport: 'http',
+        principal: { id: principal, kind: 'grant', groups: [], claims: {} },
+        agent: null,
+        session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: [] },
+      }),
+      explain: () => false,
+      frozen: () => undefined,
+      lists: (ask) =>
+        new SeenLists({
+          ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
+          heldOf: () => undefined,
+          freshMs,
+        }),
+      handles: new Handles({
+        ...{ era, seals, server: 's', principal, continuations: this.continuations },
+      }),
+      onAsked() {},
+      onCall() {},
+      onHello: (result) => result,
+      onAnswer: (_method, name) => {
+        this.saw.push(name)
+        return []
+      },
+      record: (_admission, _startedMs, outcome) => void this.outcomes.push(outcome),
+      onEnd() {},
+      log: (text) => void this.log.push(text),
+    })
+  }
+
+  /** Sends a request of the client's; its id. */
+  async ask(
+    method: string,
+    params: Record<string, unknown> = {},
+    { headers, meta = {} }: { headers?: Record<string, string>; meta?: object } = {},
+  ): Promise<Id> {
+    const id = `c${++this.#lastId}`
+    const own = {
+      [META.version]: STATELESS_REVISION,
+      [META.capabilities]: { elicitation: {} },
+    }
+    const _meta = { ...(this.client.era === 'stateless' ? own : {}), ...meta }
+    const whole = Object.keys(_meta).length === 0 ? params : { ...params, _meta }
+    this.tell({ id, method, params: whole }, headers)
+    await settled()
+    return id
+  }
+
+  tell(message: object, headers?: Record<string, string>): void {
+    const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
+    if (!read.ok) throw new Error(read.message)
+    const related = headers && { headers: new Map(Object.entries(headers)) }
+    for (const each of read.messages) this.client.onMessage(each, related)
+  }
+
+  /** The server's answer to the newest request of a method. */
+  async answer(method: string, result: object | string): Promise<void> {
+    const { id } = this.server.last(method)
+    if (typeof result === 'object') this.server.say({ id, result })
+    else this.server.say(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`)
+    await settled()
+  }
+
+  /** What the client was answered. */
+  to(id: Id): Sent {
+    const found = this.told.find(({ id: of, method }) => of === id && method === undefined)
+    if (found === undefined) throw new Error(`no answer to \`${id}\``)
+    return found
+  }
+
+  async end(): Promise<void> {
+    await this.relay.end('the test is over')
+  }
+}
+
+export const ELICIT = {
+  method: 'elicitation/create',
+  params: { message: 'who?', requestedSchema: { type: 'object', properties: {} } },
+}
+
+/** Plays of one file of tests, and what ends those that a test has made. */
+export function playing(): {
+  readonly play: (options?: PlayOptions) => Play
+  readonly endPlays: () => Promise<void>
+} {
+  const made: Play[] = []
+  const play = (options: PlayOptions = {}): Play => {
+    const one = new Play(options)
+    made.push(one)
+    return one
+  }
+  const endPlays = async (): Promise<void> => {
+    for (const one of made.splice(0)) await one.end()
+  }
+  return { play, endPlays }
+}

@@ -1,0 +1,375 @@
+// One client session and one server, with the gate between them: every message is judged, renamed
+// and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
+// gate.
+
+import { TOOL_CALL } from '../../policy/methods.ts'
+import { LIST_CHANGES } from '../../wire/eras.ts'
+import type { Answer, Id, Message, Notification } from '../../wire/message.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
+import { oneLine, writeError, writeNotification, writeResult } from '../../wire/write-message.ts'
+import { CALL_MS_MAX, INPUT_ROUNDS_MAX } from '../limits.ts'
+import type { ClientLink, Related } from '../link.ts'
+import { type Frozen, frozenReason } from '../operate/freezes.ts'
+import { failureAnswer } from '../upstream/failure-answer.ts'
+import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
+import { notificationPassage } from './call-of.ts'
+import { ClientQuestions } from './client-questions.ts'
+import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
+import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
+import { type JudgeContext, RequestJudge } from './judge-requests.ts'
+import { OwnQuestions } from './own-questions.ts'
+import { OwnTasks } from './own-tasks.ts'
+import type { SeenLists } from './seen-lists.ts'
+import { type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
+import { dressed } from './stateless-results.ts'
+
+/** Nobody knows whether the call was carried out. */
+const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
+
+export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era' | 'questions'> {
+  readonly lists: (ask: OwnQuestions['ask']) => SeenLists
+  /** A server introduces itself: what of that may be told. */
+  readonly onHello: (result: string) => string
+  /** The labels that an answer brings into the session and that were not there yet. */
+  readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
+  readonly onEnd: () => void
+  readonly log: (text: string) => void
+}
+
+/** Answers by which a server introduces itself. */
+const HELLOS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
+
+export class Relay {
+  readonly #client: ClientLink
+  readonly #server: UpstreamLink
+  readonly #context: RelayContext
+  /** Requests of the client's, and requests of the server's. */
+  readonly #down: Crossing
+  readonly #up: Crossing
+  readonly #own: OwnQuestions
+  readonly #lists: SeenLists
+  readonly #tasks = new OwnTasks()
+  readonly #judge: RequestJudge
+  readonly #questions: ClientQuestions
+  #lastId = 0
+  #closed = false
+
+  constructor(client: ClientLink, server: UpstreamLink, context: RelayContext) {
+    this.#client = client
+    this.#server = server
+    this.#context = context
+    // A session that goes on after a restart: its server may still know the low ones.
+    if (client.revision !== '') this.#lastId = Date.now()
+    const newId = (): number => ++this.#lastId
+    const { record } = context
+    const { era } = client
+    this.#down = new Crossing({
+      from: client,
+      to: server,
+      newId,
+      renamesTokens: era === 'stateless',
+      record,
+      onCancel: (theirs, ours) => {
+        client.drop(theirs)
+        if (ours !== undefined) server.abort(ours)
+      },
+    })
+    const newName = (): string => `sluice-${newId()}`
+    this.#up = new Crossing({
+      from: server,
+      to: client,
+      newId: newName,
+      renamesTokens: false,
+      record,
+      onCancel() {},
+    })
+    this.#own = new OwnQuestions(server, era, newId)
+    this.#lists = context.lists(async (method, params) => {
+      const frozen = context.frozen()
+      if (frozen !== undefined) throw new Error(frozenReason(frozen))
+      return this.#own.ask(method, params)
+    })
+    this.#questions = new ClientQuestions(client)
+    this.#judge = new RequestJudge({
+      ...{ ...context, era, lists: this.#lists, tasks: this.#tasks },
+      questions: this.#questions,
+    })
+    client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
+    client.onClose = (why) => this.close(why)
+    server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
+    server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
+    server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
+  }
+
+  get server(): string {
+    return this.#context.server
+  }
+
+  /** Requests of the client's that somebody waits for. */
+  get openRequests(): number {
+    return this.#down.waiting
+  }
+
+  /** Ends what is open; says how many calls that were. */
+  interrupt(frozen: Frozen): number {
+    const why = frozenReason(frozen)
+    const answer = (id: Id, isSent: boolean) => frozenAnswer(id, frozen, isSent).text
+    const down = this.#down.interrupt(why, answer)
+    const up = this.#up.interrupt(why, answer)
+    this.#own.end(why)
+    // What could not begin is over.
+    if (down.some(({ method }) => method === 'initialize')) this.close(why)
+    return [...down, ...up].filter(({ admission }) => admission !== undefined).length
+  }
+
+  /** Ends calls that the server has not answered in time. */
+  expire(nowMs: number, idleMs: number): void {
+    // It waits for the client or the person behind it, and not the other way round.
+    if (this.#up.size > 0) return
+    for (const [ours, { method, name }] of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
+      const what = name === '' ? method : `${method} \`${name}\``
+      const message = `the server \`${this.server}\` did not answer ${what} in time`
+      const help = 'whether it was carried out is unknown; `timeout` of the server sets the time'
+      const code = 'UPSTREAM_TIMEOUT'
+      this.#down.tellCancelled(ours, message)
+      this.#serverFailed({ code, message, help, request: ours, repeatable: false })
+      this.#server.abort(ours)
+      this.#context.log(message)
+    }
+  }
+
+  /** What of this conversation is frozen. */
+  get frozen(): Frozen | undefined {
+    return this.#context.frozen()
+  }
+
+  /** The gate itself changed what this caller may see. */
+  tellListsChanged(): void {
+    // Before that a client may be told nothing.
+    if (this.#closed || this.#client.revision === '') return
+    for (const method of LIST_CHANGES.keys()) {
+      if (this.#client.era === 'session') this.#client.send(writeNotification(method, undefined))
+      else this.#tell(noticesOfChange(method, this.#down))
+    }
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#down.end(why)
+    this.#up.end(why)
+    this.#own.end(why)
+    this.#client.close(why)
+    this.#server.close(why)
+    this.#context.onEnd()
+  }
+
+  /** Closes, and waits until nothing of the server is left. */
+  end(why: string): Promise<void> {
+    this.close(why)
+    return this.#server.ended
+  }
+
+  /** A message that the gate trips over ends its session, and no other. */
+  #guard(step: () => void | Promise<void>): void {
+    const trip = (error: Error): void =>
+      this.close(`the gate could not handle a message: ${error.message}`)
+    try {
+      step()?.catch(trip)
+    } catch (error) {
+      trip(error as Error)
+    }
+  }
+
+  #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request') {
+      this.#own.askFor(message.params)
+      if (message.method === 'initialize') this.#questions.learn(message.params)
+      return this.#judge.fromClient(message, this.#down, related)
+    }
+    if (message.kind === 'notification') return this.#clientNotification(message)
+    this.#clientAnswer(message)
+  }
+
+  #fromServer(message: Message, related: Related | undefined): void | Promise<void> {
+    if (message.kind === 'request' && this.#client.era === 'stateless')
+      return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
+    if (message.kind === 'request')
+      return this.#judge.fromServer(message, this.#up, this.#relatedTo(related))
+    if (message.kind === 'notification') return this.#serverNotification(message, related)
+    if (!this.#own.answered(message)) return this.#serverAnswer(message)
+  }
+
+  #clientNotification(notification: Notification): void {
+    const { method, params } = notification
+    if (method === 'notifications/cancelled') return this.#down.cancel(notification)
+    if (this.#context.frozen() !== undefined) return
+    if (notificationPassage(method) === 'plumbing')
+      this.#server.send(oneLine(writeNotification(method, params?.text)))
+    else this.#context.log(`a notification that does not pass: ${method}`)
+  }
+
+  #clientAnswer(answer: Answer): void {
+    const crossed = this.#up.take(answer.id)
+    if (crossed === undefined) {
+      if (!this.#questions.answered(answer)) this.#unasked(answer)
+      return
+    }
+    const text = writeAnswer(crossed.id, answer)
+    this.#server.send(text)
+    this.#settle(this.#up, crossed, answer, text)
+  }
+
+  #serverAnswer(answer: Answer): void | Promise<void> {
+    const crossed = this.#down.take(answer.id)
+    if (crossed === undefined) return this.#unasked(answer)
+    const { id, method } = crossed
+    const trip = (error: Error): void => {
+      // It is the fault of one answer, and of nobody else who uses the server.
+      const text = `the server's answer cannot be passed on: ${error.message}`
+      this.#down.reply(id, writeError(id, RPC.internal, text))
+      this.#down.settle(crossed, { status: 'error' })
+    }
+    try {
+      const asking = askingIn(this.#client.era, method, answer)
+      if (asking !== undefined) return this.#serverAsks(crossed, answer, asking).catch(trip)
+      this.#deliver(crossed, answer)
+    } catch (error) {
+      trip(error as Error)
+    }
+  }
+
+  #deliver(crossed: Crossed, answer: Answer): void {
+    const { id, method, name } = crossed
+    const text = writeAnswer(id, this.#told(method, answer))
+    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
+    if (method === 'initialize' && answer.result !== undefined)
+      this.#client.begun?.(this.#server.handle)
+    this.#down.reply(id, text, answer.error?.code)
+    this.#settle(this.#down, crossed, answer, text, labels)
+    // What could not begin is over.
+    if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
+  }
+
+  /** A server's answer as this caller may see it. */
+  #told(method: string, answer: Answer): Answer {
+    const told = withoutOurNames(answer)
+    if (told.result === undefined) return told
+    if (method === 'initialize') this.#client.revision = revisionOf(told.result)
+    const { facts, handles, onHello } = this.#context
+    const own =
+      method === 'tasks/list'
+        ? this.#tasks.filter(told.result)
+        : HELLOS.has(method)
+          ? onHello(told.result)
+          : told.result
+    const shown = handles.sealCursor(method, this.#lists.filter(method, own, facts))
+    if (this.#client.era === 'stateless')
+      return { ...told, result: dressed(method, handles.sealTask(method, shown)) }
+    if (method === TOOL_CALL) this.#tasks.learn(shown)
+    return shown === told.result ? told : { ...told, result: shown }
+  }
+
+  /** The answer asks something of the client: that is judged first. */
+  async #serverAsks(crossed: Crossed, answer: Answer, asking: Asking): Promise<void> {
+    const refused = await refusedQuestion(asking, this.#context)
+    if (refused !== undefined) return this.#refuseAnswer(crossed, answer, refused)
+    if (asking.wanted === undefined) return this.#deliver(crossed, answer)
+    const result = this.#context.handles.sealRound(asking.wanted, crossed)
+    if (result === undefined) {
+      const fault = `the server wanted input more than ${INPUT_ROUNDS_MAX} times for one call`
+      return this.#refuseAnswer(crossed, answer, { fault })
+    }
+    const { id, method, name } = crossed
+    const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
+    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
+    // Whoever went away in the meantime will not come back with answers.
+    if (!this.#down.reply(id, text)) this.#server.abort(answer.id as Id)
+    this.#settle(this.#down, crossed, answer, text, labels)
+  }
+
+  /** In place of an answer that may not be told; the server need not wait for what it asked. */
+  #refuseAnswer(crossed: Crossed, answer: Answer, refused: Refused): void {
+    const { id, name } = crossed
+    const told =
+      'fault' in refused
+        ? errorAnswer(id, RPC.internal, refused.fault)
+        : refusalAnswer(crossed, name, { ...refused, explain: false }, undefined, this.#client.era)
+    this.#server.abort(answer.id as Id)
+    this.#down.reply(id, told.text, told.errorCode)
+    this.#settle(this.#down, crossed, answer, told.text)
+  }
+
+  #settle(
+    crossing: Crossing,
+    crossed: Crossed,
+    { error }: Answer,
+    text: string,
+    labels: readonly string[] = [],
+  ): void {
+    const bytes = Buffer.byteLength(text)
+    if (error === undefined) crossing.settle(crossed, { status: 'answered', bytes, labels })
+    else crossing.settle(crossed, { status: 'error', bytes, labels, errorCode: error.code })
+  }
+
+  /** The server was not reached, or did not answer as a peer may. */
+  #serverFailed(failure: UpstreamFailure): void {
+    if (this.#own.failed(failure.request, failure.message)) return
+    const crossed = this.#down.take(failure.request)
+    const answer = failureAnswer(failure)
+    if (crossed === undefined || answer === undefined) return this.#context.log(failure.message)
+    this.#down.reply(crossed.id, writeAnswer(crossed.id, answer))
+    const status = UNKNOWN_ENDS.has(failure.code) ? 'unknown' : 'error'
+    if (failure.repeatable) this.#down.giveBack(crossed, 'error')
+    else this.#down.settle(crossed, { status })
+    if (crossed.method === 'initialize') this.close(failure.message)
+  }
+
+  #serverNotification(notification: Notification, related: Related | undefined): void {
+    const { method, params } = notification
+    if (method === 'notifications/cancelled') return this.#serverCancels(notification)
+    const passage = notificationPassage(method)
+    const isOthers = passage === 'task' && !this.#tasks.isAbout(params?.value)
+    if (passage === 'unknown' || isOthers)
+      return this.#context.log(`a notification that does not pass: ${method}`)
+    if (method === 'notifications/tools/list_changed') this.#lists.forget()
+    if (this.#context.frozen() !== undefined) return
+    const of = this.#down.findByProgress(params?.value.progressToken)
+    if (of !== undefined) of.lastMs = performance.now()
+    if (this.#client.era === 'stateless') {
+      const notice = noticeOf(notification, related, this.#down)
+      return this.#tell(notice === undefined ? [] : [notice])
+    }
+    const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
+    this.#client.send(oneLine(writeNotification(method, params?.text)), to)
+  }
+
+  /** A question of the server's; or a subscription, which over lines it can end in no other way. */
+  #serverCancels(notification: Notification): void {
+    const request = notification.params?.value.requestId as Id
+    if (this.#down.find(request)?.method !== LISTEN) return this.#up.cancel(notification)
+    const { id } = this.#down.take(request) as Crossed
+    this.#down.reply(id, writeResult(id, '{"resultType":"complete"}'))
+  }
+
+  #tell(notices: readonly Notice[]): void {
+    for (const { request, text } of notices) this.#client.send(oneLine(text), { request })
+  }
+
+  /** The client's request that a message of the server's belongs to. */
+  #relatedTo(related: Related | undefined): Related {
+    const crossed = this.#down.find(related?.request) ?? this.#down.findOnly()
+    return crossed === undefined ? {} : { request: crossed.id }
+  }
+
+  #unasked({ id }: Answer): void {
+    this.#context.log(`an answer nobody asked for, or nobody waits for: id ${id as Id}`)
+  }
+}
+
+function revisionOf(result: string): string {
+  const value = JSON.parse(result) as { protocolVersion?: unknown } | null
+  const revision = value?.protocolVersion
+  return typeof revision === 'string' ? revision : ''
+}

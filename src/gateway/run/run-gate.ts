@@ -1,0 +1,321 @@
+// Starts a gate and stops it: data directory, record, counters, servers' watcher, front. In this
+// order, so that nothing is served before it can be recorded; and backwards when it ends, so that
+// what is open can finish.
+
+import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import type { Approvals } from '../../core/approval.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { InstallationKey } from '../../identity/installation-key.ts'
+import { Links } from '../../identity/links.ts'
+import { Logins } from '../../identity/logins.ts'
+import { Seals } from '../../identity/seal.ts'
+import type { GateConfig } from '../config/config.ts'
+import { filesBeside } from '../config/keys.ts'
+import { HttpFront } from '../front/http.ts'
+import { OwnPeers } from '../front/own-peers.ts'
+import { readTls } from '../front/read-tls.ts'
+import { MetricsFront } from '../front/serve-metrics.ts'
+import { sealedNames } from '../front/session-names.ts'
+import { SocketFront } from '../front/socket.ts'
+import { socketPath } from '../front/socket-path.ts'
+import { Gate } from '../gate.ts'
+import { DRAIN_MS } from '../limits.ts'
+import { controlOf } from '../operate/commands.ts'
+import type { Control } from '../operate/control.ts'
+import { type CompiledDocuments, readDocuments } from '../operate/documents.ts'
+import { Freezes, nameOf } from '../operate/freezes.ts'
+import { openGateStore } from '../operate/gate-store.ts'
+import { gaugesOf } from '../operate/gauges.ts'
+import { QuietIndex } from '../operate/index-quietly.ts'
+import { keepLedger } from '../operate/keep-ledger.ts'
+import { keepState } from '../operate/keep-state.ts'
+import { KeptTools } from '../operate/kept-tools.ts'
+import { Meter } from '../operate/meter.ts'
+import { approvalUrl, openApprovals } from '../operate/open-approvals.ts'
+import { openChannels } from '../operate/open-channels.ts'
+import { type OpenLedger, openLedger } from '../operate/open-ledger.ts'
+import { lockPath, openPins } from '../operate/open-pins.ts'
+import { Policies } from '../operate/policies.ts'
+import { restoreState } from '../operate/restore-state.ts'
+import { CallWatch, type StartSpan } from '../operate/watch-calls.ts'
+import { watchFiles } from '../operate/watch-files.ts'
+import { MetricsWriter } from '../operate/write-metrics.ts'
+import type { PolicySet } from '../policy-set.ts'
+import { HttpPools } from '../upstream/http-pools.ts'
+import { endLeftovers } from '../upstream/leftovers.ts'
+import { LoginTokens } from '../upstream/login-tokens.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { Watcher } from '../upstream/watcher.ts'
+import { DataLock } from './data-lock.ts'
+import { IdleEnd } from './idle-end.ts'
+import { authenticateFor, openDoor, pipeAudiences } from './open-door.ts'
+import { openPeople } from './open-people.ts'
+import { OwnChildren } from './own-children.ts'
+import { peopleBase } from './people-base.ts'
+import type { StartAdmin } from './run-admin.ts'
+import { BuiltinAgents, type StartAgents } from './run-agents.ts'
+
+export { DataTaken } from './data-lock.ts'
+
+export interface RunningGate {
+  /** Where clients reach it over HTTP; the socket where it serves pipes only. */
+  readonly url: string
+  /** Resolves where it was started for pipes and the last has been gone for a while. */
+  readonly idle: Promise<string>
+  /** Held calls, for whoever shows them to people. */
+  readonly approvals: Approvals
+  /** Lets open calls finish, then ends everything. */
+  stop(): Promise<void>
+}
+
+export interface RunOptions {
+  readonly piped: boolean
+  readonly log: Log
+  /** Where there is a server with `builtin: agents`. */
+  readonly startAgents?: StartAgents
+  /** Serves the admin API and the console. */
+  readonly startAdmin?: StartAdmin
+}
+
+export async function runGate(
+  config: GateConfig,
+  documents: CompiledDocuments,
+  { piped, log, startAgents, startAdmin }: RunOptions,
+): Promise<RunningGate> {
+  /** What has to be undone, the first last. */
+  const undo: (() => void | Promise<void>)[] = []
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+  }
+  try {
+    const lock = DataLock.take(config.data)
+    undo.push(() => lock.release())
+    const record = await openLedger(config, log)
+    const { ledger, signer } = record
+    const signedBy = signer.publicKey
+    undo.push(() => record.close())
+    const store = openGateStore(config.data)
+    undo.push(() => store.close())
+    const freezes = new Freezes(store)
+    for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
+    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+    const restored = restoreState(config.data, policies.now, signer)
+    undo.push(keepState({ data: config.data, ...restored, key: signer, ledger, log }))
+    const event = (name: string) => {
+      const detail = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
+      void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
+    }
+    event('start')
+    undo.push(() => event('stop'))
+    const leftovers = join(config.data, 'servers.json')
+    await endLeftovers(leftovers)
+    const watcher = new Watcher({ file: leftovers, log })
+    undo.push(() => watcher.close())
+    const pools = new HttpPools()
+    undo.push(() => pools.close())
+    const files = [...documents.documents.values()].map(({ file }) => file)
+    const ownPaths = [config.file, config.data, ...filesBeside(config), ...files]
+    const key = InstallationKey.at(config.data)
+    const seals = new Seals(key)
+    const people = openPeople(config.data, log, undo)
+    const meter = new Meter()
+    const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
+    const tools = new KeptTools(store, log)
+    undo.push(() => tools.flush())
+    const logins = Logins.open(config.data)
+    undo.push(() => logins.close())
+    const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
+    const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
+    const approvals = openApprovals({ data: config.data, store, ledger, log })
+    undo.push(() => approvals.end())
+    const agents = new BuiltinAgents(startAgents)
+    const builtins = { agents: agents.connect }
+    const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
+    let url = ''
+    const base = (): string | undefined => peopleBase(config.publicUrl, url)
+    const asking = {
+      approvals: approvals.engine,
+      approvalUrl: (id: string) => approvalUrl(base(), id),
+    }
+    const links = new Links(key)
+    undo.push(
+      await openChannels(config.channels, {
+        add: (notifier) => approvals.engine.add(notifier),
+        linkFor: ({ id, expiresAtMs }, approver) => {
+          const link = { approval: id, approver, untilMs: expiresAtMs }
+          return people.find(approver) && links.address(base(), link)
+        },
+        log,
+      }),
+    )
+    const gate = new Gate({
+      ...{
+        config,
+        policies: () => policies.now,
+        ...kept,
+        ...asking,
+        watcher,
+        pools,
+        ownPaths,
+        log,
+      },
+    })
+    undo.push(() => gate.close('the gate is stopping'))
+    const isQuiet = () => !gate.isBusy
+    const index = new QuietIndex({ directory: config.data, ledger, isQuiet, log })
+    undo.push(() => index.close())
+    const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
+    undo.push(keepLedger({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
+    policies.onChange = () => gate.policyChanged()
+    // The policy may be another than the one that an earlier gate asked by.
+    gate.policyChanged()
+    policies.tools = () => gate.knownTools
+    lockFile.onChange = (now) => {
+      pins.setLock(now)
+      gate.policyChanged()
+    }
+    const reload = () => {
+      policies.reload(() => readDocuments(config))
+      lockFile.look()
+    }
+    undo.push(watchFiles([...files, lockPath(config)], reload))
+    // On a terminal it means that the person is gone.
+    if (!process.stdin.isTTY) {
+      process.on('SIGHUP', reload)
+      undo.push(() => void process.off('SIGHUP', reload))
+    }
+    const opening = { config, policies: () => policies.now, gate, ledger, log }
+    const { door, grants } = await openDoor(opening, undo)
+    undo.push(await agents.start(config, gate, door, approvals.engine))
+    const idle = new IdleEnd(piped)
+    const path = socketPath(config.data)
+    const ready = () => readiness(record, policies, freezes)
+    if (piped) url = path
+    const metrics = new MetricsWriter(
+      meter,
+      gaugesOf({
+        ...{ config, gate, ledger, freezes, policies, approvals: approvals.engine },
+        processes: () => watcher.size,
+      }),
+    )
+    const reached = { ready, reload, metrics, url: () => url }
+    const held = { approvals: approvals.engine }
+    const parts = {
+      config,
+      gate,
+      ledger,
+      freezes,
+      policies,
+      pins,
+      lock: lockFile,
+      people,
+      grants,
+      door,
+      log,
+      ...held,
+    }
+    const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
+    const run = (word: string, request: JsonObject) => control.run(word, request)
+    const site = startAdmin?.({
+      ...{ ...parts, key, meter, watch, tools },
+      ...{ reload, url: () => url, control: run },
+    })
+    undo.push(() => site?.close())
+    const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)
+    const socket = new SocketFront({
+      peers,
+      path,
+      hasServer: (name) => gate.kindOf(name) !== undefined,
+      open: (name, link, who) => gate.open(name, link, who),
+      identify: (token, server) =>
+        door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
+      command: run,
+      notice: () => policies.why,
+      onClients: (count) => idle.clients(count),
+    })
+    undo.push(() => socket.close())
+    await socket.listen()
+    if (piped) {
+      undo.push(() => gate.drain(DRAIN_MS))
+      undo.push(() => approvals.engine.close())
+      return { url, idle: idle.end, approvals: approvals.engine, stop }
+    }
+    const tls = readTls(config)
+    const scheme = tls === undefined ? 'http' : 'https'
+    const front = new HttpFront({
+      host: config.host,
+      port: config.port,
+      kindOf: (name) => gate.kindOf(name),
+      open: (name, link, who, handle) => gate.open(name, link, who, handle),
+      sessionNames: sealedNames(seals),
+      authenticate: authenticateFor(config, door),
+      tls,
+      names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
+      metrics: metricsFront(config, metrics),
+      site,
+      onRead: (ms) => meter.steps.read.observe(ms),
+      peers,
+      ready,
+      nowMs: () => performance.now(),
+    })
+    undo.push(() => front.close())
+    undo.push(() => gate.leave())
+    undo.push(() => gate.drain(DRAIN_MS))
+    undo.push(() => approvals.engine.close())
+    undo.push(() => front.stopTaking())
+    const { port } = await front.listen()
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    url = `${scheme}://${host}:${port}`
+    return { url, idle: idle.end, approvals: approvals.engine, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Loaded only where somebody wants spans: it would double the time of a start. */
+async function spansTo(
+  otlp: string | undefined,
+  undo: (() => void | Promise<void>)[],
+): Promise<StartSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { startTelemetry } = await import('../operate/telemetry.ts')
+  const telemetry = startTelemetry(otlp)
+  undo.push(() => telemetry.end())
+  return telemetry.startSpan
+}
+
+function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
+  return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
+}
+
+/** What the gate starts from now on can be told from everybody else's. */
+async function markOwn(watcher: Watcher, log: Log): Promise<OwnChildren | undefined> {
+  const children = await OwnChildren.mark(`SLUICE_CHILD=${watcher.mark}`)
+  if (children?.isSure) return children
+  const known = children === undefined ? 'cannot be told from others here' : 'can hide'
+  log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
+  return children
+}
+
+function readiness(
+  { ledger, why: placesWhy }: OpenLedger,
+  policies: Policies,
+  freezes: Freezes,
+): { ok: boolean; why: string } {
+  const why = [
+    ledger.fault?.message,
+    placesWhy(),
+    shadowOf(policies.now),
+    policies.why === '' ? undefined : policies.why,
+    freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
+  ].filter((part) => part !== undefined)
+  return { ok: ledger.state === 'writing', why: why.join('; ') }
+}
+
+function shadowOf(policies: PolicySet): string | undefined {
+  const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
+  if (names.length === 0) return undefined
+  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+}
