@@ -8,7 +8,7 @@ import type { RunOptions } from '../scripts/dispatch.ts'
 import type { Call, Facts } from '../src/core/call.ts'
 import type { KnownTool } from '../src/core/tools.ts'
 import { compile } from '../src/policy/compile.ts'
-import { decide } from '../src/policy/decide.ts'
+import { decide } from '../src/policy/decide/decide.ts'
 import { MemoryCounters } from '../src/store/memory/counters.ts'
 import { type Measured, type Side, sideBySide, table } from './side-by-side.ts'
 

@@ -7,9 +7,9 @@ import type { Call, Facts } from '../src/core/call.ts'
 import type { Take, Usage } from '../src/core/counters.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import { CATEGORIES, type KnownTool } from '../src/core/tools.ts'
+import { sampleFacts } from '../src/policy/cases/sample-facts.ts'
 import { type CompileOptions, compile } from '../src/policy/compile.ts'
 import type { CompiledPolicy } from '../src/policy/policy.ts'
-import { sampleFacts } from '../src/policy/sample-facts.ts'
 
 /** Runs of one property; SLUICE_RUNS multiplies. */
 export const runs = (usual: number) => ({ numRuns: usual * Number(process.env.SLUICE_RUNS ?? 1) })

@@ -54,16 +54,16 @@ export const PUBLISHED: readonly string[] = ['policy', 'catalogue', 'agents']
 /** Files where every branch must be covered; vitest.config.ts enforces it. */
 export const FULLY_COVERED: readonly string[] = [
   'src/core/decimal.ts',
-  'src/policy/decide.ts',
-  'src/policy/evaluate.ts',
-  'src/policy/lay.ts',
+  'src/policy/decide/decide.ts',
+  'src/policy/expression/evaluate.ts',
+  'src/policy/decide/lay.ts',
 
   'src/policy/own-files.ts',
   'src/policy/policy.ts',
-  'src/policy/resolve.ts',
-  'src/policy/settle.ts',
-  'src/policy/takes.ts',
-  'src/policy/walk.ts',
+  'src/policy/decide/resolve.ts',
+  'src/policy/decide/settle.ts',
+  'src/policy/decide/takes.ts',
+  'src/policy/expression/walk.ts',
   'src/store/memory/**',
 ]
 

@@ -7,9 +7,9 @@ import { suggestPolicy } from '../src/catalogue/suggest-policy.ts'
 import type { Call } from '../src/core/call.ts'
 import type { JsonObject } from '../src/core/json.ts'
 import type { ToolDefinition } from '../src/core/tools.ts'
+import { sampleFacts } from '../src/policy/cases/sample-facts.ts'
 import { compile } from '../src/policy/compile.ts'
-import { decide } from '../src/policy/decide.ts'
-import { sampleFacts } from '../src/policy/sample-facts.ts'
+import { decide } from '../src/policy/decide/decide.ts'
 import { MemoryCounters } from '../src/store/memory/counters.ts'
 
 const text = { type: 'string' }

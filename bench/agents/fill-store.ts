@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { ModelSettings } from '../../src/agents/models.ts'
+import type { ModelSettings } from '../../src/agents/models/models.ts'
 import { Service } from '../../src/agents/service.ts'
 
 const WORKERS = 10

@@ -1,10 +1,10 @@
 // Agents as the console shows them: a row each, and one with its conversation, todos, files, what it
 // has used of its budgets and why it stopped. What agents and models say is cut, never judged. Pure.
 
+import type { AgentRow } from '../agents/journal/rows.ts'
 import type { Looked } from '../agents/look-at.ts'
-import type { HistoryEntry } from '../agents/operations.ts'
-import type { AgentRow } from '../agents/rows.ts'
-import { historyView } from '../agents/views.ts'
+import type { HistoryEntry } from '../agents/steps/operations.ts'
+import { historyView } from '../agents/tools/views.ts'
 import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from './console-limits.ts'
 import type { AgentEvent, AgentMessage, AgentPage, AgentView } from './contract-console.ts'
 

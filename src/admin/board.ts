@@ -3,14 +3,14 @@
 
 import { type Action, stronger } from '../core/actions.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
-import { decideAssuming } from '../policy/decide.ts'
+import { sampleFacts } from '../policy/cases/sample-facts.ts'
+import { decideAssuming } from '../policy/decide/decide.ts'
+import { toolScope } from '../policy/decide/resolve.ts'
+import type { Scope } from '../policy/decide/scope.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import { plainVerdict } from '../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
-import { toolScope } from '../policy/resolve.ts'
 import type { Rule } from '../policy/rule.ts'
-import { sampleFacts } from '../policy/sample-facts.ts'
-import type { Scope } from '../policy/scope.ts'
 import type { BoardCategory, BoardTool, PolicyDraft } from './contract-console.ts'
 
 export function boardOf(

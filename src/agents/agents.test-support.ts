@@ -5,10 +5,10 @@ import { scratchDirectory } from '../../test/scratch.ts'
 import type { Config, Event, Limits, Step, ToolCall } from '../guest/words.ts'
 import { type Image, openImage } from '../sandbox/image.ts'
 import { loadImage } from '../sandbox/load-image.ts'
-import type { NewAgent } from './journal.ts'
-import { Operations } from './operations.ts'
-import type { HistoryKept } from './retention.ts'
-import { Stepper } from './stepper.ts'
+import type { NewAgent } from './journal/journal.ts'
+import type { HistoryKept } from './journal/retention.ts'
+import { Operations } from './steps/operations.ts'
+import { Stepper } from './steps/stepper.ts'
 
 export const LIMITS: Limits = {
   maxTurns: 50,

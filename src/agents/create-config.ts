@@ -15,8 +15,8 @@ import {
   NO_PROGRESS_DEFAULT,
   TOOLS_GRANTED_MAX,
 } from './limits.ts'
-import type { LooseFile } from './pack-files.ts'
 import type { GateTool } from './tool-gate.ts'
+import type { LooseFile } from './transfer/pack-files.ts'
 
 export const DEFAULT_MODEL = 'anthropic:claude-sonnet-4-6'
 

@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import type { FileFacts, Question } from '../guest/words.ts'
-import type { AgentRow } from './rows.ts'
-import { type Stepper, unwrap } from './stepper.ts'
+import type { AgentRow } from './journal/rows.ts'
+import { type Stepper, unwrap } from './steps/stepper.ts'
 
 const KEPT_MAX = 20_000
 

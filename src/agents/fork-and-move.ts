@@ -3,16 +3,16 @@
 // changed on the way. Called in the step thread.
 
 import type { Event } from '../guest/words.ts'
-import { digestOf } from './canonical.ts'
-import { checkStep } from './check-step.ts'
 import { AgentError } from './errors.ts'
+import type { AgentRow } from './journal/rows.ts'
 import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
-import { packFiles, unpackExported } from './pack-files.ts'
-import { type Exported, toPortable } from './portable.ts'
-import { answersOf, hashAnswer, LIMITS } from './residents.ts'
-import type { AgentRow } from './rows.ts'
-import { type Stepper, unwrap } from './stepper.ts'
-import { takeExport } from './take-export.ts'
+import { checkStep } from './steps/check-step.ts'
+import { answersOf, hashAnswer, LIMITS } from './steps/residents.ts'
+import { type Stepper, unwrap } from './steps/stepper.ts'
+import { digestOf } from './transfer/canonical.ts'
+import { packFiles, unpackExported } from './transfer/pack-files.ts'
+import { type Exported, toPortable } from './transfer/portable.ts'
+import { takeExport } from './transfer/take-export.ts'
 
 export function forkAgent(
   stepper: Stepper,

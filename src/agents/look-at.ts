@@ -3,10 +3,10 @@
 
 import type { FileFacts, Message, Portable, Question } from '../guest/words.ts'
 import { AgentError } from './errors.ts'
+import type { AgentRow, FamilyRow } from './journal/rows.ts'
 import { LOOKED_MESSAGES_MAX, MESSAGES_PAGE_LENGTH } from './limits.ts'
-import { LIMITS } from './residents.ts'
-import type { AgentRow, FamilyRow } from './rows.ts'
-import { type Stepper, unwrap } from './stepper.ts'
+import { LIMITS } from './steps/residents.ts'
+import { type Stepper, unwrap } from './steps/stepper.ts'
 
 export interface Looked {
   readonly agent: AgentRow

@@ -11,15 +11,15 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { callTool, readArguments, TOOLS } from './all-tools.ts'
 import { AgentError } from './errors.ts'
-import { Gallery } from './gallery.ts'
+import { Gallery } from './gallery/gallery.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
-import { RunTasks } from './run-tasks.ts'
-import type { Progress } from './run-watch.ts'
+import { RunTasks } from './runs/run-tasks.ts'
+import type { Progress } from './runs/run-watch.ts'
 import type { Service } from './service.ts'
-import type { Category, ToolSetting } from './tool-table.ts'
-import { promptView, todoView } from './views.ts'
+import { callTool, readArguments, TOOLS } from './tools/all-tools.ts'
+import type { Category, ToolSetting } from './tools/tool-table.ts'
+import { promptView, todoView } from './tools/views.ts'
 
 export interface Caller {
   /** The principal's name; agents belong to it. */

@@ -16,9 +16,9 @@ import {
   toFiles,
   toLimits,
 } from './create-config.ts'
-import { Effects } from './effects.ts'
 import { AgentError } from './errors.ts'
-import { installationKey } from './installation-key.ts'
+import type { HistoryKept } from './journal/retention.ts'
+import type { AgentRow } from './journal/rows.ts'
 import {
   CODE_THREADS,
   DEPTH_MAX,
@@ -27,16 +27,16 @@ import {
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from './limits.ts'
-import { checkModel, type ModelSettings } from './models.ts'
-import { packFiles } from './pack-files.ts'
-import type { HistoryKept } from './retention.ts'
-import type { AgentRow } from './rows.ts'
-import { type Outcome, type Progress, RunWatch } from './run-watch.ts'
-import { type StepThread, startStepThread } from './step-client.ts'
-import type { Applied } from './stepper.ts'
+import { checkModel, type ModelSettings } from './models/models.ts'
+import { Effects } from './runs/effects.ts'
+import { type Outcome, type Progress, RunWatch } from './runs/run-watch.ts'
+import { type StepThread, startStepThread } from './steps/step-client.ts'
+import type { Applied } from './steps/stepper.ts'
+import { WakeTimer } from './steps/wake-timer.ts'
 import { NO_GATE, type ToolGate } from './tool-gate.ts'
-import { bundleExport, importGiven } from './transfer.ts'
-import { WakeTimer } from './wake-timer.ts'
+import { installationKey } from './transfer/installation-key.ts'
+import { packFiles } from './transfer/pack-files.ts'
+import { bundleExport, importGiven } from './transfer/transfer.ts'
 
 export interface ServiceOptions {
   readonly directory: string

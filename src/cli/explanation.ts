@@ -5,8 +5,8 @@ import type { Action } from '../core/actions.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
+import type { TraceStep } from '../policy/decide/trace.ts'
 import { type CompiledPolicy, rulesOf } from '../policy/policy.ts'
-import type { TraceStep } from '../policy/trace.ts'
 import { type Output, printable, type Style, toJsonLine } from './output.ts'
 
 const STYLES: Record<Action, Style> = {

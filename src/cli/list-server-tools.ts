@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { ToolDefinition } from '../core/tools.ts'
-import { environmentFor } from '../gateway/upstream/environment.ts'
+import { environmentFor } from '../gateway/upstream/stdio/environment.ts'
 import { CliError } from './errors.ts'
 import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX } from './limits.ts'
 

@@ -63,7 +63,7 @@ async function up(options: Options): Promise<void> {
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run/run-gate.ts')
-  const { agentsFor } = await import('./agents-builtin.ts')
+  const { agentsFor } = await import('./agents/builtin.ts')
   let agents: Service | undefined
   const startAgents = agentsFor(config, log, (service) => {
     agents = service

@@ -8,8 +8,8 @@ import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.
 import { formatDecimal } from '../core/decimal.ts'
 import type { Decision, ShadowVerdict } from '../core/decision.ts'
 import type { Judged as JudgedValues } from '../core/judged.ts'
-import { decide } from '../policy/decide.ts'
-import { judgedValues } from '../policy/judged-values.ts'
+import { decide } from '../policy/decide/decide.ts'
+import { judgedValues } from '../policy/decide/judged-values.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import {
   type Holding,

@@ -11,9 +11,9 @@ import { entry, type LocatedMap, readDocument } from '../document/read-document.
 import { checkAgainstTools } from './check-tools.ts'
 import { DOCUMENT } from './language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
-import { parseGuardrail } from './parse-guardrail.ts'
-import { parseRule, type Section } from './parse-rule.ts'
-import type { RuleContext } from './parse-rule-fields.ts'
+import { parseGuardrail } from './parse/parse-guardrail.ts'
+import { parseRule, type Section } from './parse/parse-rule.ts'
+import type { RuleContext } from './parse/parse-rule-fields.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 

@@ -3,10 +3,10 @@
 
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
+import { sampleFacts } from './cases/sample-facts.ts'
 import { compile } from './compile.ts'
-import { decide, visible } from './decide.ts'
-import { sampleFacts } from './sample-facts.ts'
-import type { TraceStep } from './trace.ts'
+import { decide, visible } from './decide/decide.ts'
+import type { TraceStep } from './decide/trace.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
 

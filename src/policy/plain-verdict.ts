@@ -3,11 +3,11 @@
 
 import type { Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { decideAssuming } from './decide.ts'
+import { sampleFacts } from './cases/sample-facts.ts'
+import { decideAssuming } from './decide/decide.ts'
+import { toolScope } from './decide/resolve.ts'
 import { TOOL_CALL } from './methods.ts'
 import type { CompiledPolicy } from './policy.ts'
-import { toolScope } from './resolve.ts'
-import { sampleFacts } from './sample-facts.ts'
 
 export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
   if (toolScope(policy, tool).rules.some(({ program }) => program !== undefined)) return 'depends'

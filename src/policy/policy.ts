@@ -3,9 +3,9 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
+import type { Scope } from './decide/scope.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from './glob.ts'
 import type { Guardrail, Rule } from './rule.ts'
-import type { Scope } from './scope.ts'
 
 export type NameSection = 'tools' | 'resources' | 'prompts'
 

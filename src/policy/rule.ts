@@ -5,7 +5,7 @@ import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
-import type { Expression } from './expression.ts'
+import type { Expression } from './expression/expression.ts'
 import type { Glob } from './glob.ts'
 
 /** What splits a counter. `args` parts carry the path they read. */

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { agentsFor } from '../../src/cli/agents-builtin.ts'
+import { agentsFor } from '../../src/cli/agents/builtin.ts'
 import type { ApprovalRequest } from '../../src/core/approval.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../gate/own-gate.ts'
 import { PlainClient, sentTo } from '../gate/plain-client.ts'

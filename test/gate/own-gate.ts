@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { agentsFor } from '../../src/cli/agents-builtin.ts'
+import type { agentsFor } from '../../src/cli/agents/builtin.ts'
 import type { Person } from '../../src/core/person.ts'
 import { readConfig } from '../../src/gateway/config/config.ts'
 import { compileDocuments, readDocuments } from '../../src/gateway/operate/documents.ts'

@@ -5,7 +5,7 @@
 import { formatDecimal } from '../../src/core/decimal.ts'
 import type { Decision, ShadowVerdict } from '../../src/core/decision.ts'
 import type { compile } from '../../src/policy/compile.ts'
-import type { decide } from '../../src/policy/decide.ts'
+import type { decide } from '../../src/policy/decide/decide.ts'
 import type { MemoryCounters } from '../../src/store/memory/counters.ts'
 import type { RefDecision, RefEvent, RefVerdict } from './document.ts'
 import { referenceDecide } from './evaluate.ts'

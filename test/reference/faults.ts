@@ -11,37 +11,37 @@ export interface Fault {
 export const FAULTS: readonly Fault[] = [
   {
     name: 'an undecidable condition takes the action as if it were true',
-    file: 'policy/lay.ts',
+    file: 'policy/decide/lay.ts',
     find: 'return stronger(action, otherwise)',
     put: 'return action',
   },
   {
     name: 'a guardrail that cannot be decided does not apply',
-    file: 'policy/lay.ts',
+    file: 'policy/decide/lay.ts',
     find: "return truth.is === 'true' || truth.is === 'undecidable'",
     put: "return truth.is === 'true'",
   },
   {
     name: 'only the first rule limits',
-    file: 'policy/lay.ts',
+    file: 'policy/decide/lay.ts',
     find: 'laid.owners = rules',
     put: 'laid.owners = rules.slice(0, 1)',
   },
   {
     name: 'over lifts every category',
-    file: 'policy/resolve.ts',
+    file: 'policy/decide/resolve.ts',
     find: 'value.over.has(category)',
     put: 'value.over.size > 0',
   },
   {
     name: 'an exact name in shadow still stands over globs',
-    file: 'policy/resolve.ts',
+    file: 'policy/decide/resolve.ts',
     find: 'if (exact !== undefined && !exact.shadow) {',
     put: 'if (exact !== undefined) {',
   },
   {
     name: 'between overlapping classifications the harmless one holds',
-    file: 'policy/resolve.ts',
+    file: 'policy/decide/resolve.ts',
     find: 'CATEGORIES.findLast(',
     put: 'CATEGORIES.find(',
   },
@@ -59,19 +59,19 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'an argument nobody declared is looked past',
-    file: 'policy/evaluate.ts',
+    file: 'policy/expression/evaluate.ts',
     find: '!program.closedTo.has(name)',
     put: "name === ''",
   },
   {
     name: 'a negative factor gives budget back',
-    file: 'policy/takes.ts',
+    file: 'policy/decide/takes.ts',
     find: 'decimal.units < 0n',
     put: 'false',
   },
   {
     name: 'all sessions share one counter',
-    file: 'policy/takes.ts',
+    file: 'policy/decide/takes.ts',
     find: 'return facts.session.id',
     put: "return 'one'",
   },
@@ -83,13 +83,13 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'the shortest wait is told',
-    file: 'policy/settle.ts',
+    file: 'policy/decide/settle.ts',
     find: 'room.retryAfterMs > worst.room.retryAfterMs',
     put: 'room.retryAfterMs < worst.room.retryAfterMs',
   },
   {
     name: 'a number that no double holds is rounded',
-    file: 'policy/walk.ts',
+    file: 'policy/expression/walk.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the engine
     find: '    throw new Undecided(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
     put: '    return Number(value.text)',

@@ -7,7 +7,7 @@ import type { Engine } from './compare.ts'
 export async function loadEngine(folder: string): Promise<Engine> {
   const load = (file: string) => import(pathToFileURL(join(folder, file)).href)
   const { compile } = await load('policy/compile.ts')
-  const { decide } = await load('policy/decide.ts')
+  const { decide } = await load('policy/decide/decide.ts')
   const { MemoryCounters } = await load('store/memory/counters.ts')
   return { compile, decide, MemoryCounters }
 }

@@ -3,8 +3,8 @@
 // keeps the groups.
 
 import { join } from 'node:path'
-import { startStdioServer } from '../../src/gateway/upstream/stdio.ts'
-import { Watcher } from '../../src/gateway/upstream/watcher.ts'
+import { startStdioServer } from '../../src/gateway/upstream/stdio/stdio.ts'
+import { Watcher } from '../../src/gateway/upstream/stdio/watcher.ts'
 import { writeRequest } from '../../src/wire/write-message.ts'
 
 const log = (): void => {}

@@ -9,7 +9,7 @@ import type { Id, Notification } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import { writeNotification } from '../../wire/write-message.ts'
 import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../limits.ts'
-import { restartDelayMs } from '../upstream/restart.ts'
+import { restartDelayMs } from '../upstream/stdio/restart.ts'
 import type { Member } from './member.ts'
 import { within } from './within.ts'
 

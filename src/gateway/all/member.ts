@@ -10,7 +10,7 @@ import type { Answer, Members, Message } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
-import { restartDelayMs } from '../upstream/restart.ts'
+import { restartDelayMs } from '../upstream/stdio/restart.ts'
 import { type Heard, MemberLink, type MemberLinkContext } from './member-link.ts'
 
 /** What a server said of itself. */

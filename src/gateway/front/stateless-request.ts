@@ -9,7 +9,7 @@ import type { Message, Request } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { errorAnswer, type Told } from '../relay/answers.ts'
-import { BASE64 } from '../upstream/base64.ts'
+import { BASE64 } from '../upstream/http/base64.ts'
 
 /** By its header, or by what it carries. */
 export function isStateless(headers: IncomingHttpHeaders, messages: readonly Message[]): boolean {

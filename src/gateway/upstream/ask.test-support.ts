@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Id, Message } from '../../wire/message.ts'
 import { writeNotification, writeRequest } from '../../wire/write-message.ts'
 import type { Related } from '../link.ts'
-import { readStat } from './process-group.ts'
+import { readStat } from './stdio/process-group.ts'
 import type { Carried, Log, UpstreamFailure, UpstreamLink } from './upstream.ts'
 
 export const SERVERS = join(import.meta.dirname, '../../../test/servers')

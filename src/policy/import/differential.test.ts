@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
 import { compile } from '../compile.ts'
-import { decide } from '../decide.ts'
+import { decide } from '../decide/decide.ts'
 import { importPolicy } from './import-policy.ts'
 import {
   type Condition,

@@ -5,7 +5,7 @@
 import { asMap } from '../../document/check-shape.ts'
 import { Problems } from '../../document/problem.ts'
 import { entry, type LocatedMap, readDocument } from '../../document/read-document.ts'
-import { parseExpression } from '../expression.ts'
+import { parseExpression } from '../expression/expression.ts'
 import { EXPRESSION_LENGTH_MAX, GUARDRAILS_MAX } from '../limits.ts'
 import type { Body, Draft } from './draft.ts'
 import { cleanLine, emitDocument } from './emit-document.ts'

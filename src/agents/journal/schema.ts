@@ -1,0 +1,144 @@
+// The tables of agents.db. `events` is the journal: appending to it is what commits a step, together
+// with the summary and the counts in the same transaction. Opened by the step thread only.
+
+import type { Migration } from '../../store/sqlite/migrate.ts'
+
+export const MIGRATIONS: readonly Migration[] = [
+  `
+  CREATE TABLE images (
+    hash TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+  ) WITHOUT ROWID;
+
+  -- What an agent, its forks and the agents they made have used together, in the host's own count.
+  CREATE TABLE families (
+    family INTEGER PRIMARY KEY,
+    turns INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    cost_micros REAL NOT NULL DEFAULT 0,
+    calls INTEGER NOT NULL DEFAULT 0,
+    limits TEXT NOT NULL,
+    price TEXT NOT NULL
+  );
+
+  CREATE TABLE agents (
+    agent INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    family INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    image TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    asked TEXT NOT NULL,
+    model TEXT NOT NULL,
+    template TEXT,
+    -- The host's own record of what it was given; what a guest believes to have counts for nothing.
+    grants TEXT NOT NULL,
+    state TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    wake_at INTEGER,
+    host_stop TEXT
+  );
+  CREATE INDEX agents_by_owner ON agents (owner, agent);
+  CREATE INDEX agents_by_family ON agents (family);
+  CREATE INDEX agents_by_wake ON agents (wake_at) WHERE wake_at IS NOT NULL;
+
+  CREATE TABLE events (
+    agent INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    bytes BLOB,
+    answer BLOB,
+    nonce TEXT,
+    PRIMARY KEY (agent, seq)
+  ) WITHOUT ROWID;
+  CREATE INDEX events_by_nonce ON events (agent, nonce) WHERE nonce IS NOT NULL;
+  CREATE INDEX events_by_turn ON events (agent, turn, seq);
+
+  -- Forks share a memory until they do something of their own.
+  CREATE TABLE memories (
+    memory INTEGER PRIMARY KEY,
+    bytes BLOB NOT NULL
+  );
+  CREATE TABLE checkpoints (
+    agent INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    image TEXT NOT NULL,
+    memory INTEGER NOT NULL,
+    PRIMARY KEY (agent, seq)
+  ) WITHOUT ROWID;
+  CREATE INDEX checkpoints_by_memory ON checkpoints (memory);
+
+  CREATE TABLE runs (
+    agent INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    request TEXT,
+    started_at INTEGER NOT NULL,
+    result TEXT,
+    PRIMARY KEY (agent, run)
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX runs_by_request ON runs (agent, request) WHERE request IS NOT NULL;
+
+  -- Effects without a result. A row with started_at was begun; what became of it only a result says.
+  CREATE TABLE effects (
+    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    started_at INTEGER,
+    ticket TEXT,
+    PRIMARY KEY (agent, effect)
+  ) WITHOUT ROWID;
+
+  -- What programs asked for and were told; a program's own journal.
+  CREATE TABLE program_events (
+    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (agent, effect, seq)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE templates (
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    template TEXT NOT NULL,
+    PRIMARY KEY (owner, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE settings (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (owner, name)
+  ) WITHOUT ROWID;
+  `,
+  `
+  -- Counted and named here, so that a commit writes no index for them.
+  ALTER TABLE families ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE families ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+  UPDATE families SET
+    members = (SELECT count(*) FROM agents a WHERE a.family = families.family),
+    owner = coalesce((SELECT owner FROM agents a WHERE a.family = families.family LIMIT 1), '');
+  DROP INDEX agents_by_family;
+  DROP INDEX events_by_turn;
+  DROP INDEX events_by_nonce;
+
+  -- What a guest answered when it came to rest: who asks the same again wakes nobody.
+  CREATE TABLE memory_answers (
+    memory INTEGER PRIMARY KEY,
+    at_rest TEXT,
+    forked TEXT
+  );
+  `,
+  `
+  -- What the events of an agent take, so that nobody has to add it up.
+  ALTER TABLE agents ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE agents SET journal_bytes = (
+    SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(bytes), 0)), 0)
+    FROM events e WHERE e.agent = agents.agent);
+  `,
+]

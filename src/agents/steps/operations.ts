@@ -1,0 +1,286 @@
+// What can be asked of the step thread, by name. Each operation is whole in itself: found by owner
+// and id, run, committed, answered with plain data. Called by step-thread.ts, and by tests as it is.
+
+import type { Event, Question } from '../../guest/words.ts'
+import { AgentError } from '../errors.ts'
+import { FileDigests } from '../file-digests.ts'
+import { forkAgent, moveAgent } from '../fork-and-move.ts'
+import type { NewAgent } from '../journal/journal.ts'
+import { toAgent } from '../journal/read-rows.ts'
+import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
+import { LIST_PAGE_MAX } from '../limits.ts'
+import { type Looked, lookAt } from '../look-at.ts'
+import { type ImportOptions, importAgent } from '../transfer/bring-import.ts'
+import { type ExportOptions, takeExport } from '../transfer/take-export.ts'
+import { type Footing, heldBy } from './enforce.ts'
+import type { Applied, Stepper } from './stepper.ts'
+
+export interface Standing extends Footing {
+  readonly agent: AgentRow
+  readonly held: HostStop | null
+}
+
+export interface HistoryEntry {
+  readonly seq: number
+  readonly at: number
+  readonly kind: string
+  readonly turn: number
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+export class Operations {
+  readonly #stepper: Stepper
+  readonly #digests = new FileDigests()
+
+  constructor(stepper: Stepper) {
+    this.#stepper = stepper
+  }
+
+  create(fresh: NewAgent, event: Event, bytes?: Uint8Array): Applied {
+    return this.#stepper.create(fresh, event, bytes)
+  }
+
+  /** Brings an idle agent of an older core to this one first, where a run begins. */
+  apply(
+    owner: string | null,
+    id: string,
+    event: Event,
+    bytes?: Uint8Array,
+    nonce?: string,
+    request?: string,
+  ): Applied {
+    let agent = this.#stepper.find(owner, id)
+    if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
+      agent = moveAgent(this.#stepper, agent, event.at)
+    return this.#stepper.apply(agent, event, bytes, nonce, request ?? null)
+  }
+
+  move(owner: string, id: string, nowMs: number): AgentRow {
+    const agent = this.#stepper.find(owner, id)
+    if (agent.image === this.#stepper.image.hash) return agent
+    if (agent.summary.runId !== null)
+      throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
+    return moveAgent(this.#stepper, agent, nowMs)
+  }
+
+  ask(owner: string | null, id: string, question: Question, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, ...this.#stepper.ask(agent, question, nowMs) }
+  }
+
+  standing(owner: string | null, id: string, nowMs: number): Standing {
+    const agent = this.#stepper.find(owner, id)
+    const footing = this.#stepper.footing(agent)
+    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+  }
+
+  list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
+    return JSON.parse(this.listText(owner, state, after, limit)) as AgentRow[]
+  }
+
+  /** The same as it crosses the thread. */
+  listText(owner: string, state: string | null, after: number, limit: number): string {
+    return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
+  }
+
+  /** Of every owner, the newest first: for whoever looks after the gate. */
+  listAll(limit: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents ORDER BY agent DESC LIMIT ?'
+    return this.#stepper.journal.all(sql, limit).map(toAgent)
+  }
+
+  /** All that is to be seen of an agent, now or as it was after a turn. */
+  look(id: string, turn: number | null, nowMs: number): Looked {
+    return lookAt(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
+  }
+
+  fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
+    return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
+  }
+
+  remove(owner: string, id: string): void {
+    this.#stepper.remove(this.#stepper.find(owner, id))
+  }
+
+  export(owner: string, id: string, options: ExportOptions, withMemory: boolean) {
+    const agent = this.#stepper.find(owner, id)
+    const exported = takeExport(this.#stepper, agent, options)
+    return { exported, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
+  }
+
+  import(given: string | Uint8Array, options: ImportOptions) {
+    return importAgent(this.#stepper, given, options)
+  }
+
+  history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
+    const agent = this.#stepper.find(owner, id)
+    const { journal } = this.#stepper
+    const first = Math.max(from, journal.historyStart(agent))
+    const until = journal.pageEnd(agent.key, first, to ?? agent.seq)
+    return journal
+      .events(agent.key, first - 1, until)
+      .map(({ seq, at, kind, turn, event }) => ({ seq, at, kind, turn, event: JSON.parse(event) }))
+  }
+
+  /** The first event that is still there. */
+  historyStart(owner: string, id: string): number {
+    return this.#stepper.journal.historyStart(this.#stepper.find(owner, id))
+  }
+
+  /** Effects that have no result, as after a crash. */
+  openEffects(): EffectRow[] {
+    return this.#stepper.journal
+      .all(
+        'SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket FROM effects e JOIN agents a ON a.agent = e.agent ORDER BY e.agent, e.effect',
+      )
+      .map((row) => ({
+        agent: String(row.id),
+        id: String(row.effect),
+        kind: row.kind as EffectRow['kind'],
+        body: String(row.body),
+        startedAt: row.started_at === null ? null : Number(row.started_at),
+        ticket: row.ticket === null ? null : String(row.ticket),
+      }))
+  }
+
+  /** Noted before anything leaves: what was begun is never begun a second time. */
+  beginEffect(id: string, effect: string, atMs: number): boolean {
+    return this.#mark(
+      'UPDATE effects SET started_at = ? WHERE agent = ? AND effect = ?',
+      atMs,
+      id,
+      effect,
+    )
+  }
+
+  holdEffect(id: string, effect: string, ticket: string): boolean {
+    return this.#mark(
+      'UPDATE effects SET ticket = ? WHERE agent = ? AND effect = ?',
+      ticket,
+      id,
+      effect,
+    )
+  }
+
+  #mark(sql: string, value: string | number, id: string, effect: string): boolean {
+    const { journal } = this.#stepper
+    const { key } = this.#stepper.find(null, id)
+    const found = journal.get('SELECT 1 FROM effects WHERE agent = ? AND effect = ?', key, effect)
+    journal.run(sql, value, key, effect)
+    return found !== undefined
+  }
+
+  run(owner: string | null, id: string, runId: string | null): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    // Run ids sort by their time.
+    const sql =
+      'SELECT * FROM runs WHERE agent = ? AND (? IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
+    const row = this.#stepper.journal.get(sql, key, runId, runId)
+    return row && toRun(row)
+  }
+
+  runOf(owner: string, id: string, request: string): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    const sql = 'SELECT * FROM runs WHERE agent = ? AND request = ?'
+    const row = this.#stepper.journal.get(sql, key, request)
+    return row && toRun(row)
+  }
+
+  appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
+    const { key } = this.#stepper.find(null, id)
+    this.#stepper.journal.run(
+      'INSERT INTO program_events (agent, effect, seq, event) VALUES (?, ?, ?, ?)',
+      key,
+      effect,
+      seq,
+      event,
+    )
+  }
+
+  programEvents(id: string, effect: string): string[] {
+    const { key } = this.#stepper.find(null, id)
+    const sql = 'SELECT event FROM program_events WHERE agent = ? AND effect = ? ORDER BY seq'
+    return this.#stepper.journal.all(sql, key, effect).map(({ event }) => String(event))
+  }
+
+  /** Files with the digests of their content, which is read only where it is not known yet. */
+  files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, files: this.#digests.of(this.#stepper, agent, question, nowMs) }
+  }
+
+  /** Every file with its bytes, as a program gets them. */
+  allFiles(id: string, nowMs: number) {
+    const agent = this.#stepper.find(null, id)
+    return this.#stepper.residents.asking(agent, nowMs, (call) => {
+      const facts = JSON.parse(call('{"ask":"files"}').text).ok as {
+        path: string
+        isText: boolean
+      }[]
+      return facts.map(({ path, isText }) => {
+        const { bytes } = call(JSON.stringify({ ask: 'read', path }))
+        return { path, isText, content: bytes ?? new Uint8Array() }
+      })
+    })
+  }
+
+  /** Agents whose limit of time falls until then, soonest first. */
+  due(untilMs: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents WHERE wake_at <= ? ORDER BY wake_at LIMIT 100'
+    return this.#stepper.journal.all(sql, untilMs).map(toAgent)
+  }
+
+  /** A limit of time that could not be told to its agent is tried again later. */
+  postpone(id: string, untilMs: number): void {
+    const sql = 'UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL'
+    this.#stepper.journal.run(sql, untilMs, id)
+  }
+
+  nextWake(): number | null {
+    const row = this.#stepper.journal.get(
+      'SELECT min(wake_at) AS at FROM agents WHERE wake_at IS NOT NULL',
+    )
+    return row?.at === null || row?.at === undefined ? null : Number(row.at)
+  }
+
+  templates(owner: string): string[] {
+    return this.#stepper.journal
+      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
+      .map(({ template }) => String(template))
+  }
+
+  putTemplate(owner: string, id: string, template: string): void {
+    const sql = 'INSERT OR REPLACE INTO templates (owner, id, template) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, id, template)
+  }
+
+  removeTemplate(owner: string, id: string): boolean {
+    const { journal } = this.#stepper
+    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
+    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
+    return found !== undefined
+  }
+
+  setting(owner: string, name: string): string | null {
+    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
+    const row = this.#stepper.journal.get(sql, owner, name)
+    return row === undefined ? null : String(row.value)
+  }
+
+  setSetting(owner: string, name: string, value: string): void {
+    const sql = 'INSERT OR REPLACE INTO settings (owner, name, value) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, name, value)
+  }
+
+  close(): void {
+    this.#stepper.close()
+  }
+}
+
+function toRun(row: Record<string, unknown>): RunRow {
+  return {
+    runId: String(row.run),
+    startedAt: Number(row.started_at),
+    result: row.result === null ? null : JSON.parse(String(row.result)),
+  }
+}

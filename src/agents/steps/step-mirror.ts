@@ -1,0 +1,120 @@
+// What this side knows of agents since the step thread spoke of them last: rows, the family's count
+// and answers of guests, by version. The thread is the only one that changes any of it and speaks in
+// the order in which it works, so this is never older than what any caller has been told. Losing it
+// loses nothing. Owned by step-client.ts.
+
+import type { Question } from '../../guest/words.ts'
+import { AgentError } from '../errors.ts'
+import type { AgentRow, FamilyRow } from '../journal/rows.ts'
+import {
+  ANSWER_KEPT_BYTES_MAX,
+  ANSWERS_KEPT_BYTES_MAX,
+  ANSWERS_KEPT_MAX,
+  ROWS_KEPT_MAX,
+} from '../limits.ts'
+import { heldBy } from './enforce.ts'
+import { Kept } from './kept.ts'
+import type { Operations, Standing } from './operations.ts'
+import type { Applied } from './stepper.ts'
+
+type Name = keyof Operations
+type Answered = ReturnType<Operations['ask']> | ReturnType<Operations['files']>
+
+interface Known {
+  readonly agent: AgentRow
+  /** Undefined where it was not said. */
+  readonly runStartedAt: number | null | undefined
+}
+
+export class StepMirror {
+  readonly #agents = new Kept<string, Known>(ROWS_KEPT_MAX)
+  readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
+  readonly #answers = new Map<string, { readonly answered: Answered; readonly length: number }>()
+  #length = 0
+
+  /** Undefined where the thread has to be asked. */
+  answer(name: Name, values: readonly unknown[]): unknown {
+    if (name === 'standing') {
+      const [owner, id, nowMs] = values as Parameters<Operations['standing']>
+      return this.#standing(owner, id, nowMs)
+    }
+    if (name !== 'ask' && name !== 'files') return undefined
+    const [owner, id, question] = values as [string | null, string, Question]
+    const agent = this.#find(owner, id)?.agent
+    return agent && this.#answers.get(titleOf(name, agent, question))?.answered
+  }
+
+  /** What the thread said. */
+  note(name: Name, values: readonly unknown[], value: unknown, length: number): void {
+    switch (name) {
+      case 'create':
+      case 'apply':
+      case 'standing': {
+        const { agent, family, runStartedAt } = value as Applied | Standing
+        this.#keep(agent, runStartedAt)
+        this.#families.set(agent.family, family)
+        return
+      }
+      case 'move':
+        return this.#keep(value as AgentRow, undefined)
+      case 'import':
+        return this.#families.delete((value as { agent: AgentRow }).agent.family)
+      case 'remove':
+        return this.forget(name, values)
+      case 'ask':
+      case 'files': {
+        const answered = value as Answered
+        this.#keep(answered.agent, undefined)
+        return this.#keepAnswer(titleOf(name, answered.agent, values[2]), answered, length)
+      }
+    }
+  }
+
+  /** A change of which nobody knows whether it was made. */
+  forget(name: Name, values: readonly unknown[]): void {
+    if (name === 'apply' || name === 'remove' || name === 'move')
+      this.#agents.delete(String(values[1]))
+  }
+
+  #standing(owner: string | null, id: string, nowMs: number): Standing | undefined {
+    const known = this.#find(owner, id)
+    if (known?.runStartedAt === undefined) return undefined
+    const { agent, runStartedAt } = known
+    const family = this.#families.get(agent.family)
+    if (family === undefined) return undefined
+    const footing = { family, runStartedAt }
+    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+  }
+
+  /** Somebody else's agent is as unknown as one that never was. */
+  #find(owner: string | null, id: string): Known | undefined {
+    const known = this.#agents.get(id)
+    if (known !== undefined && owner !== null && known.agent.owner !== owner)
+      throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
+    return known
+  }
+
+  #keep(agent: AgentRow, runStartedAt: number | null | undefined): void {
+    const before = this.#agents.get(agent.id)
+    const isSame = before?.agent.seq === agent.seq
+    const started = runStartedAt === undefined && isSame ? before.runStartedAt : runStartedAt
+    this.#agents.set(agent.id, { agent, runStartedAt: started })
+  }
+
+  #keepAnswer(title: string, answered: Answered, length: number): void {
+    if (length > ANSWER_KEPT_BYTES_MAX) return
+    const before = this.#answers.get(title)
+    if (before !== undefined) this.#length -= before.length
+    this.#answers.set(title, { answered, length })
+    this.#length += length
+    for (const [name, oldest] of this.#answers) {
+      if (this.#answers.size <= ANSWERS_KEPT_MAX && this.#length <= ANSWERS_KEPT_BYTES_MAX) break
+      this.#answers.delete(name)
+      this.#length -= oldest.length
+    }
+  }
+}
+
+function titleOf(name: Name, { id, seq }: AgentRow, question: unknown): string {
+  return `${id} ${seq} ${name} ${JSON.stringify(question)}`
+}

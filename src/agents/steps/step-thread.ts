@@ -1,0 +1,55 @@
+// The step thread: owns the journal and the agents in memory, so that neither guest code nor a
+// journal write ever runs on the gate's thread. Tidies up while nobody asks. Started by
+// step-client.ts.
+
+import { openImage } from '../../sandbox/image.ts'
+import { serveThread, threadData } from '../../sandbox/thread-port.ts'
+import type { HistoryKept } from '../journal/retention.ts'
+import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../limits.ts'
+import { Operations } from './operations.ts'
+import { packAnswer, readRequest, type StepRequest } from './step-words.ts'
+import { Stepper } from './stepper.ts'
+
+export interface StepThreadData {
+  readonly directory: string
+  readonly image: Uint8Array<ArrayBuffer>
+  readonly history?: HistoryKept | undefined
+}
+
+const { directory, image, history } = threadData<StepThreadData>()
+const stepper = new Stepper(directory, openImage(image), history)
+const operations = new Operations(stepper)
+
+/** Of these the next gains from a memory that is ready for it. */
+const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
+
+let isAsked = false
+let pause: NodeJS.Timeout | undefined
+
+serveThread((request: StepRequest) => {
+  isAsked = true
+  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+  const { name } = request
+  const isText = name === 'list'
+  const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
+  const value = operation.apply(operations, readRequest(request))
+  if (isText) return { value: { text: value } }
+  if (CALLS.has(name)) setImmediate(() => stepper.residents.tidy())
+  return { value: packAnswer(name, value) }
+})
+
+/** In a pause: a commit that has to move the log waits for the disk. */
+function tidy(): void {
+  if (isAsked) {
+    isAsked = false
+    return
+  }
+  if (stepper.tidy(Date.now())) return
+  clearInterval(pause)
+  pause = undefined
+}
+
+// Also where nobody has asked for anything in a long time.
+setInterval(() => {
+  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+}, SWEEP_EVERY_MS).unref()

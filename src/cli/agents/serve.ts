@@ -1,0 +1,34 @@
+// `sluice agents serve`: the agents' MCP server over stdio, for a client that starts it. Stdout is
+// the channel; everything else goes to stderr. Runs go on until the client has gone, and by
+// themselves at the next start.
+
+import type { Command } from 'commander'
+import { ownVersion } from '../../gateway/run/own-version.ts'
+import type { Answer } from '../answer.ts'
+import { type AgentsOptions, addAgentsOptions, OWNER, withService } from './source.ts'
+
+const EXAMPLES = `
+Examples:
+  sluice agents serve --data ./.sluice
+  claude mcp add agents -- npx sluice agents serve --data ~/.sluice`
+
+export function addAgentsServe(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('serve'))
+    .description('the agents as an MCP server over stdio')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: AgentsOptions) => {
+      await withService(options, async (service) => {
+        const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+        const { createAgentsServer } = await import('../../agents/server.ts')
+        const version = ownVersion()
+        const handle = serveStdio(() => createAgentsServer(service, { owner: OWNER }, version))
+        await new Promise<void>((resolve) => {
+          process.stdin.once('close', resolve)
+          process.stdin.once('end', resolve)
+          for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+        })
+        await handle.close()
+      })
+      answer(0)
+    })
+}

@@ -1,0 +1,141 @@
+// `sluice approvals approve | deny | lift | end`: a person's word at the terminal. The PIN is asked for
+// at the terminal device itself, so that an agent with a shell cannot decide.
+
+import type { Command } from 'commander'
+import type { ApprovalRequest, Bound } from '../../core/approval.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { parseDuration } from '../../document/shape.ts'
+import type { Answer } from '../answer.ts'
+import { CliError } from '../errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../find-data.ts'
+import { Output, printable } from '../output.ts'
+import { addProofOption, provePerson } from '../prove-person.ts'
+import { askApprovals, pageOf } from './source.ts'
+
+interface Options extends PlaceOptions {
+  readonly comment?: string
+  readonly args?: string
+  readonly for?: string
+  readonly bound?: readonly string[]
+  readonly as?: string
+  readonly json?: boolean
+}
+
+const APPROVE_EXAMPLES = `
+Examples:
+  sluice approvals approve 3f9
+  sluice approvals approve 3f9 --comment "checked with Ann"
+  sluice approvals approve 3f9 --args '{"amount": 20}'          where the rule has edit_args
+  sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*'
+
+Shows the request, then asks for your PIN at the terminal: never on stdin, in a flag or a file. --for
+lets calls like this one pass for a while: every argument exactly equal, but for those with a --bound
+(NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
+
+export function addApprovalsDecide(parent: Command, answer: Answer): void {
+  verdictCommand(parent, 'approve', 'let the call pass, once')
+    .option('--args <json>', 'with other arguments, where the rule has `edit_args`')
+    .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
+    .option('--bound <bound>', 'with --for: what an argument may be', collect, [])
+    .addHelpText('after', APPROVE_EXAMPLES)
+    .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
+  verdictCommand(parent, 'deny', 'do not let it pass').action(
+    async (id: string, options: Options) => answer(await decide('deny', id, options)),
+  )
+  plainCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
+    .argument('<session>', 'as `approvals list` shows it')
+    .argument('<server/tool>')
+    .action(async (session: string, tool: string, options: Options) => {
+      const [server = '', ...name] = tool.split('/')
+      const request = { do: 'approval-lift', session, server, name: name.join('/') }
+      await proved(request, options)
+      new Output(options).line(`lifted: ${printable(tool)} may be asked for again`)
+      answer(0)
+    })
+  plainCommand(parent, 'end', 'end an approval that was given for a while')
+    .argument('<id>', 'as `approvals list` shows it')
+    .action(async (id: string, options: Options) => {
+      await proved({ do: 'approval-end', id }, options)
+      new Output(options).line(`ended: ${printable(id)}`)
+      answer(0)
+    })
+}
+
+async function decide(verdict: 'approve' | 'deny', given: string, options: Options): Promise<0> {
+  const output = new Output(options)
+  const { data } = findData(options)
+  const seen = await askApprovals(data, { do: 'approval', id: given })
+  const request = seen.request as unknown as ApprovalRequest
+  for (const line of pageOf(request, output, Date.now())) output.line(line)
+  const { comment, args } = options
+  const asked: JsonObject & { do: string } = {
+    ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
+    ...(comment === undefined ? {} : { comment }),
+    ...(args === undefined ? {} : { args }),
+    ...forAWhile(options),
+  }
+  const said = await proved(asked, options)
+  const { state, asks } = said.request as unknown as ApprovalRequest
+  output.value(said.request)
+  const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
+  const waits = state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
+  output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)
+  return 0
+}
+
+/** With the PIN of a person. */
+async function proved(
+  request: JsonObject & { readonly do: string },
+  options: Options,
+): Promise<JsonObject> {
+  const { data } = findData(options)
+  const proof = await provePerson(data, options)
+  return askApprovals(data, { ...request, proof })
+}
+
+function forAWhile({ for: time, bound = [] }: Options): JsonObject {
+  if (time === undefined) {
+    if (bound.length === 0) return {}
+    throw new CliError(
+      'CLI_ARGUMENT',
+      '--bound without --for',
+      'say for how long, such as --for 1h',
+    )
+  }
+  const seconds = parseDuration(time)
+  if (seconds === undefined)
+    throw new CliError('CLI_ARGUMENT', `--for is \`${time}\``, 'a time such as 30m or 8h')
+  const bounds: Record<string, Record<string, string | string[] | true>> = {}
+  for (const each of bound) {
+    const [name, read] = readBound(each)
+    bounds[name] = { ...bounds[name], ...read } as never
+  }
+  return { forAWhile: { forMs: seconds * 1_000, bounds } }
+}
+
+function readBound(text: string): [string, Bound] {
+  const match = /^([^<>=]+)(<=|>=|=)(.*)$/s.exec(text)
+  const [, name = '', sign, value = ''] = match ?? []
+  if (match === null)
+    throw new CliError('CLI_ARGUMENT', `--bound is \`${text}\``, 'such as amount<=50 or note=*')
+  if (sign === '<=') return [name, { max: value }]
+  if (sign === '>=') return [name, { min: value }]
+  return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]
+}
+
+function verdictCommand(parent: Command, name: string, description: string): Command {
+  return plainCommand(parent, name, description)
+    .argument('<id>', 'or the beginning of it')
+    .option('--comment <text>', 'on the record; a denial tells it to the caller')
+}
+
+function plainCommand(parent: Command, name: string, description: string): Command {
+  return addProofOption(addPlaceOptions(parent.command(name).description(description))).option(
+    '--json',
+    'answer as JSON',
+  )
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value]
+}

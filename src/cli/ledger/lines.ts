@@ -1,0 +1,91 @@
+// Records of the ledger as lines: for people, with colour on a terminal and what servers and agents
+// named made printable, or as one JSON object. Used by the ledger commands.
+
+import type { Action } from '../../core/actions.ts'
+import { type Decimal, formatDecimal } from '../../core/decimal.ts'
+import { ExactNumber } from '../../core/json.ts'
+import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/record.ts'
+import { type Output, printable, type Style } from '../output.ts'
+
+const STYLES: Record<Action, Style> = {
+  allow: 'green',
+  require_approval: 'yellow',
+  deny: 'red',
+  hide: 'magenta',
+}
+const NAME_WIDTH = 36
+
+export function recordLine(record: LedgerRecord, output: Output): string {
+  switch (record.kind) {
+    case 'intent':
+    case 'refusal':
+      return callLine(record, null, output)
+    case 'outcome':
+      return `${beginning(record, output)}  ${output.paint('dim', `  of ${record.intent}:`)} ${outcomeText(record, output)}`
+    case 'event': {
+      const detail = record.detail === null ? '' : jsonLine(record.detail)
+      return `${beginning(record, output)}  ${output.paint('cyan', printable(record.name))} ${output.paint('dim', printable(detail))}`
+    }
+  }
+}
+
+/** A call, its verdict and what became of it. */
+export function callLine(
+  record: JudgementRecord,
+  outcome: OutcomeRecord | null,
+  output: Output,
+): string {
+  const { decision, principal, agent, server, method, name } = record
+  const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`
+  const who = agent === null ? principal.id : `${principal.id} (${agent})`
+  const end =
+    record.kind === 'intent'
+      ? outcome && outcomeText(outcome, output)
+      : output.paint(
+          'dim',
+          `${decision.code}${decision.reason ? `: ${printable(decision.reason)}` : ''}`,
+        )
+  return [
+    beginning(record, output),
+    output.paint(STYLES[decision.action] ?? 'bold', decision.action.padEnd(5)),
+    printable(what).padEnd(NAME_WIDTH),
+    output.paint('dim', printable(who).padEnd(10)),
+    end ?? '',
+  ]
+    .join('  ')
+    .trimEnd()
+}
+
+/** For `--json` and `export`: amounts and inexact numbers as text, the time in both forms. */
+export function recordJson(record: LedgerRecord, more: object = {}): string {
+  const { seq, kind, atMs, ...rest } = record
+  return jsonLine({ seq, kind, at: timeText(atMs), atMs, ...rest, ...more })
+}
+
+function jsonLine(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => {
+    if (inner instanceof ExactNumber) return inner.text
+    return isDecimal(inner) ? formatDecimal(inner) : inner
+  })
+}
+
+function isDecimal(value: unknown): value is Decimal {
+  return typeof value === 'object' && value !== null && typeof (value as Decimal).units === 'bigint'
+}
+
+function beginning({ seq, atMs }: LedgerRecord, output: Output): string {
+  return `${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`
+}
+
+function outcomeText(outcome: OutcomeRecord, output: Output): string {
+  const { status, durationMs, bytes, errorCode } = outcome
+  const style: Style = status === 'answered' ? 'green' : status === 'unknown' ? 'yellow' : 'red'
+  const code = errorCode === null ? '' : ` ${errorCode}`
+  const figures = `${Math.round(durationMs * 10) / 10} ms, ${bytes} bytes`
+  return `${output.paint(style, status)}${code} ${output.paint('dim', figures)}`
+}
+
+function timeText(atMs: number): string {
+  const date = new Date(atMs)
+  return Number.isNaN(date.getTime()) ? 'no time' : date.toISOString()
+}

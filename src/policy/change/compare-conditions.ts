@@ -1,0 +1,69 @@
+// Whether one condition provably implies another, by their form alone: the same tests joined by `&&`,
+// more of them, or the same with a number moved the tightening way. What is not seen here is not
+// proved. Called by compare-rules.ts.
+
+import type { Node } from '../expression/cel.ts'
+import type { Expression } from '../expression/expression.ts'
+
+/** Whenever `one` is true `other` is: it has all tests of `other`, or tighter ones, and maybe more. */
+export function implies(one: Expression, other: Expression): boolean {
+  const tests = testsOf(one)
+  return testsOf(other).every((wanted) => tests.some((test) => isTighter(test, wanted)))
+}
+
+/** As `implies`, and both read the very same: they can be decided for the same calls. */
+export function impliesInPlace(one: Expression, other: Expression): boolean {
+  const [tests, wanted] = [testsOf(one), testsOf(other)]
+  return (
+    tests.length === wanted.length &&
+    tests.every((test, at) => isTighter(test, wanted[at] as Test)) &&
+    shapeOf(one) === shapeOf(other)
+  )
+}
+
+/** A part of an expression, with the text it stands in. */
+interface Test {
+  readonly node: Node
+  readonly text: string
+}
+
+function testsOf({ ast, text }: Expression): Test[] {
+  const split = (node: Node): Node[] =>
+    node.op === '&&' ? (node.args as readonly Node[]).flatMap(split) : [node]
+  return split(ast).map((node) => ({ node, text: text.slice(node.start, node.end) }))
+}
+
+function isTighter(test: Test, wanted: Test): boolean {
+  return test.text === wanted.text || isTighterBound(test, wanted)
+}
+
+/** `x <= 3` for `x <= 5`. */
+function isTighterBound(test: Test, wanted: Test): boolean {
+  const [one, other] = [boundOf(test.node), boundOf(wanted.node)]
+  if (one === undefined || other === undefined || one.op !== other.op) return false
+  // An integer and a decimal are compared with different things.
+  if (typeof one.bound !== typeof other.bound) return false
+  if (sliceOf(test, one.of) !== sliceOf(wanted, other.of)) return false
+  return one.op.startsWith('<') ? one.bound <= other.bound : one.bound >= other.bound
+}
+
+function sliceOf({ node, text }: Test, part: Node): string {
+  return text.slice(part.start - node.start, part.end - node.start)
+}
+
+function boundOf(
+  node: Node,
+): { readonly op: string; readonly of: Node; readonly bound: number | bigint } | undefined {
+  if (!['<', '<=', '>', '>='].includes(node.op)) return undefined
+  const [of, limit] = node.args as readonly [Node, Node]
+  if (limit.op !== 'value') return undefined
+  const bound: unknown = limit.args
+  return typeof bound === 'number' || typeof bound === 'bigint'
+    ? { op: node.op, of, bound }
+    : undefined
+}
+
+/** What it reads, in order. */
+function shapeOf({ slots }: Expression): string {
+  return JSON.stringify(slots.map(({ root, path, presence }) => [root, path, presence]))
+}

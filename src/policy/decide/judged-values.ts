@@ -1,0 +1,113 @@
+// The arguments that a decision was reached from: what the expressions, amounts and keys that bear on
+// a call read. Numbers, booleans and words that the tool declares as an enum are kept; any other text
+// only where that was asked for, since it may be anything, a secret too. Called by the gate for the
+// record of every call.
+
+import type { Call, Facts } from '../../core/call.ts'
+import { ExactNumber, isObject, type JsonValue } from '../../core/json.ts'
+import type { Judged, JudgedValue, NotKept } from '../../core/judged.ts'
+import { type Declared, declaredArguments } from '../expression/declared-types.ts'
+import { JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../limits.ts'
+import { pathText } from '../parse/parse-limit.ts'
+import type { CompiledPolicy } from '../policy.ts'
+import type { Guardrail, Rule } from '../rule.ts'
+import { resolve } from './resolve.ts'
+import type { Ready, Scope } from './scope.ts'
+
+/** Beside the paths: whether arguments came that the tool does not declare. */
+export const UNDECLARED = 'undeclared'
+
+interface Read {
+  readonly path: readonly string[]
+  readonly text: string
+  /** What the tool says this place may hold; absent where it does not say. */
+  readonly words: ReadonlySet<string> | undefined
+}
+
+interface Reads {
+  readonly reads: readonly Read[]
+  readonly declared: Declared
+}
+
+const ofScope = new WeakMap<Scope, Reads>()
+const NOTHING: Judged = {}
+
+/** `texts`: also texts that are no words of an enum. */
+export function judgedValues(
+  policy: CompiledPolicy,
+  call: Call,
+  facts: Facts,
+  texts: boolean,
+): Judged {
+  const scope = resolve(policy, call, facts)
+  if (typeof scope === 'string') return NOTHING
+  let known = ofScope.get(scope)
+  if (known === undefined) {
+    known = readsOf(scope, facts)
+    ofScope.set(scope, known)
+  }
+  const { reads, declared } = known
+  if (reads.length === 0) return NOTHING
+  const values: Record<string, JudgedValue> = {}
+  for (const read of reads) values[read.text] = keptValue(call.args, read, texts)
+  if (!declared.open)
+    values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
+  return values
+}
+
+/** Everything that bears on the call, in shadow too. */
+export function bearingOn(scope: Scope): readonly Ready<Rule | Guardrail>[] {
+  return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
+}
+
+/** The paths below `args` that a rule or guardrail reads. */
+export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly string[])[] {
+  const slots = when?.expression.slots.filter(({ root }) => root === 'args') ?? []
+  const ofLimits = limits.flatMap(({ reads }) => reads.map(({ path }) => path))
+  return [...slots.map(({ path }) => path), ...ofLimits]
+}
+
+function readsOf(scope: Scope, { tool }: Facts): Reads {
+  const schema = tool?.definition.inputSchema
+  const paths = bearingOn(scope).flatMap(({ rule }) => argumentPaths(rule))
+  const byText = new Map(paths.map((path) => [pathText(path), path]))
+  const reads = [...byText].slice(0, JUDGED_PATHS_MAX).map(([text, path]) => ({
+    ...{ path, text },
+    words: wordsAt(schema, path),
+  }))
+  return { reads, declared: declaredArguments(schema) }
+}
+
+/** The texts of `enum` or `const` at a path, by names alone. */
+function wordsAt(
+  schema: JsonValue | undefined,
+  path: readonly string[],
+): ReadonlySet<string> | undefined {
+  let place: JsonValue | undefined = schema
+  for (const name of path) {
+    const properties: JsonValue | undefined = isObject(place) ? place.properties : undefined
+    place = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  }
+  if (!isObject(place)) return undefined
+  const words = Array.isArray(place.enum) ? place.enum : [place.const]
+  return new Set(words.filter((word) => typeof word === 'string'))
+}
+
+function keptValue(args: JsonValue, { path, words }: Read, texts: boolean): JudgedValue {
+  let place: JsonValue | undefined = args
+  for (const [depth, name] of path.entries()) {
+    if (!isObject(place)) return WITHHELD
+    if (!Object.hasOwn(place, name)) return depth === path.length - 1 ? MISSING : PARENTLESS
+    place = place[name]
+  }
+  if (typeof place === 'string') {
+    const isKept = texts || words?.has(place)
+    return isKept && place.length <= JUDGED_TEXT_LENGTH_MAX ? place : WITHHELD
+  }
+  if (place === null || typeof place === 'number' || typeof place === 'boolean') return place
+  return place instanceof ExactNumber ? place : WITHHELD
+}
+
+const MISSING: NotKept = { is: 'missing' }
+const PARENTLESS: NotKept = { is: 'parentless' }
+const WITHHELD: NotKept = { is: 'withheld' }
