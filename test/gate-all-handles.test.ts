@@ -7,6 +7,7 @@ import { type Heard, pipeTo } from './gate/line-pipe.ts'
 import { PlainClient } from './gate/plain-client.ts'
 import { type RealClient, throughGate } from './gate/real-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
+import { listenStateless, postStateless } from './gate/stateless-client.ts'
 
 const ALL = ''
 const LONG = 'a_tool_with_a_name_that_is_much_longer_than_what_model_providers_take'
@@ -20,7 +21,7 @@ version: 1
 default: allow
 tools: { "*/get_hidden": hide, "*/get_hidden_${LONG}": hide }
 prompts: { "*/hidden": hide }
-resources: { "*/mem://hidden": hide }
+resources: { "*/mem://hidden": hide, "*/*://7": hide, "old/*{id}": hide }
 labels: { a/whoami: [private] }
 guardrails:
   - name: private data stays in
@@ -275,5 +276,79 @@ describe('one session', () => {
     const { answer } = await new PlainClient(own, ALL).initialize()
     expect(answer.result.instructions).toBe('Not there at the moment: sleeper, clerk.')
     expect(own.log).toMatch(/no room for one more process.*server=clerk/)
+  })
+})
+
+describe('a hidden prompt or resource cannot be told from one that no server has', () => {
+  const KNOWN: [string, object][] = [
+    ['prompts/get', { name: 'hidden' }],
+    ['resources/read', { uri: 'mem://hidden' }],
+    ['resources/read', { uri: 'a://7' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'hidden' } }],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'mem://hidden' } }],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'a://7' } }],
+  ]
+  const OF_SESSIONS: [string, object][] = [
+    ['resources/subscribe', { uri: 'mem://hidden' }],
+    ['resources/unsubscribe', { uri: 'mem://hidden' }],
+  ]
+  /** The same for what is not there, and its answer as if it had been asked by the other name. */
+  const absent = (params: object): object =>
+    JSON.parse(JSON.stringify(params).replace('hidden', 'absent').replace('a://7', 'a://none'))
+  const back = (text: string) => text.replaceAll('absent', 'hidden').replaceAll('a://none', 'a://7')
+  const argument = { name: 'x', value: '' }
+  const named = (params: object, prefix: string): object =>
+    JSON.parse(
+      JSON.stringify({ ...params, argument }).replace(/"name":"(?!x)/, `"name":"${prefix}`),
+    )
+
+  test.each([
+    ['a', ''],
+    [ALL, 'a__'],
+  ])('at %j, in either era', async (server, prefix) => {
+    const session = await PlainClient.open(gate, server)
+    const heard = async () => {
+      const { answer } = await session.call(`${prefix}heard`)
+      return JSON.parse(textOf(answer.result).slice('a: '.length)) as string[]
+    }
+    await heard()
+    const ofSession = async (method: string, params: object) => {
+      const body = { jsonrpc: '2.0', id: 7, method, params }
+      return (await session.post(JSON.stringify(body))).text
+    }
+    const ofNone = async (method: string, params: object) =>
+      (await postStateless(gate, server, method, params as Record<string, unknown>)).text
+    for (const [method, params] of [...KNOWN, ...OF_SESSIONS]) {
+      const asks = KNOWN.some(([each]) => each === method) ? [ofSession, ofNone] : [ofSession]
+      for (const ask of asks) {
+        const hidden = await ask(method, named(params, prefix))
+        const unknown = await ask(method, named(absent(params), prefix))
+        expect(hidden).toContain('"error"')
+        expect(hidden).toMatch(/Unknown prompt|Resource not found/)
+        expect(back(unknown)).toBe(hidden)
+      }
+    }
+    // Only what fits a template has to be asked for, and of that nothing hidden.
+    expect(new Set(await heard())).toEqual(new Set(['a://none']))
+    await session.end()
+  })
+
+  test('a template that is hidden fits nothing, and what may be read is read', async () => {
+    const session = await PlainClient.open(gate, 'old')
+    const read = (uri: string) => session.ask('resources/read', { uri })
+    expect((await read('old://5')).answer.error.message).toBe('Resource not found: old://5')
+    expect((await read('mem://old')).answer.result.contents).toHaveLength(1)
+    expect(
+      (await session.ask('prompts/get', { name: 'greet' })).answer.result.messages,
+    ).toHaveLength(1)
+    await session.end()
+  })
+
+  test('a subscription leaves out both', async () => {
+    const resourceSubscriptions = ['mem://hidden', 'mem://absent', 'mem://a']
+    const { heard, close } = await listenStateless(gate, 'a', { resourceSubscriptions })
+    await until(() => heard.length > 0)
+    expect(heard[0].params.notifications).toEqual({ resourceSubscriptions: ['mem://a'] })
+    close()
   })
 })

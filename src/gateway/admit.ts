@@ -34,6 +34,8 @@ export interface Asked {
   readonly trace?: Trace | undefined
   /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
+  /** No server has it: answered as if it were hidden. */
+  readonly missing?: boolean
   /** Why its definition waits for a person: denied whatever the policy allows. */
   readonly waits?: string | undefined
   /** It goes on with a call that was counted: judged anew, and not counted again. */
@@ -147,8 +149,14 @@ export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promis
 }
 
 /** What holds whatever a document says; a hidden name stays hidden all the same. */
-function builtInRefusal({ waits, objection }: Asked, decision: Decision): Decision | undefined {
+function builtInRefusal(asked: Asked, decision: Decision): Decision | undefined {
+  const { waits, objection, missing } = asked
   if (decision.action === 'hide') return undefined
+  if (missing === true) {
+    const { server, name } = asked.call
+    const reason = `no server has \`${server}/${name}\``
+    return { ...denied(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
+  }
   if (waits !== undefined)
     return { ...denied(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
   if (objection !== undefined) return { ...denied(decision, 'DENIED', objection), rule: BUILT_IN }
@@ -262,7 +270,7 @@ function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
 }
 
 /** The rule of what holds whatever a document says. */
-const BUILT_IN = 'built-in'
+export const BUILT_IN = 'built-in'
 
 /** Another call was faster between looking and consuming. */
 function outrun(decision: Decision, { refused, room }: Consumed & { ok: false }): Decision {

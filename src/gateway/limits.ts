@@ -221,6 +221,10 @@ export const MEMBER_TEMPLATES_MAX = 100
 /** A resource that nobody listed makes the servers list theirs again, no sooner than so long after
  * the last time. */
 export const RELIST_MS = 1_000
+/** Resources that answers of one server have named in a session where some may be hidden, and how deep
+ * an answer is looked through for them. */
+export const HEARD_URIS_MAX = 1_000
+export const HEARD_DEPTH_MAX = 8
 /** Subscriptions of one client of all servers. */
 export const ALL_LISTENS_MAX = 100
 /** What a server may say for the model to read when a session begins. */

@@ -22,6 +22,7 @@ const TOOLS = [
     'work',
     'wait',
     'get_hidden',
+    'heard',
   ],
   ...[`${LONG}_1`, `${LONG}_2`, `get_hidden_${LONG}`],
 ]
@@ -41,6 +42,8 @@ let level = 'none'
 const asked = new Map<unknown, (result: unknown) => void>()
 const cancelled: unknown[] = []
 const progress: unknown[] = []
+/** What it was asked for by name. */
+const heard: string[] = []
 
 const send = (message: object): void =>
   void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -71,6 +74,7 @@ function call(
     return
   }
   if (tool === 'count') return answer(++count)
+  if (tool === 'heard') return answer(heard.splice(0))
   if (tool === 'line') return answer(line)
   answer({ tool, args, level, cancelled })
 }
@@ -105,7 +109,8 @@ function resultOf(method: string, params: Params): object | undefined {
         { uriTemplate: 'both://{id}', name: 'both' },
       ],
     }
-  if (method === 'resources/read') return { contents: [{ uri: params.uri, text: name }] }
+  if (method === 'resources/read' && !`${params.uri}`.endsWith('none'))
+    return { contents: [{ uri: params.uri, text: name }] }
   if (method === 'completion/complete')
     return { completion: { values: [name, JSON.stringify(params.ref)] } }
   if (method === 'tasks/get' || method === 'tasks/cancel')
@@ -128,6 +133,9 @@ function hear(line: string): void {
   if (method === 'notifications/progress') progress.push(params.progressToken)
   if (id === undefined) return
   if (method === 'tools/call') return call(id, String(params.name), params, line)
+  const { name: named, uri, ref } = params
+  if (/prompts.get|resources.(read|.*subscribe)|complete/.test(method))
+    heard.push(`${named ?? uri ?? JSON.stringify(ref)}`)
   const told = resultOf(method, params)
   if (method === 'resources/subscribe')
     send({ method: 'notifications/resources/updated', params: { uri: params.uri } })

@@ -95,11 +95,23 @@ export function errorAnswer(id: Id, errorCode: number, message: string, data?: J
 
 /** To a name that nobody has. */
 export function unknownAnswer(id: Id, method: string, name: string, era: Era): Told {
-  if (method.startsWith('tasks/')) return errorAnswer(id, RPC.invalidParams, 'Task not found')
-  if (method === TOOL_CALL) return errorAnswer(id, RPC.invalidParams, `Unknown tool: ${name}`)
-  if (method === 'prompts/get') return errorAnswer(id, RPC.invalidParams, `Unknown prompt: ${name}`)
+  const { code, message } = unknownError(method, name, era)
+  return errorAnswer(id, code, message)
+}
+
+export function unknownError(
+  method: string,
+  name: string,
+  era: Era,
+): { readonly code: number; readonly message: string } {
+  if (method.startsWith('tasks/')) return { code: RPC.invalidParams, message: 'Task not found' }
+  if (method === TOOL_CALL) return { code: RPC.invalidParams, message: `Unknown tool: ${name}` }
+  if (method === 'prompts/get')
+    return { code: RPC.invalidParams, message: `Unknown prompt: ${name}` }
+  if (method === 'completion/complete')
+    return { code: RPC.methodNotFound, message: `\`${method}\` is not a method the gate knows` }
   const code = era === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
-  return errorAnswer(id, code, `Resource not found: ${name}`)
+  return { code, message: `Resource not found: ${name}` }
 }
 
 const OURS = /^sluice(\/|$)/iu

@@ -13,7 +13,7 @@ import { disagreement, paramHeadersOf } from '../../wire/mcp-headers.ts'
 import { withMembers } from '../../wire/members.ts'
 import type { Request } from '../../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
-import { type Admission, type Asked, admit, type Spine } from '../admit.ts'
+import { type Admission, type Asked, admit, BUILT_IN, type Spine } from '../admit.ts'
 import { HeldClients, type LegBack } from '../hold/held-clients.ts'
 import { holdingOf, withArgs } from '../hold/holding.ts'
 import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
@@ -21,11 +21,20 @@ import type { Related } from '../link.ts'
 import type { Frozen } from '../operate/freezes.ts'
 import { heldReason } from '../operate/pins.ts'
 import { BASE64 } from '../upstream/http/base64.ts'
-import { errorAnswer, frozenAnswer, refusalAnswer, refusalText, unknownAnswer } from './answers.ts'
+import {
+  errorAnswer,
+  frozenAnswer,
+  type Refusal,
+  refusalAnswer,
+  refusalText,
+  type Told,
+  unknownAnswer,
+} from './answers.ts'
 import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import type { ClientQuestions } from './client-questions.ts'
 import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
 import type { Handles } from './handles.ts'
+import { type KnownNames, namedIn } from './known-names.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 
@@ -40,6 +49,7 @@ export interface JudgeContext {
   /** Whether this caller is told the rule and what is left. */
   readonly explain: () => boolean
   readonly lists: SeenLists
+  readonly names: KnownNames
   readonly tasks: OwnTasks
   readonly handles: Handles
   /** What the gate itself asks a client with a session. */
@@ -49,6 +59,8 @@ export interface JudgeContext {
   readonly onCall: () => void
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
 }
+
+const UNSUBSCRIBE = 'resources/unsubscribe'
 
 /** What is known of a call of the client's beside its request. */
 interface Going extends Pick<Related, 'trace'> {
@@ -96,6 +108,8 @@ export class RequestJudge {
     const trace = traceOf(request, ofHeaders)
     try {
       if (method === LISTEN) await this.#listen(request, crossing)
+      else if (method === UNSUBSCRIBE && (await this.#context.names.isMissing(request)))
+        crossing.refuse(id, unknownAnswer(id, method, callOf('', request).name, era))
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
       else {
@@ -144,7 +158,8 @@ export class RequestJudge {
     const startedMs = performance.now()
     const request = { kind: 'request', id: 0, method: call.method, source: '' } as const
     const params = { value: { uri }, text: new Map([['uri', JSON.stringify(uri)]]) }
-    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    const missing = await this.#context.names.isMissing({ ...request, params })
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding, missing })
     // Nobody is kept waiting for what is one of many.
     const holding = () =>
       holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
@@ -178,7 +193,7 @@ export class RequestJudge {
 
   async #clientCall(request: Request, crossing: Crossing, going: Going): Promise<void> {
     const { id } = request
-    const { era, explain, onAsked, onCall, spine } = this.#context
+    const { explain, onAsked, onCall, spine } = this.#context
     const { headers, leg, rounds } = going
     const looked = this.#look(request, crossing, going)
     const asked = looked instanceof Promise ? await looked : looked
@@ -192,7 +207,7 @@ export class RequestJudge {
     if (verdict.admission === undefined) {
       const refusal = { ...verdict, explain: explain() }
       const kept = verdict.pending && this.#clients.comeAgain(request, call, verdict.pending, leg)
-      const told = kept ?? refusalAnswer(request, call.name, refusal, facts.tool, era)
+      const told = kept ?? this.#refusal(request, call.name, refusal, facts.tool)
       return crossing.refuse(id, told)
     }
     onCall()
@@ -206,10 +221,27 @@ export class RequestJudge {
   #look(request: Request, crossing: Crossing, going: Going): Asked | Promise<Asked> {
     const { frozen, lists, server } = this.#context
     const call = callOf(server, request)
-    const asksForTool = request.method === TOOL_CALL && frozen() === undefined
-    const found = asksForTool ? lists.find(call.name) : undefined
-    if (!(found instanceof Promise)) return this.#asked(request, call, found, crossing, going)
-    return found.then((tool) => this.#asked(request, call, tool, crossing, going))
+    const asked = (tool?: KnownTool) => this.#asked(request, call, tool, crossing, going)
+    if (frozen() !== undefined) return asked()
+    if (request.method !== TOOL_CALL) return this.#lookForName(request, asked)
+    const found = lists.find(call.name)
+    return found instanceof Promise ? found.then(asked) : asked(found)
+  }
+
+  #lookForName(request: Request, asked: () => Asked): Asked | Promise<Asked> {
+    const missing = this.#context.names.isMissing(request)
+    if (missing instanceof Promise) return missing.then((is) => ({ ...asked(), missing: is }))
+    return asked()
+  }
+
+  /** A completion is for a prompt or resource: where that is hidden, it is told as such. */
+  #refusal(request: Request, name: string, refusal: Refusal, tool: KnownTool | undefined): Told {
+    const { id } = request
+    const { era } = this.#context
+    const named = namedIn(request)
+    if (refusal.decision.action === 'hide' && refusal.decision.rule === BUILT_IN && named)
+      return unknownAnswer(id, named.method, named.name, era)
+    return refusalAnswer(request, name, refusal, tool, era)
   }
 
   #asked(

@@ -12,12 +12,19 @@ import type { ClientLink, Related } from '../link.ts'
 import { type Frozen, frozenReason } from '../operate/freezes.ts'
 import { failureAnswer } from '../upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
-import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
+import {
+  errorAnswer,
+  frozenAnswer,
+  refusalAnswer,
+  unknownError,
+  withoutOurNames,
+} from './answers.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
 import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
 import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
+import { KnownNames } from './known-names.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
@@ -27,7 +34,8 @@ import { dressed } from './stateless-results.ts'
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-export interface RelayContext extends Omit<JudgeContext, 'lists' | 'tasks' | 'era' | 'questions'> {
+export interface RelayContext
+  extends Omit<JudgeContext, 'lists' | 'names' | 'tasks' | 'era' | 'questions'> {
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** A server introduces itself: what of that may be told. */
   readonly onHello: (result: string) => string
@@ -49,6 +57,7 @@ export class Relay {
   readonly #up: Crossing
   readonly #own: OwnQuestions
   readonly #lists: SeenLists
+  readonly #names: KnownNames
   readonly #tasks = new OwnTasks()
   readonly #judge: RequestJudge
   readonly #questions: ClientQuestions
@@ -85,14 +94,18 @@ export class Relay {
       onCancel() {},
     })
     this.#own = new OwnQuestions(server, era, newId)
-    this.#lists = context.lists(async (method, params) => {
+    const ask: OwnQuestions['ask'] = async (method, params) => {
       const frozen = context.frozen()
       if (frozen !== undefined) throw new Error(frozenReason(frozen))
       return this.#own.ask(method, params)
-    })
+    }
+    this.#lists = context.lists(ask)
+    const { facts, spine } = context
+    const policy = () => spine.policy().policy
+    this.#names = new KnownNames({ server: context.server, policy, facts, now: spine.now, ask })
     this.#questions = new ClientQuestions(client)
     this.#judge = new RequestJudge({
-      ...{ ...context, era, lists: this.#lists, tasks: this.#tasks },
+      ...{ ...context, era, lists: this.#lists, names: this.#names, tasks: this.#tasks },
       questions: this.#questions,
     })
     client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
@@ -242,19 +255,25 @@ export class Relay {
 
   #deliver(crossed: Crossed, answer: Answer): void {
     const { id, method, name } = crossed
-    const text = writeAnswer(id, this.#told(method, answer))
+    const told = this.#told(crossed, answer)
+    const text = writeAnswer(id, told)
     const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
+    if (crossed.admission) this.#names.hear(answer.result)
     if (method === 'initialize' && answer.result !== undefined)
       this.#client.begun?.(this.#server.handle)
-    this.#down.reply(id, text, answer.error?.code)
+    this.#down.reply(id, text, told.error?.code)
     this.#settle(this.#down, crossed, answer, text, labels)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
 
   /** A server's answer as this caller may see it. */
-  #told(method: string, answer: Answer): Answer {
+  #told({ method, name }: Crossed, answer: Answer): Answer {
     const told = withoutOurNames(answer)
+    if (told.error !== undefined && this.#names.isVague(method, name)) {
+      this.#context.log(`told as "not found": ${told.error.message}`)
+      return { ...told, error: unknownError(method, name, this.#client.era) }
+    }
     if (told.result === undefined) return told
     if (method === 'initialize') this.#client.revision = revisionOf(told.result)
     const { facts, handles, onHello } = this.#context
@@ -334,6 +353,8 @@ export class Relay {
     if (passage === 'unknown' || isOthers)
       return this.#context.log(`a notification that does not pass: ${method}`)
     if (method === 'notifications/tools/list_changed') this.#lists.forget()
+    if (method === 'notifications/resources/updated' && this.#names.isHidden(params?.value.uri))
+      return
     if (this.#context.frozen() !== undefined) return
     const of = this.#down.findByProgress(params?.value.progressToken)
     if (of !== undefined) of.lastMs = performance.now()

@@ -46,17 +46,32 @@ export function visible(
   facts: Facts,
   now: Instant,
 ): boolean {
+  const { action, rule } = foresee(policy, target, facts, now)
+  return action !== 'hide' && !(action === 'deny' && rule === '/default')
+}
+
+/** What is answered as if no server had it, whatever its arguments. */
+export function hidden(
+  policy: CompiledPolicy,
+  target: Omit<Call, 'args'>,
+  facts: Facts,
+  now: Instant,
+): boolean {
+  return foresee(policy, target, facts, now).action === 'hide'
+}
+
+function foresee(
+  policy: CompiledPolicy,
+  target: Omit<Call, 'args'>,
+  facts: Facts,
+  now: Instant,
+): Pick<Decision, 'action' | 'rule'> {
   const call = { ...target, args: {} }
   try {
-    const { action, rule } = weigh(
-      policy,
-      { call, facts, now, args: undefined, assumed: undefined },
-      undefined,
-      undefined,
-    )
-    return action !== 'hide' && !(action === 'deny' && rule === '/default')
+    const asked = { call, facts, now, args: undefined, assumed: undefined }
+    return weigh(policy, asked, undefined, undefined)
   } catch {
-    return false
+    return { action: 'hide', rule: '' }
   }
 }
 

@@ -1,0 +1,209 @@
+// The prompts and resources of one session with one server, where the policy may hide some. There a
+// name that the server lists nowhere is answered by the gate, as a hidden one is and after the same
+// questions to the server: what exists cannot be told by answer or by time. Where nothing can be
+// hidden, nobody is asked and every name goes to the server. Used by the relay.
+
+import type { Facts } from '../../core/call.ts'
+import type { Instant } from '../../core/clock.ts'
+import { isObject, type JsonValue } from '../../core/json.ts'
+import { hidden } from '../../policy/decide/decide.ts'
+import { mayHide } from '../../policy/decide/may-hide.ts'
+import type { CompiledPolicy } from '../../policy/policy.ts'
+import type { Answer, Request } from '../../wire/message.ts'
+import { RPC } from '../../wire/rpc-codes.ts'
+import { elementsOf, membersOf } from '../../wire/spans.ts'
+import { UriTemplate } from '../../wire/uri-template.ts'
+import {
+  HEARD_DEPTH_MAX,
+  HEARD_URIS_MAX,
+  LIST_PAGES_MAX,
+  MEMBER_TEMPLATES_MAX,
+  RELIST_MS,
+} from '../limits.ts'
+import { callOf } from './call-of.ts'
+
+export interface KnownNamesContext {
+  readonly server: string
+  readonly policy: () => CompiledPolicy
+  readonly facts: () => Omit<Facts, 'tool'>
+  readonly now: () => Instant
+  /** Asks the server, as the gate; rejects where no answer comes. */
+  readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+}
+
+/** What a request is about, by the method and the name that a list has it under. */
+export interface Named {
+  readonly method: 'prompts/get' | 'resources/read'
+  readonly name: string
+  /** A template is named as it stands. */
+  readonly isTemplate: boolean
+}
+
+const SECTIONS = { 'prompts/get': 'prompts', 'resources/read': 'resources' } as const
+const LISTS = {
+  'prompts/get': [{ list: 'prompts/list', key: 'prompts', name: 'name' }],
+  'resources/read': [
+    { list: 'resources/list', key: 'resources', name: 'uri' },
+    { list: 'resources/templates/list', key: 'resourceTemplates', name: 'uriTemplate' },
+  ],
+} as const
+
+export class KnownNames {
+  readonly #context: KnownNamesContext
+  /** As last listed; of resources, templates stand beside URIs. */
+  readonly #listed = new Map<Named['method'], ReadonlySet<string>>()
+  #templates: readonly { readonly text: string; readonly template: UriTemplate }[] = []
+  readonly #listing = new Map<Named['method'], Promise<void>>()
+  readonly #listedMs = new Map<Named['method'], number>()
+  /** Resources that answers of the server have named: they need not be listed. */
+  readonly #heard = new Set<string>()
+
+  constructor(context: KnownNamesContext) {
+    this.#context = context
+  }
+
+  /** Whether it is to be answered as what no server has; a promise only where something may be
+   * hidden. Rejects where the server does not say what it has. */
+  isMissing(request: Request): boolean | Promise<boolean> {
+    const named = namedIn(request)
+    return named !== undefined && this.#mayHide(named.method) ? this.#look(named) : false
+  }
+
+  /** The server's own words to this error would tell that the name is not a hidden one. */
+  isVague(method: string, name: string): boolean {
+    if (method !== 'resources/read' && method !== 'resources/subscribe') return false
+    if (!this.#mayHide('resources/read') || this.#heard.has(name)) return false
+    return !this.#listed.get('resources/read')?.has(name)
+  }
+
+  /** A change of it is not told. */
+  isHidden(uri: JsonValue | undefined): boolean {
+    if (typeof uri !== 'string' || !this.#mayHide('resources/read')) return false
+    return this.#isHidden({ method: 'resources/read', name: uri, isTemplate: false })
+  }
+
+  /** What an answer links to may be read, although no list has it. */
+  hear(resultText: string | undefined): void {
+    if (!this.#mayHide('resources/read') || !resultText?.includes('"uri"')) return
+    for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX)) {
+      this.#heard.delete(uri)
+      this.#heard.add(uri)
+      if (this.#heard.size > HEARD_URIS_MAX) this.#heard.delete(oldestOf(this.#heard))
+    }
+  }
+
+  async #look(named: Named): Promise<boolean> {
+    if (!this.#listed.has(named.method)) await this.#list(named.method)
+    // A hidden name counts as not found, so that it takes as long as one that is not there.
+    if (this.#isThere(named)) return false
+    const { now } = this.#context
+    const listedMs = this.#listedMs.get(named.method) ?? Number.NEGATIVE_INFINITY
+    if (now().monotonicMs - listedMs >= RELIST_MS) await this.#list(named.method)
+    if (this.#isThere(named)) return false
+    // One more that fits the template would be asked for.
+    if (this.#fits(named)) await this.#list(named.method)
+    return true
+  }
+
+  #isThere(named: Named): boolean {
+    if (this.#isHidden(named)) return false
+    const { method, name } = named
+    return (
+      this.#listed.get(method)?.has(name) === true ||
+      (method === 'resources/read' && this.#heard.has(name)) ||
+      this.#fits(named)
+    )
+  }
+
+  #fits({ method, name, isTemplate }: Named): boolean {
+    if (method !== 'resources/read' || isTemplate) return false
+    return this.#templates.some(
+      ({ text, template }) =>
+        !this.#isHidden({ method, name: text, isTemplate: true }) && template.fits(name),
+    )
+  }
+
+  #isHidden({ method, name }: Named): boolean {
+    const { facts, now, policy, server } = this.#context
+    return hidden(policy(), { server, method, name }, facts(), now())
+  }
+
+  #mayHide(method: Named['method']): boolean {
+    return mayHide(this.#context.policy(), SECTIONS[method])
+  }
+
+  #list(method: Named['method']): Promise<void> {
+    const under = this.#listing.get(method)
+    if (under !== undefined) return under
+    const listing = this.#read(method).finally(() => {
+      this.#listing.delete(method)
+      this.#listedMs.set(method, this.#context.now().monotonicMs)
+    })
+    this.#listing.set(method, listing)
+    return listing
+  }
+
+  async #read(method: Named['method']): Promise<void> {
+    const names = new Set<string>()
+    for (const { list, key, name } of LISTS[method]) {
+      const listed = await this.#pagesOf(list, key, name)
+      if (list === 'resources/templates/list')
+        this.#templates = listed
+          .slice(0, MEMBER_TEMPLATES_MAX)
+          .map((text) => ({ text, template: new UriTemplate(text) }))
+      for (const each of listed) names.add(each)
+    }
+    this.#listed.set(method, names)
+  }
+
+  async #pagesOf(list: string, key: string, name: string): Promise<string[]> {
+    const found: string[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const { result, error } = await this.#context.ask(
+        list,
+        cursor === undefined ? {} : { cursor },
+      )
+      // It has none of them.
+      if (error?.code === RPC.methodNotFound) return found
+      if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
+      const members = membersOf(result)
+      for (const text of elementsOf(members.get(key) ?? '[]')) {
+        const entry = JSON.parse(text) as JsonValue
+        const named = isObject(entry) ? entry[name] : undefined
+        if (typeof named === 'string') found.push(named)
+      }
+      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
+      if (typeof next !== 'string') break
+      cursor = next
+    }
+    return found
+  }
+}
+
+/** The prompt or resource that a request is about. */
+export function namedIn(request: Request): Named | undefined {
+  const { method, params } = request
+  if (method === 'completion/complete') return referenceIn(params?.value.ref)
+  if (method !== 'prompts/get' && !method.startsWith('resources/')) return undefined
+  const { name } = callOf('', request)
+  return { method: method === 'prompts/get' ? method : 'resources/read', name, isTemplate: false }
+}
+
+function referenceIn(ref: JsonValue | undefined): Named | undefined {
+  const { type, name, uri } = isObject(ref) ? ref : {}
+  if (type === 'ref/prompt') return { method: 'prompts/get', name: `${name}`, isTemplate: false }
+  return { method: 'resources/read', name: `${uri}`, isTemplate: true }
+}
+
+function urisIn(value: JsonValue, depth: number): string[] {
+  if (depth === 0) return []
+  if (Array.isArray(value)) return value.flatMap((each) => urisIn(each as JsonValue, depth - 1))
+  if (!isObject(value)) return []
+  const inner = Object.values(value).flatMap((each) => urisIn(each, depth - 1))
+  return typeof value.uri === 'string' ? [value.uri, ...inner] : inner
+}
+
+function oldestOf(names: ReadonlySet<string>): string {
+  return names.values().next().value as string
+}
