@@ -98,14 +98,11 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
       memories.putCheckpoint(agent.key, 0, agent.image, empty)
     }
     memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.put(old, null))
-    const row = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
-    journal.append(
-      agent.key,
-      { ...row, bytes: bytes ?? null, answer: hashAnswer(answer.text) },
-      null,
-    )
+    const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
+    const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
+    journal.append(agent.key, row, null)
     memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
-    const moved = journal.setStanding(agent, seq, summary, agent.hostStop, image.hash)
+    const moved = journal.setStanding(agent, row, summary, agent.hostStop, image.hash)
     residents.forget(agent.key)
     const after = takeExport(stepper, moved, options)
     if (digestOf(essence(before)) !== digestOf(essence(after)))

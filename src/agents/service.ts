@@ -137,7 +137,8 @@ export class Service {
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(given.files))
     const at = Date.now()
-    const seed = given.seed ?? randomBytes(16).toString('hex')
+    // Names are drawn in advance, a hundred at a time; bytes are not.
+    const seed = given.seed ?? randomUUID()
     const event: Event = { kind: 'create', at, id, seed, config, files }
     const { files: _files, rvfBase64: _rvf, ...asked } = given
     const { agent } = await this.steps.create(

@@ -27,6 +27,10 @@ export const STEP_TIMEOUT_MS = 1_000
 export const WATCHDOG_GRACE_MS = 2_000
 /** How often the watchdog looks at a thread. */
 export const WATCHDOG_INTERVAL_MS = 50
+/** How long a thread that has answered listens for the next request only, and how long in all before
+ * its event loop has a turn. */
+export const AWAKE_PAUSE_MS = 20
+export const AWAKE_MS_MAX = 500
 /** Threads in a row that may end without an answer before no other is started. */
 export const THREAD_FAILURES_MAX = 5
 /** Ranges a delta may have, a bound for what is read from disk. */

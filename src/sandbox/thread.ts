@@ -21,6 +21,8 @@ export interface ThreadAnswer {
 export interface ThreadStart {
   /** [deadline of the running call, request it belongs to] */
   readonly watch: Float64Array
+  /** Rung after every request: a thread that has just answered listens to nothing else. */
+  readonly bell: Int32Array
   readonly data: unknown
 }
 
@@ -28,6 +30,7 @@ export class Thread {
   readonly #file: string
   readonly #data: unknown
   readonly #watch = new Float64Array(new SharedArrayBuffer(16))
+  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, Waiting>()
   readonly #toError: (error: { code?: string; message: string }) => Error
   #worker: Worker
@@ -59,9 +62,11 @@ export class Thread {
     this.#next += 1
     return new Promise<Answer>((resolve, reject) => {
       // First: what cannot be cloned throws here, and nobody waits for it.
-      this.#worker.postMessage({ id, body })
+      this.#post({ id, body })
       this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
       this.#timer ??= setInterval(() => this.#look(), WATCHDOG_INTERVAL_MS)
+      // Somebody waits: the process stays until the answer is there.
+      if (this.#waiting.size === 1) this.#timer.ref()
     })
   }
 
@@ -72,8 +77,14 @@ export class Thread {
     this.#failAll(gone('it was closed'))
   }
 
+  #post(request: { id: number; body: unknown }): void {
+    this.#worker.postMessage(request)
+    Atomics.add(this.#bell, 0, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
   #start(): Worker {
-    const start: ThreadStart = { watch: this.#watch, data: this.#data }
+    const start: ThreadStart = { watch: this.#watch, bell: this.#bell, data: this.#data }
     const worker = new Worker(this.#file, { workerData: start, env: {}, stdin: false })
     // A thread must not keep a process alive that has nothing else to do.
     worker.unref()
@@ -92,15 +103,18 @@ export class Thread {
     if (waiting === undefined) return
     this.#failures = 0
     this.#waiting.delete(id)
-    if (this.#waiting.size === 0) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }
+    // It ends when it finds nobody waiting: setting one for each request would cost more.
+    if (this.#waiting.size === 0) this.#timer?.unref()
     if (error === undefined) waiting.resolve(value as never)
     else waiting.reject(this.#toError(error))
   }
 
   #look(): void {
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
     const [deadline = 0] = this.#watch
     if (deadline === 0 || Date.now() < deadline) return
     this.#replace(gone('a guest hung in it'))
@@ -121,7 +135,7 @@ export class Thread {
     const failed = this.#waiting.get(culprit)
     this.#waiting.delete(culprit)
     failed?.reject(why)
-    for (const [id, { body }] of this.#waiting) this.#worker.postMessage({ id, body })
+    for (const [id, { body }] of this.#waiting) this.#post({ id, body })
   }
 
   #failAll(why: Error): void {

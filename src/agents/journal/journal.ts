@@ -3,7 +3,7 @@
 // and the rows, not what they mean. Owned by the step thread.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Limits, Price, Summary } from '../../guest/words.ts'
+import type { Summary } from '../../guest/words.ts'
 import {
   HISTORY_PAGE_LENGTH,
   HISTORY_PAGE_MAX,
@@ -13,31 +13,14 @@ import {
 import { Kept } from '../steps/kept.ts'
 import { Memories } from '../steps/memories.ts'
 import { Database, type Value } from './database.ts'
+import { type Alike, type NewAgent, newFamily, rowOf, rowsOf } from './new-rows.ts'
 import { type Row, toAgent, toFamily } from './read-rows.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
-export interface NewAgent {
-  readonly id: string
-  readonly owner: string
-  /** Absent: a family of its own. */
-  readonly family?: number
-  readonly depth: number
-  readonly image: string
-  readonly createdAt: number
-  readonly asked: Readonly<Record<string, unknown>>
-  readonly model: string
-  readonly template: string | null
-  readonly grants: readonly string[]
-  readonly limits: Limits
-  readonly price: Price | null
-}
-
 const SIZES_AT_ONCE = 200
 
-type Alike = Omit<NewAgent, 'id' | 'limits' | 'price'> & { readonly family: number }
-
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
-  model, template, grants, state, summary, wake_at)`
+  model, template, grants, state, summary, wake_at, journal_bytes)`
 
 export class Journal {
   readonly memories: Memories
@@ -86,16 +69,18 @@ export class Journal {
     this.#counts.clear()
   }
 
-  /** `seq` is how many events it has; they are appended in the same transaction. */
-  insertAgent(agent: NewAgent, summary: Summary, seq: number): AgentRow {
+  /** With its first event, in one transaction with whatever else it begins with. */
+  insertAgent(agent: NewAgent, summary: Summary, event: EventRow): AgentRow {
     const { id, ...about } = agent
+    const { seq } = event
     const family = agent.family ?? this.#insertFamily(agent)
     if (agent.family !== undefined) this.#join(agent.family, 1)
     this.#count(agent.owner, 1)
     const key = this.run(
-      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, ...columnsOf({ ...about, family }, summary, seq)],
+      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
     )
+    this.append(key, event, null)
     const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
     this.#agents.set(id, row)
     return row
@@ -106,29 +91,28 @@ export class Journal {
     this.#join(about.family, ids.length)
     this.#count(about.owner, ids.length)
     const last = this.run(
-      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM json_each(?) ORDER BY key`,
+      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 FROM json_each(?) ORDER BY key`,
       ...columnsOf(about, summary, seq),
       JSON.stringify(ids),
     )
-    // Keys of one statement follow one another.
-    const first = last - ids.length + 1
-    const row = rowOf(about, summary, seq)
-    return ids.map((id, at) => ({ key: first + at, id, ...row }))
+    return rowsOf(rowOf(about, summary, seq), last - ids.length + 1, ids)
   }
 
-  #insertFamily({ owner, limits, price }: NewAgent): number {
+  #insertFamily(agent: NewAgent): number {
+    const { owner, limits, price } = agent
     const family = this.run(
       'INSERT INTO families (members, owner, limits, price) VALUES (1, ?, ?, ?)',
       owner,
       JSON.stringify(limits),
       JSON.stringify(price),
     )
-    const nothing = { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1 }
-    this.#families.set(family, { ...nothing, limits, price })
+    this.#families.set(family, newFamily(agent))
     return family
   }
 
   #join(family: number, members: number): void {
+    // One whose last member was removed meanwhile cannot be joined: this throws.
+    this.family(family)
     this.run('UPDATE families SET members = members + ? WHERE family = ?', members, family)
     this.#families.delete(family)
   }
@@ -199,7 +183,7 @@ export class Journal {
     this.#families.set(family, row)
   }
 
-  /** The commit of a step. */
+  /** The commit of a step; `setStanding` counts it. */
   append(key: number, event: EventRow, nonce: string | null): void {
     this.run(
       'INSERT INTO events (agent, seq, at, kind, turn, event, bytes, answer, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -213,9 +197,6 @@ export class Journal {
       event.answer,
       nonce,
     )
-    // In characters where it is text: an estimate, for how much history is kept.
-    const size = event.event.length + (event.bytes?.length ?? 0)
-    this.run('UPDATE agents SET journal_bytes = journal_bytes + ? WHERE agent = ?', size, key)
   }
 
   journalBytes(key: number): number {
@@ -280,20 +261,23 @@ export class Journal {
   /** The agent after an event. */
   setStanding(
     agent: AgentRow,
-    seq: number,
+    event: Pick<EventRow, 'seq' | 'event' | 'bytes'>,
     summary: Summary,
     hostStop: HostStop | null,
     image = agent.image,
   ): AgentRow {
+    const { seq } = event
     const state = hostStop === null ? summary.state : 'stopped'
     this.run(
-      'UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ?, image = ? WHERE agent = ?',
+      `UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ?, image = ?,
+       journal_bytes = journal_bytes + ? WHERE agent = ?`,
       seq,
       state,
       JSON.stringify(summary),
       hostStop === null ? summary.wakeAt : null,
       hostStop && JSON.stringify(hostStop),
       image,
+      sizeOf(event),
       agent.key,
     )
     const after = { ...agent, seq, state, summary, hostStop, image }
@@ -372,8 +356,7 @@ function columnsOf(about: Alike, summary: Summary, seq: number): Value[] {
   return [owner, family, depth, image, createdAt, seq, ...texts, JSON.stringify(summary), wakeAt]
 }
 
-function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
-  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
-  const known = { owner, family, depth, image, createdAt, asked, model, template, grants }
-  return { ...known, seq, state: summary.state, summary, hostStop: null }
+/** In characters where it is text: an estimate, for how much history is kept. */
+function sizeOf({ event, bytes }: Pick<EventRow, 'event' | 'bytes'>): number {
+  return event.length + (bytes?.length ?? 0)
 }

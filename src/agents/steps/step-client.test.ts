@@ -36,3 +36,29 @@ test('the operations run in a thread, and what they did is there after a restart
   const read = await again.steps.ask('me', 'a', { ask: 'read', path: './x.txt' }, 8)
   expect(Buffer.from(read.content ?? []).toString()).toBe('hello')
 })
+
+test('what crosses the thread in short is what is in the rows', async () => {
+  const { steps, image } = await start(scratchDirectory())
+  const config = configOf()
+  const { limits, model } = config
+  const make = async (id: string, family?: number) => {
+    const about = { id, owner: 'me', depth: 0, image, createdAt: 5, asked: { x: 1 }, grants: [] }
+    const row = { ...about, model, template: null, limits, price: null }
+    const event: Event = { kind: 'create', at: 5, id, seed: 's', config, files: [] }
+    return steps.create(family === undefined ? row : { ...row, family }, event)
+  }
+  const rows = () => steps.list('me', null, 0, 100)
+  const first = await make('a')
+  expect(first.family).toMatchObject({ members: 1, turns: 0, limits })
+  expect((await make('b')).agent.family).not.toBe(first.agent.family)
+  const child = await make('c', first.agent.family)
+  expect(child).toMatchObject({ runStartedAt: null, family: { members: 2 } })
+  const input = { path: 'x.txt', content: 'hello' }
+  const written = await steps.apply('me', 'c', { kind: 'direct', at: 6, name: 'write_file', input })
+  expect(written.agent.summary.fileCount).toBe(1)
+  const forks = await steps.fork('me', 'c', ['d', 'e'], null, 7)
+  const [a, , c, d, e] = await rows()
+  expect([first.agent, written.agent, ...forks]).toEqual([a, c, d, e])
+  await expect(make('f', 999)).rejects.toMatchObject({ code: 'AGENT_DAMAGED' })
+  expect(await rows()).toHaveLength(5)
+})

@@ -34,7 +34,7 @@ export function startStepThread(data: StepThreadData, startedAtMs: number): Step
       if (known !== undefined) return known
       try {
         const answer = await thread.ask<StepAnswer>(packRequest(name, values))
-        const { value, length } = readAnswer(answer)
+        const { value, length } = readAnswer(name, values, answer)
         mirror.note(name, values, value, length)
         return value
       } catch (error) {

@@ -24,6 +24,7 @@ const operations = new Operations(stepper)
 const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
 
 let isAsked = false
+let isReady = true
 let pause: NodeJS.Timeout | undefined
 
 serveThread((request: StepRequest) => {
@@ -32,11 +33,18 @@ serveThread((request: StepRequest) => {
   const { name } = request
   const isText = name === 'list'
   const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
-  const value = operation.apply(operations, readRequest(request))
+  const values = readRequest(request)
+  const value = operation.apply(operations, values)
   if (isText) return { value: { text: value } }
-  if (CALLS.has(name)) setImmediate(() => stepper.residents.tidy())
-  return { value: packAnswer(name, value) }
-})
+  if (CALLS.has(name)) isReady = false
+  return { value: packAnswer(name, values, value) }
+}, makeReady)
+
+function makeReady(): void {
+  if (isReady) return
+  isReady = true
+  stepper.residents.tidy()
+}
 
 /** In a pause: a commit that has to move the log waits for the disk. */
 function tidy(): void {

@@ -1,7 +1,11 @@
 // Requests to the step thread and its answers as they cross: JSON as one text, which is cheaper than
-// a copy of objects, and bytes beside it. Used on both sides of the thread.
+// a copy of objects, and bytes beside it. What the one who asked has said himself, and what an answer
+// would say twice, is left out and put back on the other side. Used on both sides of the thread.
 
+import { type NewAgent, newFamily, rowOf, rowsOf } from '../journal/new-rows.ts'
+import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import type { Operations } from './operations.ts'
+import type { Applied } from './stepper.ts'
 
 export interface StepRequest {
   readonly name: keyof Operations
@@ -35,14 +39,85 @@ export function readRequest({ text, gaps, bytes }: StepRequest): unknown[] {
   return values
 }
 
-export function packAnswer(name: keyof Operations, value: unknown): StepAnswer {
-  return hasBytes(name, value) ? { text: null, value } : { text: JSON.stringify(value) }
+/** `values` are those of the request, here and on the other side. */
+export function packAnswer(
+  name: keyof Operations,
+  values: readonly unknown[],
+  value: unknown,
+): StepAnswer {
+  if (hasBytes(name, value)) return { text: null, value }
+  const short = SHORT[name] === undefined ? value : SHORT[name].shorten(value as never, values)
+  return { text: JSON.stringify(short) }
 }
 
-export function readAnswer(answer: StepAnswer): { value: unknown; length: number } {
+export function readAnswer(
+  name: keyof Operations,
+  values: readonly unknown[],
+  answer: StepAnswer,
+): { value: unknown; length: number } {
   if (answer.text === null) return { value: answer.value, length: Number.POSITIVE_INFINITY }
   const { text } = answer
-  return { value: text === undefined ? undefined : JSON.parse(text), length: text?.length ?? 0 }
+  const read = text === undefined ? undefined : JSON.parse(text)
+  const value = SHORT[name] === undefined ? read : SHORT[name].restore(read as never, values)
+  return { value, length: text?.length ?? 0 }
+}
+
+interface Short<Whole, Part> {
+  shorten(whole: Whole, values: readonly unknown[]): Part
+  restore(part: Part, values: readonly unknown[]): Whole
+}
+
+interface Made extends Pick<Applied, 'step' | 'runStartedAt'> {
+  readonly key: number
+  readonly family: number
+  /** Null where it is one of its own. */
+  readonly joined: FamilyRow | null
+}
+
+const CREATED: Short<Applied, Made> = {
+  shorten: ({ agent, family, step, runStartedAt }, [given]) => {
+    const joined = (given as NewAgent).family === undefined ? null : family
+    return { key: agent.key, family: agent.family, joined, step, runStartedAt }
+  },
+  restore: ({ key, family, joined, step, runStartedAt }, [given]) => {
+    const fresh = given as NewAgent
+    const agent = { key, id: fresh.id, ...rowOf({ ...fresh, family }, step.summary, 1) }
+    return { agent, family: joined ?? newFamily(fresh), step, runStartedAt }
+  },
+}
+
+type Untold = Omit<Applied, 'agent'> & { agent: Omit<AgentRow, 'summary'> & Partial<AgentRow> }
+
+/** A step says how its agent stands, and so would the agent's row. */
+const APPLIED: Short<Applied, Untold> = {
+  shorten: (applied) => {
+    const { summary, ...agent } = applied.agent
+    return summary === applied.step.summary ? { ...applied, agent } : applied
+  },
+  restore: (applied) => {
+    const { summary } = applied.step
+    return { ...applied, agent: { summary, ...applied.agent } }
+  },
+}
+
+interface Forked {
+  readonly first: number
+  readonly row: Omit<AgentRow, 'key' | 'id'>
+}
+
+/** Forks differ by their names, and these were given. */
+const FORKED: Short<AgentRow[], Forked> = {
+  shorten: ([origin]) => {
+    const { key, id: _, ...row } = origin as AgentRow
+    return { first: key, row }
+  },
+  restore: ({ first, row }, values) => rowsOf(row, first, values[2] as string[]),
+}
+
+const SHORT: { readonly [Name in keyof Operations]?: Short<never, never> } = {
+  create: CREATED as Short<never, never>,
+  apply: APPLIED as Short<never, never>,
+  fork: FORKED as Short<never, never>,
 }
 
 function hasBytes(name: keyof Operations, value: unknown): boolean {

@@ -2,14 +2,14 @@
 // committed to the journal with the summary, the counts, the runs and the open effects, in one
 // transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
 
-import { isDeepStrictEqual } from 'node:util'
 import type { Event, Question, Said, Step } from '../../guest/words.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
 import { AgentError, toAgentError } from '../errors.ts'
-import { Journal, type NewAgent } from '../journal/journal.ts'
+import { Journal } from '../journal/journal.ts'
+import type { NewAgent } from '../journal/new-rows.ts'
 import { type HistoryKept, Retention } from '../journal/retention.ts'
-import type { AgentRow, HostStop } from '../journal/rows.ts'
+import type { AgentRow, EventRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import {
   AGENTS_PER_OWNER_MAX,
   HISTORY_MEGABYTES_DEFAULT,
@@ -83,13 +83,8 @@ export class Stepper {
     const known = this.#starts.get(name)
     const ran = known === undefined ? this.#begin(fresh.image, event, text, bytes) : undefined
     const { step, answer } = known ?? (ran as KnownStart)
-    const agent = this.journal.transact(() => {
-      const made = this.journal.insertAgent(fresh, step.summary, 1)
-      const turn = step.summary.turnCount
-      const row = { seq: 1, at: event.at, kind: event.kind, turn, event: text }
-      this.journal.append(made.key, { ...row, bytes: bytes ?? null, answer }, null)
-      return made
-    })
+    const first = rowFor({ seq: 0 }, event, text, bytes, step, answer)
+    const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     if (ran !== undefined) {
       this.#starts.set(name, { step, answer })
       this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, ran.instance)
@@ -123,13 +118,8 @@ export class Stepper {
     const text = JSON.stringify(event)
     const said = this.residents.step(agent, text, bytes, event.at)
     const step = this.#read(said.text, undefined, agent.key)
-    const seq = agent.seq + 1
-    const after = this.#commit(agent, event, step, seq, request, () => {
-      const turn = step.summary.turnCount
-      const row = { seq, at: event.at, kind: event.kind, turn, event: text }
-      const kept = { ...row, bytes: bytes ?? null, answer: hashAnswer(said.text) }
-      this.journal.append(agent.key, kept, nonce ?? null)
-    })
+    const row = rowFor(agent, event, text, bytes, step, hashAnswer(said.text))
+    const after = this.#commit(agent, event, step, row, nonce ?? null, request)
     this.#noteOwn(agent.key)
     this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.ended.length > 0)
     const { hostStop } = after
@@ -165,13 +155,13 @@ export class Stepper {
     agent: AgentRow,
     event: Event,
     step: Step,
-    seq: number,
+    row: EventRow,
+    nonce: string | null,
     request: string | null,
-    append: () => void,
   ): AgentRow {
     const { journal } = this
     return this.#orForget(agent.key, () => {
-      append()
+      journal.append(agent.key, row, nonce)
       const isTurn = !isCompaction(journal, agent.key, event)
       const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
       const before = journal.family(agent.family)
@@ -180,7 +170,7 @@ export class Stepper {
         family = { ...family, limits: { ...family.limits, ...event.limits } }
       if (event.kind === 'reset' && before.members === 1)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
-      if (!isDeepStrictEqual(before, family)) journal.setFamily(agent.family, family)
+      if (hasChanged(before, family)) journal.setFamily(agent.family, family)
       this.#noteRuns(agent.key, event, step, request)
       const started = startOfRun(journal, agent.key, step.summary.runId)
       const lifted = event.kind === 'resume' || event.kind === 'reset'
@@ -189,7 +179,7 @@ export class Stepper {
       // What is held back asks for nothing, and nothing of it is found after a crash.
       if (hostStop === null) this.#noteEffects(agent.key, event, step)
       else journal.run('DELETE FROM effects WHERE agent = ?', agent.key)
-      return journal.setStanding(agent, seq, step.summary, hostStop)
+      return journal.setStanding(agent, row, step.summary, hostStop)
     })
   }
 
@@ -258,12 +248,8 @@ export class Stepper {
     const text = JSON.stringify(event)
     const said = this.residents.step(agent, text, undefined, event.at)
     const stopped = this.#read(said.text, undefined, agent.key)
-    const seq = agent.seq + 1
-    const after = this.#commit(agent, event, stopped, seq, null, () => {
-      const turn = stopped.summary.turnCount
-      const row = { seq, at: event.at, kind: event.kind, turn, event: text }
-      this.journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
-    })
+    const row = rowFor(agent, event, text, undefined, stopped, hashAnswer(said.text))
+    const after = this.#commit(agent, event, stopped, row, null, null)
     this.residents.kept(agent, text.length, true)
     const ended = [...step.ended, ...stopped.ended]
     const taken = { ...stopped, effects: [], output: step.output, ended }
@@ -306,6 +292,17 @@ const HELD_BACK: ReadonlySet<Event['kind']> = new Set([
   'tick',
 ])
 
+function rowFor(
+  { seq }: Pick<AgentRow, 'seq'>,
+  { at, kind }: Event,
+  event: string,
+  bytes: Uint8Array | undefined,
+  { summary }: Step,
+  answer: Buffer,
+): EventRow {
+  return { seq: seq + 1, at, kind, turn: summary.turnCount, event, bytes: bytes ?? null, answer }
+}
+
 export function unwrap<Value>(text: string): Value {
   let said: Said<Value>
   try {
@@ -315,6 +312,12 @@ export function unwrap<Value>(text: string): Value {
   }
   if ('refused' in said) throw toAgentError(said.refused)
   return said.ok
+}
+
+function hasChanged(before: FamilyRow, after: FamilyRow): boolean {
+  const { turns, tokens, costMicros, calls, limits } = after
+  const isSame = before.turns === turns && before.tokens === tokens && before.calls === calls
+  return !isSame || before.costMicros !== costMicros || before.limits !== limits
 }
 
 function isCompaction(journal: Journal, key: number, event: Event): boolean {

@@ -88,10 +88,10 @@ function fromMemory(
   const { summary } = checkStep(unwrap(said.text))
   residents.giveBack(instance)
   return journal.transact(() => {
-    const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, 1)
-    journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
     const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
-    journal.append(agent.key, { ...row, bytes: null, answer: hashAnswer(said.text) }, null)
+    const first = { ...row, bytes: null, answer: hashAnswer(said.text) }
+    const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, first)
+    journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
     return settleBudget(stepper, agent, exported, options)
   })
 }

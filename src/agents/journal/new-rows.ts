@@ -1,0 +1,43 @@
+// Rows of agents that are being made, put together alike by whoever commits them and by whoever asked
+// for them: so only what the second cannot know crosses the thread. Pure.
+
+import type { Limits, Price, Summary } from '../../guest/words.ts'
+import type { AgentRow, FamilyRow } from './rows.ts'
+
+export interface NewAgent {
+  readonly id: string
+  readonly owner: string
+  /** Absent: a family of its own. */
+  readonly family?: number
+  readonly depth: number
+  readonly image: string
+  readonly createdAt: number
+  readonly asked: Readonly<Record<string, unknown>>
+  readonly model: string
+  readonly template: string | null
+  readonly grants: readonly string[]
+  readonly limits: Limits
+  readonly price: Price | null
+}
+
+/** What agents have in common that are made at once. */
+export type Alike = Omit<NewAgent, 'id' | 'limits' | 'price'> & { readonly family: number }
+
+export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
+  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
+  const known = { owner, family, depth, image, createdAt, asked, model, template, grants }
+  return { ...known, seq, state: summary.state, summary, hostStop: null }
+}
+
+export function newFamily({ limits, price }: Pick<NewAgent, 'limits' | 'price'>): FamilyRow {
+  return { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1, limits, price }
+}
+
+/** Keys of one statement follow one another. */
+export function rowsOf(
+  row: Omit<AgentRow, 'key' | 'id'>,
+  first: number,
+  ids: readonly string[],
+): AgentRow[] {
+  return ids.map((id, at) => ({ key: first + at, id, ...row }))
+}
