@@ -5,6 +5,8 @@
 export const LIVE_TICK_MS = 250
 /** Fifty rows a second are more than anybody reads. */
 export const LIVE_ROWS_A_TICK = 12
+/** How calls ended whose rows were sent before: as many as a page keeps rows. */
+export const LIVE_ENDS_A_TICK = 1_000
 /** A minute of ticks, for pages that lost their stream. */
 export const LIVE_TICKS_KEPT = 240
 /** Read when Live opens, on the gate's own thread: a few milliseconds. */

@@ -20,7 +20,8 @@ export const ASSERTION_LENGTH_MAX = 16_384
 /** Held calls in one answer. */
 export const APPROVALS_PAGE_MAX = 1_000
 
-/** Streams of events: how many, how often they show that they live, and how far one may be behind. */
+/** Streams of events: how many, how many of them one person's (a page has two), how often they show that they live, and how far one may be behind. */
 export const STREAMS_MAX = 200
+export const STREAMS_PER_PERSON_MAX = 24
 export const STREAM_PULSE_MS = 15_000
 export const STREAM_BEHIND_BYTES_MAX = 4 * 1_024 * 1_024

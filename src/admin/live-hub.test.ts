@@ -35,9 +35,12 @@ function look() {
     const ticks: LiveTick[] = []
     const ids: string[] = []
     const feed = {
-      send: (_: string, data: unknown, id?: string) => {
-        ticks.push(data as LiveTick)
-        ids.push(id ?? '')
+      send: () => true,
+      sendBytes: (bytes: Uint8Array) => {
+        const [, id = '', data = ''] =
+          /^id: (.*)\nevent: tick\ndata: (.*)\n\n$/.exec(`${bytes}`) ?? []
+        ticks.push(JSON.parse(data))
+        ids.push(id)
         return true
       },
     }
@@ -72,6 +75,41 @@ test('counters are exact however many calls pass; rows are few, refusals first',
   expect(tick?.rows.length).toBe(LIVE_ROWS_A_TICK)
   expect(tick?.rows.filter(({ word }) => word === 'deny').length).toBe(5)
   expect(tick?.left).toBe(305 - LIVE_ROWS_A_TICK)
+})
+
+test('more refusals than fit are counted as left out, and told calls have no rows beside them', () => {
+  const { pass, viewer } = look()
+  const { ticks } = viewer()
+  const plain = pass(ALLOWED, 'plain')
+  for (let at = 0; at < LIVE_ROWS_A_TICK + 3; at++) pass(DENIED, `d${at}`)
+  vi.advanceTimersByTime(LIVE_TICK_MS)
+  expect(ticks[0]?.rows.map(({ word }) => word)).toEqual(Array(LIVE_ROWS_A_TICK).fill('deny'))
+  expect(ticks[0]?.left).toBe(4)
+  // Nobody was shown it, so nobody is told how it ended.
+  plain.settled({ status: 'answered' } as never)
+  pass(ALLOWED, 'next')
+  vi.advanceTimersByTime(LIVE_TICK_MS)
+  expect(ticks[1]?.settled).toEqual([])
+})
+
+test('counters stay exact over many series that come one by one, and are the same for everybody', () => {
+  const { watch, viewer } = look()
+  const [one, other] = [viewer(), viewer()]
+  let made = 0
+  for (let tool = 0; tool < 1_000; tool++) {
+    const call = { ...watched.call, server: `s${tool}` }
+    watch.begin({ ...watched, call }, undefined).decided(decision(ALLOWED), `c${tool}`)
+    made++
+    if (tool % 100 === 0) vi.advanceTimersByTime(LIVE_TICK_MS)
+  }
+  vi.advanceTimersByTime(LIVE_TICK_MS)
+  const sum = (ticks: LiveTick[]) =>
+    ticks.flatMap(({ counts }) => counts).reduce((all, [, , , n]) => all + n, 0)
+  const took = (ticks: LiveTick[]) =>
+    ticks.flatMap(({ latency }) => latency).reduce((all, n) => all + n, 0)
+  expect([sum(one.ticks), sum(other.ticks)]).toEqual([made, made])
+  expect(took(one.ticks)).toBe(0)
+  expect(one.ticks).toEqual(other.ticks)
 })
 
 test('a call that ends later is told again, one that ended has its time', () => {

@@ -5,9 +5,14 @@
 import type { Decision } from '../core/decision.ts'
 import type { Meter } from '../gateway/operate/meter.ts'
 import type { CallTap, CallWatch, TappedCall, Watched } from '../gateway/operate/watch-calls.ts'
-import { LIVE_ROWS_A_TICK, LIVE_TICK_MS, LIVE_TICKS_KEPT } from './console-limits.ts'
+import {
+  LIVE_ENDS_A_TICK,
+  LIVE_ROWS_A_TICK,
+  LIVE_TICK_MS,
+  LIVE_TICKS_KEPT,
+} from './console-limits.ts'
 import type { CallWord, LiveRow, LiveTick } from './contract-console.ts'
-import type { Feed } from './events.ts'
+import { eventBytes, type Feed } from './events.ts'
 import { wordOf } from './word-of.ts'
 
 export interface LiveParts {
@@ -16,18 +21,23 @@ export interface LiveParts {
   readonly nowMs: () => number
 }
 
-type Open = { -readonly [Key in keyof LiveRow]: LiveRow[Key] }
+interface Tick {
+  readonly id: number
+  /** As it goes out: the same bytes to everybody. */
+  readonly bytes: Uint8Array
+}
 
 export class LiveHub implements CallTap {
   readonly #parts: LiveParts
   readonly #feeds = new Set<Feed>()
   /** The last ticks, the newest last. */
-  readonly #kept: { readonly id: number; readonly tick: LiveTick }[] = []
-  readonly #counted = new Map<object, number>()
-  #latency: number[] = []
-  #urgent: Open[] = []
-  #plain: Open[] = []
-  #settled: [callId: string, status: string, durationMs: number][] = []
+  readonly #kept: Tick[] = []
+  /** What each series of the meter, which are only ever added to, had counted by the last tick. */
+  #counted = new Float64Array(256)
+  #latency: Float64Array
+  #urgent: Passing[] = []
+  #plain: Passing[] = []
+  #ended: Passing[] = []
   #left = 0
   #id: number
   #timer: NodeJS.Timeout | undefined
@@ -35,6 +45,7 @@ export class LiveHub implements CallTap {
 
   constructor(parts: LiveParts) {
     this.#parts = parts
+    this.#latency = new Float64Array(parts.meter.steps.total.counts.length)
     // Numbers of an earlier run of the gate must not be taken for this one's.
     this.#id = parts.nowMs()
   }
@@ -43,15 +54,20 @@ export class LiveHub implements CallTap {
   join(feed: Feed, last: string | undefined): { readonly resumed: boolean; leave(): void } {
     if (this.#timer === undefined) this.#start()
     const since = this.#since(last)
-    for (const { id, tick } of since ?? []) feed.send('tick', tick, String(id))
+    for (const { bytes } of since ?? []) feed.sendBytes(bytes)
     this.#feeds.add(feed)
     return { resumed: since !== undefined, leave: () => this.#feeds.delete(feed) }
+  }
+
+  get viewers(): number {
+    return this.#feeds.size
   }
 
   get lastId(): string {
     return String(this.#id)
   }
 
+  /** On the way of every call: nothing is made where there is no room for a row. */
   decided(watched: Watched, decision: Decision, callId: string): TappedCall | undefined {
     const isUrgent = decision.action !== 'allow'
     const rows = isUrgent ? this.#urgent : this.#plain
@@ -59,16 +75,15 @@ export class LiveHub implements CallTap {
       this.#left++
       return undefined
     }
-    const row = rowOf(watched, decision, callId, this.#parts.nowMs())
-    rows.push(row)
-    if (isUrgent) return undefined
-    return {
-      settled: (status, durationMs) => {
-        row.status = status
-        row.durationMs = durationMs
-        if (this.#timer !== undefined) this.#settled.push([callId, status, durationMs])
-      },
-    }
+    const passing = new Passing(watched, decision, callId, this.#parts.nowMs(), this)
+    rows.push(passing)
+    return isUrgent ? undefined : passing
+  }
+
+  /** A call whose row was sent while it was open. */
+  endedLater(passing: Passing): void {
+    if (this.#timer !== undefined && this.#ended.length < LIVE_ENDS_A_TICK)
+      this.#ended.push(passing)
   }
 
   close(): void {
@@ -90,10 +105,10 @@ export class LiveHub implements CallTap {
     const tick = this.#take()
     if (tick !== undefined) {
       const id = ++this.#id
-      this.#kept.push({ id, tick })
+      const bytes = eventBytes('tick', tick, String(id))
+      this.#kept.push({ id, bytes })
       if (this.#kept.length > LIVE_TICKS_KEPT) this.#kept.shift()
-      for (const feed of [...this.#feeds])
-        if (!feed.send('tick', tick, String(id))) this.#feeds.delete(feed)
+      for (const feed of [...this.#feeds]) if (!feed.sendBytes(bytes)) this.#feeds.delete(feed)
     }
     // For a while after the last has gone: whoever lost a stream comes back within seconds.
     this.#quietTicks = this.#feeds.size === 0 ? this.#quietTicks + 1 : 0
@@ -103,46 +118,52 @@ export class LiveHub implements CallTap {
   #take(): LiveTick | undefined {
     const counts = this.#counts()
     const latency = this.#latencies()
-    const room = Math.max(0, LIVE_ROWS_A_TICK - this.#urgent.length)
-    const rows = [...this.#urgent, ...this.#plain.slice(0, room)]
-    const shown = new Set(rows.map(({ callId }) => callId))
+    const room = LIVE_ROWS_A_TICK - this.#urgent.length
+    const told = [...this.#urgent, ...this.#plain.slice(0, room)]
     const tick = {
       atMs: this.#parts.nowMs(),
       counts,
       latency,
-      rows: rows.map((row) => ({ ...row })),
-      settled: this.#settled.filter(([callId]) => !shown.has(callId)),
-      left: this.#left + this.#plain.length - (rows.length - this.#urgent.length),
+      rows: told.map((passing) => passing.tell()),
+      settled: this.#ended.map((passing) => passing.end),
+      left: this.#left + this.#urgent.length + this.#plain.length - told.length,
     }
     this.#urgent = []
     this.#plain = []
-    this.#settled = []
+    this.#ended = []
     this.#left = 0
-    const isEmpty = counts.length === 0 && rows.length === 0 && tick.settled.length === 0
+    const isEmpty = counts.length === 0 && told.length === 0 && tick.settled.length === 0
     return isEmpty ? undefined : tick
   }
 
   /** From the gate's own counters, which count every call anyway. */
   #counts(): [string, string, CallWord, number][] {
     const counts: [string, string, CallWord, number][] = []
-    for (const series of this.#parts.meter.decisions) {
-      const before = this.#counted.get(series) ?? 0
-      if (series.value === before) continue
-      this.#counted.set(series, series.value)
-      const { server = '', tool = '', action = '', code = '' } = series.labels
-      counts.push([server, tool, wordOf(action, code), series.value - before])
+    const series = this.#parts.meter.decisions
+    if (series.length > this.#counted.length) {
+      const wider = new Float64Array(series.length * 2)
+      wider.set(this.#counted)
+      this.#counted = wider
+    }
+    for (let at = 0; at < series.length; at++) {
+      const { value, labels } = series[at] as (typeof series)[number]
+      const before = this.#counted[at] as number
+      if (value === before) continue
+      this.#counted[at] = value
+      const { server = '', tool = '', action = '', code = '' } = labels
+      counts.push([server, tool, wordOf(action, code), value - before])
     }
     return counts
   }
 
   #latencies(): number[] {
-    const now = [...this.#parts.meter.steps.total.counts]
-    const before = this.#latency
-    this.#latency = now
-    return now.map((count, at) => count - (before[at] ?? 0))
+    const now = this.#parts.meter.steps.total.counts
+    const came = Array.from(now, (count, at) => count - (this.#latency[at] as number))
+    this.#latency.set(now)
+    return came
   }
 
-  #since(last: string | undefined): { id: number; tick: LiveTick }[] | undefined {
+  #since(last: string | undefined): Tick[] | undefined {
     const id = Number(last)
     if (last === undefined || !Number.isSafeInteger(id)) return undefined
     if (id === this.#id) return []
@@ -152,22 +173,53 @@ export class LiveHub implements CallTap {
   }
 }
 
-function rowOf({ call, facts }: Watched, decision: Decision, callId: string, atMs: number): Open {
-  return {
-    callId,
-    atMs,
-    principal: facts.principal.id,
-    agent: facts.agent?.id ?? null,
-    session: facts.session.id,
-    server: call.server,
-    method: call.method,
-    name: call.name,
-    category: facts.tool?.category ?? null,
-    word: wordOf(decision.action, decision.code),
-    code: decision.code,
-    rule: decision.rule,
-    reason: decision.reason,
-    status: null,
-    durationMs: null,
+/** A call that may get a row; it is put into words only when it does. */
+class Passing implements TappedCall {
+  readonly #watched: Watched
+  readonly #decision: Decision
+  readonly #callId: string
+  readonly #atMs: number
+  readonly #hub: LiveHub
+  #status: string | null = null
+  #durationMs: number | null = null
+  #isTold = false
+
+  constructor(watched: Watched, decision: Decision, callId: string, atMs: number, hub: LiveHub) {
+    this.#watched = watched
+    this.#decision = decision
+    this.#callId = callId
+    this.#atMs = atMs
+    this.#hub = hub
+  }
+
+  settled(status: string, durationMs: number): void {
+    this.#status = status
+    this.#durationMs = durationMs
+    if (this.#isTold) this.#hub.endedLater(this)
+  }
+
+  get end(): [callId: string, status: string, durationMs: number] {
+    return [this.#callId, this.#status ?? '', this.#durationMs ?? 0]
+  }
+
+  tell(): LiveRow {
+    this.#isTold = true
+    const { call, facts } = this.#watched
+    const { action, code, rule, reason } = this.#decision
+    return {
+      callId: this.#callId,
+      atMs: this.#atMs,
+      principal: facts.principal.id,
+      agent: facts.agent?.id ?? null,
+      session: facts.session.id,
+      server: call.server,
+      method: call.method,
+      name: call.name,
+      category: facts.tool?.category ?? null,
+      word: wordOf(action, code),
+      ...{ code, rule, reason },
+      status: this.#status,
+      durationMs: this.#durationMs,
+    }
   }
 }

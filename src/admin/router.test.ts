@@ -15,6 +15,7 @@ import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.
 import { Challenges } from './challenges.ts'
 import { endpoint } from './endpoint.ts'
 import { Events, type Feed } from './events.ts'
+import { STREAMS_PER_PERSON_MAX } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { Router } from './router.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
@@ -282,6 +283,34 @@ test('finding: a stream tells nothing more to whoever has signed out', async () 
   const text = await response.text()
   expect([text.includes('seen'), text.includes('secret')]).toEqual([true, false])
   await expect.poll(() => done).toEqual(['unwatched'])
+})
+
+test('finding: one person cannot take the streams of all others', async () => {
+  await people.add(personCalled('mia', 'viewer'), { pin: PIN }, nowMs)
+  const [page, other] = [await pageOf('mia'), await pageOf('ann')]
+  const going = new AbortController()
+  const watch = ({ token }: Page) =>
+    fetch(`${origin}/api/things/watch`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: going.signal,
+    })
+  const all = await Promise.all(Array.from({ length: STREAMS_PER_PERSON_MAX }, () => watch(page)))
+  expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
+  const again = await pageOf('mia')
+  const refused = await watch(again)
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { error: { code: 'API_LIMIT', message: expect.stringContaining('`mia`') } },
+  ])
+  expect((await watch(other)).ok).toBe(true)
+  going.abort()
+  await expect.poll(() => done.length).toBe(STREAMS_PER_PERSON_MAX + 1)
+  const after = new AbortController()
+  const headers = { authorization: `Bearer ${again.token}` }
+  const free = await fetch(`${origin}/api/things/watch`, { headers, signal: after.signal })
+  expect(free.ok).toBe(true)
+  after.abort()
+  await expect.poll(() => done.length).toBe(STREAMS_PER_PERSON_MAX + 2)
 })
 
 test('the table describes itself', () => {

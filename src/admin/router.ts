@@ -13,7 +13,12 @@ import type { Challenges } from './challenges.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import { Events } from './events.ts'
-import { API_BODY_BYTES_MAX, ASSERTION_LENGTH_MAX, STREAMS_MAX } from './limits.ts'
+import {
+  API_BODY_BYTES_MAX,
+  ASSERTION_LENGTH_MAX,
+  STREAMS_MAX,
+  STREAMS_PER_PERSON_MAX,
+} from './limits.ts'
 import type { SignIns } from './sign-ins.ts'
 
 export interface RouterOptions {
@@ -43,7 +48,8 @@ const HEADERS = {
 export class Router {
   readonly #options: RouterOptions
   readonly #routes: Route[] = []
-  readonly #streams = new Set<() => void>()
+  /** What ends each, and whose it is. */
+  readonly #streams = new Map<() => void, string>()
 
   constructor(options: RouterOptions) {
     this.#options = options
@@ -71,7 +77,7 @@ export class Router {
 
   /** Ends every stream. */
   close(): void {
-    for (const end of this.#streams) end()
+    for (const end of this.#streams.keys()) end()
   }
 
   async #answer(request: IncomingMessage): Promise<unknown> {
@@ -146,12 +152,10 @@ export class Router {
   }
 
   #stream(events: Events, request: IncomingMessage, response: ServerResponse): void {
-    if (this.#streams.size >= STREAMS_MAX)
-      return tell(
-        response,
-        new ApiError('API_LIMIT', `${STREAMS_MAX} pages watch already`, 'close one'),
-      )
     const token = bearerOf(request)
+    const { name } = this.#options.signIns.who(token).person
+    const full = this.#isFull(name)
+    if (full !== undefined) return tell(response, full)
     const isIn = (): boolean => {
       try {
         return this.#options.signIns.who(token) !== undefined
@@ -160,7 +164,20 @@ export class Router {
       }
     }
     const end: () => void = events.serve(response, isIn, () => this.#streams.delete(end))
-    this.#streams.add(end)
+    this.#streams.set(end, name)
+  }
+
+  /** One person's pages, or a program with their token, must not keep the others out. */
+  #isFull(name: string): ApiError | undefined {
+    if (this.#streams.size >= STREAMS_MAX)
+      return new ApiError('API_LIMIT', `${STREAMS_MAX} streams are open already`, 'close a page')
+    const own = [...this.#streams.values()].filter((of) => of === name).length
+    if (own < STREAMS_PER_PERSON_MAX) return undefined
+    return new ApiError(
+      'API_LIMIT',
+      `${STREAMS_PER_PERSON_MAX} streams of \`${name}\` are open already`,
+      'close a page of yours: each has up to two',
+    )
   }
 }
 

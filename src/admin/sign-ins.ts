@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import type { Person } from '../core/person.ts'
 import { makeOwnToken, ownTokenKind } from '../identity/own-tokens.ts'
-import { asPerson, type People } from '../identity/people.ts'
+import { asPerson, type KeptPerson, type People } from '../identity/people.ts'
 import { ApiError } from './errors.ts'
 import { CODES_MAX, SIGN_IN_MS, SIGN_INS_MAX } from './limits.ts'
 import { ShortLived } from './short-lived.ts'
@@ -103,16 +103,15 @@ export class SignIns {
     const session = this.#sessions.get(keyOf(token))
     if (session === undefined) return undefined
     const { name, of, proof, guest, sinceMs, untilMs } = session
-    if (of !== this.#of(name)) return undefined
     // Roles may be others by now.
-    const kept = guest === undefined ? this.#people.find(name) : undefined
+    const kept = this.#people.find(name)
+    if (of !== ofKept(kept)) return undefined
     const person = guest ?? (kept && asPerson(kept, proof))
     return person && { person, sinceMs, untilMs }
   }
 
   #of(name: string): string {
-    const person = this.#people.find(name)
-    return person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
+    return ofKept(this.#people.find(name))
   }
 
   #ofSystem(token: string): SignedInAs | undefined {
@@ -120,6 +119,10 @@ export class SignIns {
     const nowMs = this.#nowMs()
     return person && { person, sinceMs: nowMs, untilMs: nowMs + SIGN_IN_MS }
   }
+}
+
+function ofKept(person: KeptPerson | undefined): string {
+  return person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
 }
 
 function keyOf(token: string): string {

@@ -3,7 +3,7 @@
 // token is a hash; nothing of either goes into a log or the record.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { holds, type Person, type PinProof, ROLES, type Role } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
@@ -43,6 +43,7 @@ export class People {
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #pinCost: number | undefined
+  #finding: StatementSync | undefined
 
   private constructor(database: DatabaseSync, file: string, pinCost: number | undefined) {
     this.#database = database
@@ -68,7 +69,11 @@ export class People {
   }
 
   find(name: string): KeptPerson | undefined {
-    const row = this.#guard(() => this.#database.prepare(`${KEPT} WHERE name = ?`).get(name))
+    // Asked before every word of a stream.
+    const row = this.#guard(() => {
+      this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
+      return this.#finding.get(name)
+    })
     return row === undefined ? undefined : asKept(row)
   }
 

@@ -1,0 +1,100 @@
+// What looking on costs the gate's own thread, by itself: the meter and the hub as the gate has them,
+// calls that pass at a steady rate, and three streams that another process reads. The processor time
+// of a stretch with nobody is taken off that of a stretch with three: a busy machine makes both slower
+// and changes neither. Called by console.bench.ts.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Events } from '../../src/admin/events.ts'
+import { LiveHub } from '../../src/admin/live-hub.ts'
+import { SignIns } from '../../src/admin/sign-ins.ts'
+import type { Decision } from '../../src/core/decision.ts'
+import { Meter } from '../../src/gateway/operate/meter.ts'
+import { CallWatch, type Watched } from '../../src/gateway/operate/watch-calls.ts'
+import { People } from '../../src/identity/people.ts'
+import { sampleFacts } from '../../src/policy/cases/sample-facts.ts'
+import { spreadOf } from '../gateway/measure.ts'
+import type { Watch } from './viewers.ts'
+
+const VIEWERS = 3
+const CALLS_PER_SECOND = 5_000
+const BEAT_MS = 20
+const STRETCH_MS = 1_000
+const TOOLS = 200
+const ALLOWED: Decision = {
+  ...{ action: 'allow', code: 'ALLOWED', rule: '/tools/echo~1echo', reason: 'the rule allows it' },
+  ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
+}
+
+export async function byItself(folder: string, rounds: number): Promise<void> {
+  const meter = new Meter()
+  const watch = new CallWatch(meter, undefined)
+  const hub = new LiveHub({ meter, watch, nowMs: Date.now })
+  const people = People.open(folder, 2 ** 4)
+  const person = { name: 'ada', kind: 'person', roles: ['viewer'], groups: [], owns: [] } as const
+  await people.add(person, { pin: '271828' }, Date.now())
+  const signIns = new SignIns(people, Date.now)
+  const { token } = signIns.redeem(signIns.makeCode('ada', 'pin', 60_000))
+  const server = createServer((_, response) => {
+    const events = new Events((feed) => hub.join(feed, undefined).leave)
+    events.serve(
+      response,
+      () => signIns.who(token) !== undefined,
+      () => {},
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const calls: Watched[] = Array.from({ length: TOOLS }, (_, at) => ({
+    call: { server: `server-${at}`, method: 'tools/call', name: 'echo', args: {} },
+    facts: sampleFacts(undefined),
+  }))
+  try {
+    // Everything compiled before anything is counted.
+    await stretch(watch, calls)
+    const spent: { alone: number; watched: number }[] = []
+    for (let round = 0; round < rounds; round++) {
+      const alone = await stretch(watch, calls)
+      const viewers = await looking({ url, token, viewers: VIEWERS }, hub, watch)
+      await stretch(watch, calls)
+      const watched = await stretch(watch, calls)
+      viewers.kill()
+      hub.close()
+      spent.push({ alone, watched })
+    }
+    const more = spreadOf(spent.map(({ alone, watched }) => watched - alone)).p50
+    console.log(
+      `three pages cost the gate's thread ${more.toFixed(2)} ms of CPU a second at ${CALLS_PER_SECOND.toLocaleString('en')} calls a second: ${((more * 1_000) / CALLS_PER_SECOND).toFixed(2)} µs a call`,
+    )
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    people.close()
+  }
+}
+
+/** Processor time in ms of this thread while calls pass for a second. */
+async function stretch(watch: CallWatch, calls: readonly Watched[]): Promise<number> {
+  const before = process.threadCpuUsage()
+  let made = 0
+  for (let beat = 1; beat <= STRETCH_MS / BEAT_MS; beat++) {
+    for (; made < (beat * BEAT_MS * CALLS_PER_SECOND) / 1_000; made++) {
+      const call = watch.begin(calls[made % calls.length] as Watched, undefined)
+      call.decided(ALLOWED, `call-${made}`)
+      call.settled({ status: 'answered' } as never)
+    }
+    await new Promise((resolve) => setTimeout(resolve, BEAT_MS))
+  }
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}
+
+async function looking(asked: Watch, hub: LiveHub, watch: CallWatch): Promise<ChildProcess> {
+  const viewers = fork(join(import.meta.dirname, 'viewers.ts'), { stdio: 'inherit' })
+  viewers.send(asked)
+  while (watch.tap !== hub || hub.viewers < asked.viewers)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  return viewers
+}
