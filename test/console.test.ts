@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findChromium, HOW, launch } from './console/browser.ts'
+import { signInElsewhere } from './console/sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './console/stage.ts'
 import { listAll, PlainClient } from './gate/plain-client.ts'
 import { endGates, until } from './gate/start-gate.ts'
@@ -279,6 +280,9 @@ describe.skipIf(chromium === undefined)(name, () => {
     }
     expect(found).toEqual([])
   })
+
+  test('somebody signs in at an authorisation server, and decides with a passkey of this gate', () =>
+    signInElsewhere(browser))
 
   test('nothing was asked of anybody else, nothing broke the page’s own rules', () => {
     // What the gate refuses on purpose is a failed request to the browser.

@@ -1,11 +1,12 @@
-// Who is signed in, and how: a one-time code of `sluice console` in the address, or a passkey. The
-// token stays in this tab's memory and nowhere else. What decides something carries a fresh passkey
+// Who is signed in, and how: a one-time code of `sluice console` in the address, a passkey, or an
+// authorisation server. The token stays in this tab's memory and nowhere else. What decides something carries a fresh passkey
 // assertion that is bound to that very request.
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { useSyncExternalStore } from 'react'
 import type { ApprovalRequest, Me, SignedIn, SignInWays } from '../../src/admin/contract.ts'
 import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
+import { leaveFor, takeAnswer } from './elsewhere.ts'
 
 export interface Session {
   readonly state: 'starting' | 'out' | 'in'
@@ -46,8 +47,14 @@ let link: string | null = null
 
 export async function startSession(): Promise<void> {
   whenSignedOut(() => {
+    if (session.state !== 'in') return
     holdToken(undefined)
-    change({ state: 'out', me: undefined })
+    const help = 'sign in again to go on where you were'
+    change({
+      ...{ state: 'out', me: undefined },
+      error: new ApiError(401, 'API_SIGN_IN', 'your sign-in has ended', help),
+    })
+    void findWays()
   })
   const given = new URLSearchParams(location.hash.slice(1))
   const code = given.get('code')
@@ -56,14 +63,36 @@ export async function startSession(): Promise<void> {
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
   try {
     if (code !== null) return await enter({ code })
+    const answer = takeAnswer()
+    if (answer !== undefined) return await enter({ answer })
   } catch (error) {
     change({ error: asFault(error) })
   }
+  await findWays()
+  change({ state: 'out' })
+}
+
+async function findWays(): Promise<void> {
   const ways = await get<SignInWays>('/sign-in').catch((error) => {
     change({ error: asFault(error) })
     return undefined
   })
-  change({ state: 'out', ways })
+  change({ ways })
+}
+
+export async function signInElsewhere(issuer: string): Promise<void> {
+  change({ error: undefined })
+  try {
+    await leaveFor(issuer)
+  } catch (error) {
+    change({ error: asFault(error) })
+  }
+}
+
+/** Where the gate did not answer. */
+export async function tryAgain(): Promise<void> {
+  change({ error: undefined })
+  await findWays()
 }
 
 export async function signInWithPasskey(): Promise<void> {
@@ -94,7 +123,8 @@ export async function refreshMe(): Promise<void> {
 export function signOut(): void {
   void call('DELETE', '/sign-in').catch(() => {})
   holdToken(undefined)
-  change({ state: 'out', me: undefined })
+  change({ state: 'out', me: undefined, error: undefined })
+  void findWays()
 }
 
 /** `pin` where the person has one: the gate asks for it once more. */

@@ -1,13 +1,16 @@
-// The door: a passkey where somebody has one, otherwise what to type in a terminal.
+// The door: a passkey where somebody has one, authorisation servers where the gate has some, otherwise
+// what to type in a terminal.
 
 import type { JSX } from 'react'
-import { signInWithPasskey, useSession } from './session.ts'
+import { signInElsewhere, signInWithPasskey, tryAgain, useSession } from './session.ts'
 import { Button } from './ui/button.tsx'
 import { Icon } from './ui/icons.tsx'
 import { Fault } from './ui/page.tsx'
 
 export function SignIn(): JSX.Element {
   const { state, ways, error } = useSession()
+  const issuers = ways?.issuers.filter(({ onPage }) => onPage) ?? []
+  const isDown = error?.code === 'UNREACHABLE'
   return (
     <main className="door" id="main">
       <div className="door-card card">
@@ -20,17 +23,34 @@ export function SignIn(): JSX.Element {
           </p>
         ) : (
           <>
-            {error !== undefined && <Fault error={error} />}
-            {ways?.passkey !== false && (
+            {error !== undefined && (
+              <Fault error={error} {...(isDown ? { again: () => void tryAgain() } : {})} />
+            )}
+            {ways?.passkey === true && (
               <Button kind="primary" large onPress={() => signInWithPasskey()}>
                 <Icon name="key" /> Sign in with a passkey
               </Button>
             )}
-            <p className="muted small">
-              {ways?.passkey === false ? 'Nobody has a passkey here yet. ' : 'Or in a terminal: '}
-              run <code>npx sluice console</code>, which asks for your PIN and opens this page
-              signed in.
-            </p>
+            {issuers.map(({ name, issuer }) => (
+              <Button
+                key={name}
+                kind={ways?.passkey === true ? 'plain' : 'primary'}
+                large
+                onPress={() => signInElsewhere(name)}
+              >
+                <Icon name="out" /> Sign in with {name}
+                <span className="visually-hidden">, at {issuer}</span>
+              </Button>
+            ))}
+            {ways !== undefined && (
+              <p className="muted small">
+                {ways.passkey || issuers.length > 0
+                  ? 'Or in a terminal: '
+                  : 'Nobody has a passkey here yet. '}
+                run <code>npx sluice console</code>, which asks for your PIN and opens this page
+                signed in.
+              </p>
+            )}
           </>
         )}
       </div>

@@ -23,15 +23,37 @@ export interface SignInWays {
   readonly passkey: boolean
   /** Where `sluice console` has to be run for a code. */
   readonly code: true
-  readonly issuers: readonly { readonly name: string; readonly issuer: string }[]
+  /** `onPage`: people sign in there from this page. */
+  readonly issuers: readonly {
+    readonly name: string
+    readonly issuer: string
+    readonly onPage: boolean
+  }[]
+}
+
+/** `POST /api/sign-in/issuers/:name` `{ challenge }`, the S256 of a secret that stays in the tab: what
+ * the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
+export interface SignInElsewhere {
+  readonly address: string
+  readonly state: string
 }
 
 /** `POST /api/sign-in`: one of these. `code` is of `#code=` in the address; `assertion` answers
- * `POST /api/sign-in/challenge`, which gives `{ challenge }`; `jwt` is an access token of an issuer, made for `<base>/api`. */
+ * `POST /api/sign-in/challenge`, which gives `{ challenge }`; `answer` is what an issuer sent the browser
+ * back with; `jwt` is an access token of an issuer, made for `<base>/api`. */
 export interface SignIn {
   readonly code?: string
   readonly assertion?: unknown
   readonly jwt?: string
+  readonly answer?: IssuerAnswer
+}
+
+/** `verifier` is the tab's secret, of which the issuer has the hash. */
+export interface IssuerAnswer {
+  readonly code: string
+  readonly state: string
+  readonly iss?: string
+  readonly verifier: string
 }
 
 /** `POST /api/links` `{ link }`: of `#link=` in the address of a message. `challenge` are the options of

@@ -11,6 +11,7 @@ export const ERRORS = {
   API_METHOD: 'this address has other methods',
   API_REFUSED: 'it was understood and is not done',
   API_LIMIT: 'there is no room for one more now',
+  API_ISSUER: 'an authorisation server does not answer as it should',
   API_FAULT: 'the gate itself failed',
 } as const
 
@@ -26,6 +27,7 @@ const STATUS: Readonly<Record<ApiCode, number>> = {
   API_METHOD: 405,
   API_REFUSED: 409,
   API_LIMIT: 429,
+  API_ISSUER: 502,
   API_FAULT: 500,
 }
 

@@ -42,9 +42,8 @@ beforeAll(async () => {
   const endpoints = [
     ...signInEndpoints({
       ...{ people, passkeys, challenges, signIns, rpOf, issuers: [], nowMs: clock, links },
-      guestOf: async () => {
-        throw new Error('nobody')
-      },
+      guestOf: nobody,
+      elsewhere: { begin: nobody, finish: nobody },
       provePin: async (name, pin) => {
         await people.prove({ name, pin }, nowMs)
       },
@@ -95,6 +94,10 @@ afterAll(() => {
   people.close()
   rmSync(folder, { recursive: true })
 })
+
+async function nobody(): Promise<never> {
+  throw new Error('nobody')
+}
 
 async function pageOf(name: string): Promise<Page> {
   const page = new Page(origin)

@@ -1,6 +1,6 @@
 // Signing in and out, and the passkeys of whoever is signed in. A code of `sluice console` or an
-// invitation lets a page in once; a passkey at any time; a token of an authorisation server where its
-// claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
+// invitation lets a page in once; a passkey at any time; an authorisation server, or a token of one,
+// where its claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
 
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
@@ -10,11 +10,12 @@ import type { Links } from '../identity/links.ts'
 import type { Passkeys, RelyingParty } from '../identity/passkeys.ts'
 import { asPerson, type People } from '../identity/people.ts'
 import type { Challenges } from './challenges.ts'
-import type { LinkTold, Me, SignedIn, SignInWays } from './contract.ts'
+import type { IssuerAnswer, LinkTold, Me, SignedIn, SignInWays } from './contract.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import { GUEST_FRESH_MS } from './limits.ts'
 import { bearerOf } from './router.ts'
+import type { Elsewhere } from './sign-in-elsewhere.ts'
 import type { SignedInAs, SignIns } from './sign-ins.ts'
 
 export interface SignInParts {
@@ -27,6 +28,7 @@ export interface SignInParts {
   /** Who a token of an authorisation server is, and until when; throws ApiError. */
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
   readonly issuers: SignInWays['issuers']
+  readonly elsewhere: Pick<Elsewhere, 'begin' | 'finish'>
   /** A wrong one is on record. Throws Refused. */
   readonly provePin: (name: string, pin: string) => Promise<void>
   /** On record: name of the event, and what it says. */
@@ -35,8 +37,17 @@ export interface SignInParts {
 }
 
 const TEXT = z.string().min(1).max(16_384)
+/** A secret of a tab, and its hash (RFC 7636). */
+const VERIFIER = z.string().regex(/^[\w.~-]{43,128}$/)
+const CHALLENGE = z.string().regex(/^[\w-]{43}$/)
+const ANSWER = z.strictObject({
+  code: z.string().min(1).max(4_096),
+  state: z.string().min(1).max(1_000),
+  iss: z.string().max(2_048).optional(),
+  verifier: VERIFIER,
+})
 const SIGN_IN = z
-  .strictObject({ code: TEXT.optional(), assertion: z.unknown(), jwt: TEXT.optional() })
+  .strictObject({ code: TEXT, assertion: z.unknown(), jwt: TEXT, answer: ANSWER })
   .partial()
 const NEW_PASSKEY = z.strictObject({
   label: z.string().min(1).max(64),
@@ -68,6 +79,13 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
     }),
     endpoint({
+      ...{ method: 'POST', path: '/api/sign-in/issuers/:name', role: 'anyone' },
+      body: z.strictObject({ challenge: CHALLENGE }),
+      summary: 'where a browser signs in at an authorisation server; it comes back to the page',
+      handle: ({ params, body, request }) =>
+        parts.elsewhere.begin(params.name ?? '', body.challenge, rpOf(request).origin),
+    }),
+    endpoint({
       ...{ method: 'POST', path: '/api/links', role: 'anyone' },
       body: z.strictObject({ link: TEXT }),
       summary:
@@ -83,7 +101,8 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },
-      summary: 'sign in, by a one-time code, a passkey or a token of an authorisation server',
+      summary:
+        'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
       handle: async ({ body, request }): Promise<SignedIn> => {
         const rp = rpOf(request)
         const { token, as } = await begin(parts, body, rp)
@@ -153,8 +172,8 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
 }
 
 async function begin(
-  { people, signIns, challenges, guestOf }: SignInParts,
-  { code, assertion, jwt }: z.output<typeof SIGN_IN>,
+  { people, signIns, challenges, guestOf, elsewhere, record }: SignInParts,
+  { code, assertion, jwt, answer }: z.output<typeof SIGN_IN>,
   rp: RelyingParty,
 ): Promise<{ token: string; as: SignedInAs }> {
   if (code !== undefined) return signIns.redeem(code)
@@ -165,9 +184,18 @@ async function begin(
       throw new ApiError('API_SIGN_IN', 'this passkey signs nobody in', 'sign in elsewhere first')
     return signIns.begin(asPerson(kept, 'passkey'))
   }
-  if (jwt === undefined)
-    throw new ApiError('API_REQUEST', 'nothing to sign in with', 'send code, assertion or jwt')
-  const { person, untilMs } = await guestOf(jwt, rp)
+  if (jwt === undefined && answer === undefined)
+    throw new ApiError(
+      'API_REQUEST',
+      'nothing to sign in with',
+      'send code, assertion, answer or jwt',
+    )
+  const { person, untilMs } =
+    answer === undefined
+      ? await guestOf(jwt as string, rp)
+      : await elsewhere.finish(answer as IssuerAnswer, rp.origin)
+  // Nobody here let them in one by one: that they came is on record.
+  await record('signed in', person.name, person)
   return signIns.begin(person, untilMs)
 }
 

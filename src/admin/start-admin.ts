@@ -23,6 +23,7 @@ import { CODE_MS, INVITATION_MS } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
 import { Router } from './router.ts'
+import { Elsewhere } from './sign-in-elsewhere.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
 import { SignIns } from './sign-ins.ts'
 import { startConsole } from './start-console.ts'
@@ -62,7 +63,10 @@ export function startAdmin(
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
       ...{ people, passkeys, challenges, signIns, rpOf, nowMs, links: new Links(parts.key) },
-      issuers: issuers.map(({ name, issuer }) => ({ name, issuer })),
+      issuers: issuers.map(({ name, issuer, console }) => ({
+        ...{ name, issuer, onPage: console !== undefined },
+      })),
+      elsewhere: new Elsewhere({ issuers, tokens, key: parts.key, nowMs }),
       guestOf: async (jwt, { origin }) => guestOf(issuers, await tokens(), jwt, origin),
       record,
       provePin: async (name, pin) => {

@@ -1,8 +1,10 @@
 // The metadata of an authorisation server, by RFC 8414 or OpenID Connect Discovery. It must name the
-// very issuer it was asked of: otherwise one server could speak for another (mix-up).
+// very issuer it was asked of: otherwise one server could speak for another (mix-up). What it names is
+// asked only where it may be: over TLS, and not on this machine unless the server itself is here.
 
 import type { JsonObject } from '../core/json.ts'
 import { fetchJson } from './fetch-json.ts'
+import { isLoopbackName, isSafeUrl } from './safe-url.ts'
 
 /** Where the metadata may be, in the order the MCP specification says. */
 export function metadataUrls(issuer: string): string[] {
@@ -23,4 +25,23 @@ export async function discoverIssuer(issuer: string): Promise<JsonObject> {
     why = `\`${url}\` is that of \`${String(value.issuer).slice(0, 200)}\``
   }
   throw new Error(`no metadata of the authorisation server \`${issuer}\`: ${why}`)
+}
+
+/** An address that the metadata names. Throws where it may not be asked: a server elsewhere that names
+ * this machine would have the gate speak to whatever listens here (SSRF). */
+export function endpointIn(metadata: JsonObject, name: string): string | undefined {
+  const value = metadata[name]
+  if (value === undefined) return undefined
+  const issuer = String(metadata.issuer)
+  if (typeof value !== 'string' || !isSafeUrl(value))
+    throw new Error(`the ${name} of \`${issuer}\` is not https: \`${String(value).slice(0, 200)}\``)
+  const isHere = (address: string): boolean => isLoopbackName(new URL(address).hostname)
+  if (isHere(value) && !isHere(issuer))
+    throw new Error(`the ${name} of \`${issuer}\` is on this machine: \`${value.slice(0, 200)}\``)
+  return value
+}
+
+export function textsIn(metadata: JsonObject, name: string): string[] {
+  const value = metadata[name]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }

@@ -3,7 +3,7 @@
 // The resource must be the server that was asked, and the metadata that of the issuer that was named.
 
 import type { JsonObject } from '../core/json.ts'
-import { discoverIssuer } from './discover-issuer.ts'
+import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
 import { type Fetched, fetchJson } from './fetch-json.ts'
 import { isSafeUrl } from './safe-url.ts'
 
@@ -35,11 +35,15 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
     throw new Error(`the server asks for no login: it answered ${status || 'nothing'}`)
   const { origin } = new URL(url)
   // A server of 2025-03-26 has no such metadata: its own origin is its authorisation server.
-  const named = texts(metadata?.authorization_servers ?? [origin])
+  const named =
+    metadata?.authorization_servers === undefined
+      ? [origin]
+      : textsIn(metadata, 'authorization_servers')
   const issuer = wanted ?? named[0]
   if (issuer === undefined || !named.includes(issuer))
     throw new Error(`the server names other authorisation servers: ${named.join(', ')}`)
-  const asked = parameter(challenge, 'scope')?.split(' ') ?? texts(metadata?.scopes_supported)
+  const asked =
+    parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
   const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
   return { resource, ...placeOf(issuer, await discoverIssuer(issuer), asked) }
 }
@@ -76,34 +80,23 @@ function placeOf(
   metadata: JsonObject,
   asked: readonly string[],
 ): Omit<LoginPlace, 'resource'> {
-  const endpoint = (name: string): string | undefined => {
-    const value = metadata[name]
-    if (value === undefined) return undefined
-    if (typeof value !== 'string' || !isSafeUrl(value))
-      throw new Error(`the ${name} of \`${issuer}\` is not https: \`${String(value)}\``)
-    return value
-  }
-  const authorizationEndpoint = endpoint('authorization_endpoint')
-  const tokenEndpoint = endpoint('token_endpoint')
+  const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
+  const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
     throw new Error(`the authorisation server \`${issuer}\` names no endpoints to log in at`)
   // Without proof of possession of the code anybody who sees it could use it.
-  if (!texts(metadata.code_challenge_methods_supported).includes('S256'))
+  if (!textsIn(metadata, 'code_challenge_methods_supported').includes('S256'))
     throw new Error(`the authorisation server \`${issuer}\` does not say that it takes PKCE (S256)`)
   return {
     issuer,
     authorizationEndpoint,
     tokenEndpoint,
-    registrationEndpoint: endpoint('registration_endpoint'),
+    registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
     scopes: asked,
-    canRefresh: texts(metadata.scopes_supported).includes('offline_access'),
+    canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
     namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    authMethods: texts(metadata.token_endpoint_auth_methods_supported),
+    authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),
   }
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 /** A parameter of a `WWW-Authenticate` header. */

@@ -17,7 +17,14 @@ import { IdentityError } from './errors.ts'
 
 const KEY_BYTES = 32
 
-export type KeyPurpose = 'seal' | 'logins' | 'checkpoints' | 'approvals' | 'links'
+export type KeyPurpose =
+  | 'seal'
+  | 'logins'
+  | 'checkpoints'
+  | 'approvals'
+  | 'links'
+  | 'sign-in states'
+  | 'sign-in nonces'
 
 export class InstallationKey {
   readonly #key: Buffer

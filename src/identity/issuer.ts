@@ -27,4 +27,14 @@ export interface Issuer {
   readonly explain: boolean
   /** Groups whose members may sign in to decide, by role. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
+  /** Where people sign in on the console's page. */
+  readonly console?: ConsoleClient
+}
+
+/** What the gate is to the authorisation server while somebody signs in to the console. */
+export interface ConsoleClient {
+  readonly clientId: string
+  readonly clientSecret?: string
+  /** Asked for beside `openid`. */
+  readonly scopes: readonly string[]
 }

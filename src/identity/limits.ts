@@ -33,6 +33,10 @@ export const FAILED_FETCH_REST_MS = 5_000
 export const CHECKED_MAX = 1_000
 export const CHECKED_KEPT_MS = 60_000
 
+/** How long a person may take to sign in there, and how many answers are known again. */
+export const SIGN_IN_THERE_MS = 10 * 60_000
+export const SIGN_IN_STATES_USED_MAX = 1_000
+
 /** A token that the gate sends to a server. */
 export const TOKEN_LENGTH_MAX = 16_384
 /** A login's token is renewed so long before it expires. */

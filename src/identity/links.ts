@@ -2,8 +2,8 @@
 // expires. A link decides nothing and shows nothing by itself: it says who is asked to sign in, with a
 // passkey, and for what. Its token is a MAC over just that, so nothing has to be kept.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { InstallationKey } from './installation-key.ts'
+import { SealedText } from './sealed-text.ts'
 
 export interface LinkFor {
   /** The request's id. */
@@ -12,15 +12,11 @@ export interface LinkFor {
   readonly untilMs: number
 }
 
-const PREFIX = 'sluice_link_'
-const MAC_BYTES = 24
-const LINK_LENGTH_MAX = 1_000
-
 export class Links {
-  readonly #key: Buffer
+  readonly #sealed: SealedText
 
   constructor(key: InstallationKey) {
-    this.#key = key.derive('links', 32)
+    this.#sealed = new SealedText(key, 'links', 'sluice_link_')
   }
 
   /** The whole address; `base` is where people reach the gate, undefined where they cannot. */
@@ -30,22 +26,14 @@ export class Links {
   }
 
   token({ approval, approver, untilMs }: LinkFor): string {
-    const said = Buffer.from(JSON.stringify([approval, approver, untilMs]))
-    return PREFIX + Buffer.concat([this.#mac(said), said]).toString('base64url')
+    return this.#sealed.make([approval, approver, untilMs])
   }
 
   /** Undefined for what was not made here, or is too old. */
   read(token: string, nowMs: number): LinkFor | undefined {
-    if (!token.startsWith(PREFIX) || token.length > LINK_LENGTH_MAX) return undefined
-    const bytes = Buffer.from(token.slice(PREFIX.length), 'base64url')
-    if (bytes.length <= MAC_BYTES) return undefined
-    const said = bytes.subarray(MAC_BYTES)
-    if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(said))) return undefined
-    const [approval, approver, untilMs] = JSON.parse(said.toString()) as [string, string, number]
+    const said = this.#sealed.read(token)
+    if (said === undefined) return undefined
+    const [approval, approver, untilMs] = said as [string, string, number]
     return nowMs < untilMs ? { approval, approver, untilMs } : undefined
-  }
-
-  #mac(said: Buffer): Buffer {
-    return createHmac('sha256', this.#key).update(said).digest().subarray(0, MAC_BYTES)
   }
 }

@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginPlace } from './discover-login.ts'
 import { fetchJson } from './fetch-json.ts'
 import type { Login } from './login.ts'
-import { type Client, requestTokens } from './token-request.ts'
+import { authMethodOf, type Client, requestTokens, withoutIdToken } from './token-request.ts'
 
 export interface LoginWish {
   /** The address of the MCP server. */
@@ -55,7 +55,11 @@ export class LoginFlow {
     const client =
       clientId === undefined
         ? await register(place, wish.redirect)
-        : { clientId, ...secretOf(clientSecret, place), tokenEndpoint: place.tokenEndpoint }
+        : {
+            clientId,
+            ...authMethodOf(clientSecret, place.authMethods),
+            tokenEndpoint: place.tokenEndpoint,
+          }
     return new LoginFlow(place, wish, client)
   }
 
@@ -90,7 +94,7 @@ export class LoginFlow {
       },
       nowMs,
     )
-    return { url, resource, issuer, ...this.#client, tokenEndpoint, ...tokens }
+    return { url, resource, issuer, ...this.#client, tokenEndpoint, ...withoutIdToken(tokens) }
   }
 }
 
@@ -120,13 +124,4 @@ async function register(place: LoginPlace, redirect: string): Promise<Client> {
   if (!isSecret) return { clientId, clientAuth: 'none', tokenEndpoint }
   const clientAuth = method === 'client_secret_post' ? method : 'client_secret_basic'
   return { clientId, clientSecret: secret, clientAuth, tokenEndpoint }
-}
-
-function secretOf(
-  clientSecret: string | undefined,
-  { authMethods }: LoginPlace,
-): Pick<Client, 'clientAuth' | 'clientSecret'> {
-  if (clientSecret === undefined) return { clientAuth: 'none' }
-  const isPost = !authMethods.includes('client_secret_basic') && authMethods.length > 0
-  return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
 }

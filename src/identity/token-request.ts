@@ -11,7 +11,20 @@ export class LoginVoid extends Error {}
 
 export type Client = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
 
-type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'>
+type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
+  /** Where a person signs in (OpenID Connect). */
+  readonly idToken?: string
+}
+
+/** How a client shows its secret, by what the server says it takes. */
+export function authMethodOf(
+  clientSecret: string | undefined,
+  methods: readonly string[],
+): Pick<Client, 'clientAuth' | 'clientSecret'> {
+  if (clientSecret === undefined) return { clientAuth: 'none' }
+  const isPost = !methods.includes('client_secret_basic') && methods.length > 0
+  return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
+}
 
 export async function requestTokens(
   client: Client,
@@ -43,11 +56,22 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
   if (refreshToken === undefined) throw new LoginVoid('the login cannot be renewed')
   const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
   const { expiresMs: _, ...rest } = login
-  return { ...rest, ...(await requestTokens(login, parameters, nowMs)) }
+  return { ...rest, ...withoutIdToken(await requestTokens(login, parameters, nowMs)) }
+}
+
+/** A login keeps what it calls with, and nothing about the person. */
+export function withoutIdToken({ idToken: _, ...tokens }: Tokens): Omit<Tokens, 'idToken'> {
+  return tokens
 }
 
 function tokensOf(value: JsonObject, nowMs: number): Tokens {
-  const { access_token: token, token_type: type, refresh_token: refresh, scope } = value
+  const {
+    access_token: token,
+    token_type: type,
+    refresh_token: refresh,
+    scope,
+    id_token: id,
+  } = value
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token) || token.length > TOKEN_LENGTH_MAX)
     throw new Error('the authorisation server answered without a token that a header can carry')
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
@@ -58,5 +82,6 @@ function tokensOf(value: JsonObject, nowMs: number): Tokens {
     ...(typeof refresh === 'string' ? { refreshToken: refresh } : {}),
     ...(Number.isFinite(life) && life > 0 ? { expiresMs: nowMs + life * 1_000 } : {}),
     ...(typeof scope === 'string' ? { scope } : {}),
+    ...(typeof id === 'string' && id.length <= TOKEN_LENGTH_MAX ? { idToken: id } : {}),
   }
 }

@@ -13,7 +13,7 @@ import {
 } from 'jose'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { type Caller, NotLetIn } from './caller.ts'
-import { discoverIssuer } from './discover-issuer.ts'
+import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import type { TokenCheck } from './door.ts'
 import { fetchJson } from './fetch-json.ts'
 import type { Issuer } from './issuer.ts'
@@ -69,6 +69,25 @@ export class Tokens implements TokenCheck {
     checkAudience(payload, isStrict ? undefined : issuer.audience, audiences)
     checkScopes(payload, issuer)
     return caller
+  }
+
+  /** Who has just logged in there, by the ID token that came for the code: made for this client and for
+   * the one request that had the nonce. */
+  async checkIdToken(
+    token: string,
+    issuer: Issuer,
+    { clientId, nonce }: { readonly clientId: string; readonly nonce: string },
+  ): Promise<JWTPayload> {
+    const payload = await this.#payload(token, issuer)
+    const { aud, azp, sub = '' } = payload
+    const named = typeof aud === 'string' ? [aud] : (aud ?? [])
+    const isOurs = named.includes(clientId) && (azp === undefined || azp === clientId)
+    // Made for several, it has to say which of them asked.
+    if (!isOurs || (named.length > 1 && azp === undefined))
+      throw invalid('the ID token is for another client')
+    if (payload.nonce !== nonce) throw invalid('the ID token belongs to another sign-in')
+    if (!SUBJECT.test(sub)) throw invalid('the subject of the ID token is no name')
+    return payload
   }
 
   async #verify(token: string): Promise<Checked> {
@@ -143,8 +162,8 @@ export class Tokens implements TokenCheck {
 }
 
 async function findKeys(issuer: Issuer): Promise<Keys> {
-  const url = issuer.jwks ?? (await discoverIssuer(issuer.issuer)).jwks_uri
-  if (typeof url !== 'string' || !isSafeUrl(url))
+  const url = issuer.jwks ?? endpointIn(await discoverIssuer(issuer.issuer), 'jwks_uri')
+  if (url === undefined || !isSafeUrl(url))
     throw new Error(`the authorisation server \`${issuer.issuer}\` names no keys to trust`)
   return createRemoteJWKSet(new URL(url), {
     cooldownDuration: KEYS_COOLDOWN_MS,

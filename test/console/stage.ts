@@ -139,6 +139,17 @@ export async function signedIn(
 ): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
+  const faults = watchFaults(page)
+  await addAuthenticator(page)
+  const { url: door } = await ask(gate, { do: 'console', proof: { name, pin } })
+  const code = new URL(String(door)).hash
+  await page.goto(`${url}${path}${code}`)
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  return { page, faults }
+}
+
+/** What breaks in the page, or is refused by its own rules, from now on. */
+export function watchFaults(page: Page): string[] {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('console', (message) => {
@@ -148,7 +159,12 @@ export async function signedIn(
     if (response.status() < 500) return
     faults.push(`${response.url()}: ${await response.text().catch(() => '')}`)
   })
-  const cdp = await context.newCDPSession(page)
+  return faults
+}
+
+/** A passkey's device that is always touched at once. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -156,9 +172,4 @@ export async function signedIn(
       ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
     },
   })
-  const { url: door } = await ask(gate, { do: 'console', proof: { name, pin } })
-  const code = new URL(String(door)).hash
-  await page.goto(`${url}${path}${code}`)
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-  return { page, faults }
 }

@@ -1,6 +1,6 @@
 // A real authorisation server (oidc-provider) on a free port of this machine, started inside a test:
-// discovery, dynamic registration, PKCE, resource indicators, JWT access tokens, refresh tokens. Whoever
-// comes to its login page is logged in as `ann` and has agreed to everything.
+// discovery, dynamic registration, PKCE, resource indicators, JWT access tokens, refresh tokens, ID
+// tokens and userinfo. Whoever comes to its login page is logged in as `ann` and has agreed to everything.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,9 +15,13 @@ export interface AuthorisationServer {
   tokenFor(resource: string, scope?: string): Promise<string>
   /** Access tokens given out from now on live so long. */
   lifeS: number
+  /** Of `ann`: the claim `groups`, in userinfo. */
+  groups: readonly string[]
   close(): Promise<void>
 }
 
+/** The console of a gate, on whatever port of this machine; its issuer is called `corp` there. */
+export const CONSOLE = { id: 'console', redirect: 'http://localhost/sign-in/corp' }
 export const MACHINE = { id: 'machine', secret: 'a-secret-of-the-machine' }
 
 export async function serveAuthorisation(): Promise<AuthorisationServer> {
@@ -29,11 +33,8 @@ export async function serveAuthorisation(): Promise<AuthorisationServer> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const state = { lifeS: 3_600 }
-  const provider = new Provider(
-    issuer,
-    configuration(() => state.lifeS),
-  )
+  const state: Pick<AuthorisationServer, 'lifeS' | 'groups'> = { lifeS: 3_600, groups: [] }
+  const provider = new Provider(issuer, configuration(state))
   logInEverybody(provider)
   provider.on('server_error', (_: unknown, error: Error) => console.error(error))
   handle = provider.callback()
@@ -57,7 +58,7 @@ export async function serveAuthorisation(): Promise<AuthorisationServer> {
   return Object.assign(state, { issuer, seen, tokenFor, close })
 }
 
-function configuration(lifeS: () => number): object {
+function configuration(state: Pick<AuthorisationServer, 'lifeS' | 'groups'>): object {
   const machine = {
     client_id: MACHINE.id,
     client_secret: MACHINE.secret,
@@ -65,10 +66,20 @@ function configuration(lifeS: () => number): object {
     response_types: [],
     redirect_uris: [],
   }
+  const page = {
+    client_id: CONSOLE.id,
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+    redirect_uris: [CONSOLE.redirect],
+  }
   return {
-    clients: [machine],
-    scopes: ['openid', 'offline_access', 'mcp'],
-    findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    clients: [machine, page],
+    scopes: ['openid', 'offline_access', 'mcp', 'groups'],
+    claims: { openid: ['sub'], groups: ['groups'] },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: () => ({ sub: id, groups: state.groups }),
+    }),
     pkce: { required: () => true },
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
@@ -86,7 +97,7 @@ function configuration(lifeS: () => number): object {
           scope: 'mcp',
           audience: resource,
           accessTokenFormat: 'jwt',
-          accessTokenTTL: lifeS(),
+          accessTokenTTL: state.lifeS,
           jwt: { sign: { alg: 'RS256' } },
         }),
       },

@@ -76,6 +76,25 @@ const ISSUER: Shape = {
       },
       doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
     },
+    console: {
+      shape: {
+        kind: 'object',
+        noun: 'a client of the console',
+        fields: {
+          client_id: {
+            shape: text(2_048),
+            doc: 'as the authorisation server knows the console',
+            required: true,
+          },
+          client_secret: { shape: text(2_048), doc: 'its secret, if it has one' },
+          scopes: {
+            shape: { kind: 'list', of: text(256), max: 64 },
+            doc: 'what to ask for beside `openid`',
+          },
+        },
+      },
+      doc: 'people sign in there on the page of the console, and come back to `<base>/sign-in/<name>`',
+    },
   },
 }
 
@@ -186,9 +205,38 @@ export function readIssuers(
       algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
       slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
       explain: scalar(node, 'explain') === true,
-      roles: rolesOf(asMap(entry(node, 'roles')), values),
+      ...consoleOf(node, values, wrong),
     }
   })
+}
+
+function consoleOf(
+  node: LocatedMap,
+  values: ConfigValues,
+  wrong: (field: string, message: string, help: string) => void,
+): Pick<Issuer, 'roles' | 'console'> {
+  const roles = rolesOf(asMap(entry(node, 'roles')), values)
+  const client = entry(node, 'console')
+  if (client === undefined) return { roles }
+  const map = asMap(client)
+  const given = (name: string): string | undefined => {
+    const value = entry(map, name)
+    return value === undefined ? undefined : values.text(value)
+  }
+  const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(given)
+  if (Object.keys(roles).length === 0)
+    wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
+  // Whoever signs in to the page would hold a token to call with, and the other way round.
+  const audience = entry(node, 'audience')
+  if (audience !== undefined && values.text(audience) === clientId)
+    wrong(
+      'audience',
+      '`audience` is the client of the console, too',
+      'have tokens for agents made for another name',
+    )
+  const scopes = values.list(entry(map, 'scopes'))
+  const secret = clientSecret === undefined ? {} : { clientSecret }
+  return { roles, console: { clientId, ...secret, scopes } }
 }
 
 function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {

@@ -113,6 +113,7 @@ describe('beyond loopback', () => {
       { name: 'corp', issuer: 'https://id.example.com', policy: 'p', scopes: ['mcp'], slots: 1 },
     ])
     expect(config?.issuers[0]?.algorithms).not.toContain('HS256')
+    expect(config?.issuers[0]).not.toHaveProperty('console')
   })
 })
 
@@ -211,6 +212,18 @@ describe('a wrong configuration', () => {
     [
       issuer('issuer: "https://id", algorithms: [none]'),
       '3:60 an entry of `algorithms` cannot be `none`',
+    ],
+    [
+      issuer('issuer: "https://id", console: { client_id: c }'),
+      '3:56 nobody could sign in: there are no `roles`',
+    ],
+    [
+      issuer('issuer: "https://id", roles: { admin: [a] }, console: { scopes: [a] }'),
+      '3:79 a client of the console needs `client_id`',
+    ],
+    [
+      issuer('issuer: "https://id", audience: c, roles: { admin: [a] }, console: { client_id: c }'),
+      '3:57 `audience` is the client of the console, too',
     ],
     [issuer('issuer: "https://id"', 'nobody'), '4:10 no policy is called `nobody`'],
     [grant('policy: house'), '4:10 no policy is called `house`'],

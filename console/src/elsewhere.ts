@@ -1,0 +1,75 @@
+// Signing in at an authorisation server: the tab leaves for it and comes back with a code. A secret made
+// here stays in the tab meanwhile (sessionStorage, which no other tab or port sees, and gone when it
+// comes back); the server has its hash. So only the tab that left can use the answer, and an answer that
+// somebody else had sent to this page is not even looked at.
+
+import type { IssuerAnswer, SignInElsewhere } from '../../src/admin/contract.ts'
+import { ApiError, post } from './api.ts'
+import { go } from './route.ts'
+
+const KEPT = 'sluice.sign-in'
+const ERROR_LENGTH_MAX = 300
+
+interface Left {
+  readonly issuer: string
+  readonly state: string
+  readonly verifier: string
+  /** Where in the console the tab was. */
+  readonly back: string
+}
+
+export async function leaveFor(issuer: string): Promise<void> {
+  const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)))
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  const challenge = base64url(new Uint8Array(digest))
+  const path = `/sign-in/issuers/${encodeURIComponent(issuer)}`
+  const { address, state } = await post<SignInElsewhere>(path, { challenge })
+  const back = location.pathname + location.search
+  const left: Left = { issuer, state, verifier, back }
+  sessionStorage.setItem(KEPT, JSON.stringify(left))
+  location.assign(address)
+}
+
+/** What the tab came back with; undefined where it comes from nowhere. Throws ApiError where the answer
+ * is a no, or not for this tab. */
+export function takeAnswer(): IssuerAnswer | undefined {
+  const [, page, issuer] = location.pathname.split('/')
+  if (page !== 'sign-in') return undefined
+  const given = new URLSearchParams(location.search)
+  const left = takeLeft()
+  // Out of the address and the history at once, and back to where the tab was.
+  go(left?.back ?? '/', true)
+  const [code, state, error] = ['code', 'state', 'error'].map((name) => given.get(name))
+  if (code === null && error === null) return undefined
+  if (left === undefined || state !== left.state || issuer !== left.issuer)
+    throw new ApiError(
+      0,
+      'ELSEWHERE',
+      'this answer belongs to no sign-in of this tab',
+      'begin here; if you did not, somebody may have tried to sign you in as another',
+    )
+  if (typeof code !== 'string')
+    throw new ApiError(
+      0,
+      'ELSEWHERE',
+      `${left.issuer} did not sign you in: ${given.get('error_description') ?? error}`.slice(
+        0,
+        ERROR_LENGTH_MAX,
+      ),
+      'try again',
+    )
+  const iss = given.get('iss')
+  const { verifier } = left
+  return { code, state: left.state, verifier, ...(iss === null ? {} : { iss }) }
+}
+
+function takeLeft(): Left | undefined {
+  const kept = sessionStorage.getItem(KEPT)
+  sessionStorage.removeItem(KEPT)
+  return kept === null ? undefined : (JSON.parse(kept) as Left)
+}
+
+function base64url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes))
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
