@@ -15,12 +15,13 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'console/src/**/*.test.ts',
     ],
-    // Two cores: forks start slower than threads but cannot take each other down.
+    globalSetup: ['test/bundle-command.ts'],
     setupFiles: ['test/seed.ts'],
     // For the processes that tests start: most of a short one is the stripping of types.
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests'),
     },
+    // Two cores: forks start slower than threads but cannot take each other down.
     pool: 'forks',
     // One more than cores: many tests wait for a process.
     maxWorkers: 3,

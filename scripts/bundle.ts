@@ -1,45 +1,62 @@
 // The command in few files: dist/bundle, from what the compiler wrote to dist. A start would else
 // open some hundred and seventy of them. Packages stay where they are installed, and so does what is
-// started by its file's name (threads, processes): it is told where its file stands. Part of the build.
+// started by its file's name (threads, processes): it is told where its file stands. Part of the build;
+// the tests make theirs of the sources (test/bundle-command.ts).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { ROOT } from './run-step.ts'
 
 const DIST = join(ROOT, 'dist')
 
-/** `import.meta` says where the bundle is; every module is to know where it stood. */
-const inPlace: Plugin = {
-  name: 'in place',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.js$/ }, ({ path }) => {
-      const file = relative(DIST, path)
-      const folder = JSON.stringify(`/../${dirname(file)}`)
-      const contents = readFileSync(path, 'utf8')
-        .replaceAll('import.meta.dirname', `(import.meta.dirname + ${folder})`)
-        .replaceAll(
-          'import.meta.filename',
-          `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
-        )
-        .replaceAll(
-          'import.meta.url',
-          `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
-        )
-      return { contents, loader: 'js' }
-    })
-  },
+/** Where a module stood, as code. */
+export interface Place {
+  readonly dirname: string
+  readonly filename: string
+  readonly url: string
 }
 
-await build({
-  entryPoints: [join(DIST, 'cli', 'main.js')],
-  outdir: join(DIST, 'bundle'),
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  packages: 'external',
-  plugins: [inPlace],
-  logLevel: 'warning',
-})
+/** `import.meta` says where the bundle is; every module is to know where it stood. */
+function inPlace(placeOf: (path: string) => Place): Plugin {
+  return {
+    name: 'in place',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.[jt]s$/ }, ({ path }) => {
+        const place = placeOf(path)
+        const contents = readFileSync(path, 'utf8').replace(
+          /import\.meta\.(dirname|filename|url)\b/g,
+          (_, word: keyof Place) => place[word],
+        )
+        return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' }
+      })
+    },
+  }
+}
+
+export function bundleOptions(placeOf: (path: string) => Place) {
+  return {
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    packages: 'external',
+    plugins: [inPlace(placeOf)],
+    logLevel: 'warning',
+  } satisfies BuildOptions
+}
+
+if (import.meta.main)
+  await build({
+    ...bundleOptions((path) => {
+      const file = relative(DIST, path)
+      return {
+        dirname: `(import.meta.dirname + ${JSON.stringify(`/../${dirname(file)}`)})`,
+        filename: `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
+        url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
+      }
+    }),
+    entryPoints: [join(DIST, 'cli', 'main.js')],
+    outdir: join(DIST, 'bundle'),
+  })

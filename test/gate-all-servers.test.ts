@@ -8,8 +8,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { elementsOf, membersOf } from '../src/wire/spans.ts'
 import { PlainClient } from './gate/plain-client.ts'
 import { type RealClient, straight, throughGate } from './gate/real-client.ts'
-import { endGates, NODE, published, type RunningGate, startGate, until } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
+import {
+  endGates,
+  NODE,
+  published,
+  type RunningGate,
+  SLUICE,
+  startGate,
+  until,
+} from './gate/start-gate.ts'
 
 const ALL = ''
 const folder = mkdtempSync(join(tmpdir(), 'sluice-all-'))
@@ -170,7 +177,7 @@ describe('everything', () => {
 
 test('a pipe without --server is the same', async () => {
   const config = join(gate.folder, 'sluice.yaml')
-  const piped = await straight([NODE, join(ROOT, 'bin', 'sluice.js'), 'stdio', '--config', config])
+  const piped = await straight([NODE, SLUICE, 'stdio', '--config', config])
   const [ours, theirs] = await Promise.all([piped.client.listTools(), real.client.listTools()])
   const still = ({ tools }: typeof ours) =>
     tools.filter(({ name }) => !name.startsWith('everything__'))

@@ -2,12 +2,10 @@
 // inbox says so.
 
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makePerson, PIN } from './gate/person.ts'
 import { PlainClient, sentTo } from './gate/plain-client.ts'
-import { endGates, fixture, NODE, startGate, until } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
+import { endGates, fixture, NODE, SLUICE, startGate, until } from './gate/start-gate.ts'
 
 const POLICY = `
 version: 1
@@ -21,7 +19,7 @@ test('a live inbox, with keys to decide', { timeout: 120_000 }, async () => {
   const servers = { office: fixture('office', 'office.log') }
   const gate = await startGate({ servers, policy: POLICY })
   await makePerson(gate.data)
-  const command = `'${NODE}' '${join(ROOT, 'bin/sluice.js')}' approvals watch --data '${gate.data}'`
+  const command = `'${NODE}' '${SLUICE}' approvals watch --data '${gate.data}'`
   const inbox = spawn('script', ['-qefc', command, '/dev/null'], { stdio: 'pipe' })
   let text = ''
   inbox.stdout.on('data', (chunk: Buffer) => {

@@ -11,6 +11,7 @@ import {
   NODE,
   published,
   type RunningGate,
+  SLUICE,
   startGate,
 } from './gate/start-gate.ts'
 import { VERSION } from './gate/stateless-client.ts'
@@ -53,7 +54,7 @@ async function connect(mode: Mode, server: string, over: 'pipe' | 'http'): Promi
       ? new StreamableHTTPClientTransport(new URL(`${gate.url}/mcp/${server}`))
       : new StdioClientTransport({
           command: NODE,
-          args: [join(ROOT, 'bin', 'sluice.js'), ...pipe],
+          args: [SLUICE, ...pipe],
           stderr: 'ignore',
         }),
   )

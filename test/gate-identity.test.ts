@@ -18,10 +18,10 @@ import {
   fixture,
   NODE,
   type RunningGate,
+  SLUICE,
   startGate,
   until,
 } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
 import { type AuthorisationServer, serveAuthorisation } from './servers/authorisation.ts'
 
 /** For a machine that is busy; an answer ends it sooner. */
@@ -59,7 +59,7 @@ async function sluice(
   env: Record<string, string> = {},
   input?: string,
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(NODE, [join(ROOT, 'bin/sluice.js'), ...args], {
+  const child = spawn(NODE, [SLUICE, ...args], {
     env: { ...process.env, ...env },
   })
   let [out, err] = ['', '']
@@ -201,7 +201,7 @@ describe('who is let in', () => {
     expect([none.code, none.err]).toEqual([2, expect.stringContaining('needs a token')])
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('not known here')])
     expect(wrong.err + wrong.out).not.toContain('00000000')
-    const child = spawn(NODE, [join(ROOT, 'bin/sluice.js'), ...args], {
+    const child = spawn(NODE, [SLUICE, ...args], {
       env: { ...process.env, SLUICE_TOKEN: bob },
     })
     let out = ''

@@ -24,8 +24,15 @@ import { People } from '../src/identity/people.ts'
 import { makePerson, PIN, runAtTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
 import { sendRaw } from './gate/raw-http.ts'
-import { endGates, NODE, published, type RunningGate, startGate, until } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
+import {
+  endGates,
+  NODE,
+  published,
+  type RunningGate,
+  SLUICE,
+  startGate,
+  until,
+} from './gate/start-gate.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
@@ -50,7 +57,7 @@ afterAll(endGates)
 /** As an agent's tool would run it: no terminal, whatever it likes on stdin and in the environment. */
 function inShell(args: string[], stdin = '') {
   const env = { ...process.env, PIN: FIRST_PIN, SLUICE_PIN: FIRST_PIN, SLUICE_TOKEN: FIRST_PIN }
-  const command = [NODE, join(ROOT, 'bin/sluice.js'), ...args]
+  const command = [NODE, SLUICE, ...args]
   const ran = spawnSync('setsid', ['--wait', ...command], { input: stdin, env, encoding: 'utf8' })
   return { code: ran.status, text: ran.stdout + ran.stderr }
 }

@@ -6,9 +6,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SLUICE } from './gate/start-gate.ts'
 import { ROOT } from './rooms.ts'
 
-const BIN = join(ROOT, 'bin', 'sluice.js')
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
 const TIMEOUT_MS = 180_000
 
@@ -35,7 +35,7 @@ class LineClient {
   stderr = ''
 
   constructor(args: readonly string[]) {
-    this.#process = spawn(process.execPath, [BIN, ...args], { cwd: folder })
+    this.#process = spawn(process.execPath, [SLUICE, ...args], { cwd: folder })
     pipes.push(this.#process)
     this.#process.stdout?.on('data', (chunk) => this.#hear(String(chunk)))
     this.#process.stderr?.on('data', (chunk) => {
@@ -118,7 +118,7 @@ async function stopGate(): Promise<void> {
 }
 
 const sluice = (...args: string[]) =>
-  execFileSync(process.execPath, [BIN, ...args], { cwd: folder, encoding: 'utf8' })
+  execFileSync(process.execPath, [SLUICE, ...args], { cwd: folder, encoding: 'utf8' })
 
 test('wrap, without any configuration: reading passes, the rest is held', {
   timeout: TIMEOUT_MS,

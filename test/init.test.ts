@@ -14,8 +14,7 @@ import { decide } from '../src/policy/decide/decide.ts'
 import { MemoryCounters } from '../src/store/memory/counters.ts'
 import { straight } from './gate/real-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
-import { NODE, published } from './gate/start-gate.ts'
-import { ROOT } from './rooms.ts'
+import { NODE, published, SLUICE } from './gate/start-gate.ts'
 import { scratchDirectory } from './scratch.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -151,7 +150,7 @@ interface Known extends ToolDefinition {
 }
 
 async function up(): Promise<ChildProcess> {
-  const args = [join(ROOT, 'bin', 'sluice.js'), 'up', '--config', config, '--port', '0']
+  const args = [SLUICE, 'up', '--config', config, '--port', '0']
   const gate = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(gate, 'exit').then(() => {
     throw new Error('the gate ended')

@@ -1,9 +1,9 @@
 // `sluice agents serve` as a client starts it: a process over stdio, with a data directory of its
 // own. Whoever starts it closes it, or kills it.
 
-import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { SLUICE } from '../gate/start-gate.ts'
 
 export interface Served {
   readonly client: Client
@@ -14,8 +14,6 @@ export interface Served {
   kill(): Promise<void>
   close(): Promise<void>
 }
-
-export const SLUICE = join(import.meta.dirname, '../../bin/sluice.js')
 
 export async function serve(data: string, options: readonly string[] = []): Promise<Served> {
   const client = new Client({ name: 'test', version: '1' })

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LineClient } from '../../bench/agents/line-client.ts'
-import { type Served, SLUICE, serve } from './serve.ts'
+import { SLUICE } from '../gate/start-gate.ts'
+import { type Served, serve } from './serve.ts'
 
 const LONG = { timeout: 180_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-server-'))

@@ -12,8 +12,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { atTerminal } from '../gate/person.ts'
 import { PlainClient, sentTo } from '../gate/plain-client.ts'
 import { sluice, sluiceJson } from '../gate/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../gate/start-gate.ts'
-import { ROOT } from '../rooms.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  SLUICE,
+  startGate,
+  until,
+} from '../gate/start-gate.ts'
 import { type ModelServer, modelServer } from './model-server.ts'
 import { serve } from './serve.ts'
 
@@ -104,7 +110,7 @@ const WAYS: readonly { name: string; amount: number; open: () => Promise<Call> }
     open: async () => {
       const client = new Client({ name: 'story', version: '1' })
       const config = join(gate.folder, 'sluice.yaml')
-      const args = [join(ROOT, 'bin/sluice.js'), 'stdio', '--server', 'agents', '--config', config]
+      const args = [SLUICE, 'stdio', '--server', 'agents', '--config', config]
       await client.connect(
         new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }),
       )

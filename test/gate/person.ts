@@ -3,12 +3,10 @@
 // only its cost is low. What a terminal device does is tested with one (gate-person.test.ts).
 
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { terminal } from '../../src/cli/terminal.ts'
 import type { Role } from '../../src/core/person.ts'
 import { People } from '../../src/identity/people.ts'
-import { ROOT } from '../rooms.ts'
-import { NODE } from './start-gate.ts'
+import { NODE, SLUICE } from './start-gate.ts'
 
 export const PIN = 'tea, not coffee'
 const COST = 2 ** 4
@@ -49,7 +47,7 @@ export function runAtTerminal(
   typed: readonly string[],
   onText: (all: string) => void = () => {},
 ): Promise<{ code: number | null; text: string }> {
-  const words = [NODE, join(ROOT, 'bin/sluice.js'), ...args]
+  const words = [NODE, SLUICE, ...args]
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['-qefc', quoted, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] })
   let text = ''

@@ -25,6 +25,8 @@ export interface GateSpec {
 
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
 export const NODE = process.execPath
+/** The command: made for this run of the tests (bundle-command.ts), elsewhere the one of the clone. */
+export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'bin', 'sluice.js')
 
 export class RunningGate {
   readonly folder: string
@@ -70,11 +72,9 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
     writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
-  const child = spawn(
-    NODE,
-    [join(ROOT, 'bin', 'sluice.js'), ...command, ...(spec.arguments ?? [])],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const child = spawn(NODE, [SLUICE, ...command, ...(spec.arguments ?? [])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const gate = new RunningGate(folder, child)
   gates.push(gate)
   const ready = new Promise<string>((resolve) => {
