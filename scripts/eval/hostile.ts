@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Service } from '../../src/agents/service.ts'
+import { MORE_HOSTILE } from '../../test/hostile/more-programs.ts'
 import { HOSTILE } from '../../test/hostile/programs.ts'
 import { type Contained, runHostile } from '../../test/hostile/run-hostile.ts'
 import type { RunOptions } from '../dispatch.ts'
@@ -21,7 +22,7 @@ export async function run(options: RunOptions): Promise<number> {
   const given =
     typeof options.data === 'string'
       ? (JSON.parse(readFileSync(options.data, 'utf8')) as Record<string, string>)
-      : HOSTILE
+      : { ...HOSTILE, ...MORE_HOSTILE }
   const directory = mkdtempSync(join(tmpdir(), 'sluice-hostile-'))
   const models = { environment: {}, providers: {}, scripts: directory, prices: {} }
   const service = await Service.start({ directory, models })

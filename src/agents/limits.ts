@@ -83,6 +83,8 @@ export const PROGRAM_POLLS_MAX = 50_000
 export const PROGRAM_TOOL_CALLS_MAX = 100
 export const PROGRAM_CODE_LENGTH_MAX = 200_000
 export const CODE_THREADS = 2
+/** Memories of programs that wait, together; the largest are given up and made again when needed. */
+export const RESTING_BYTES_MAX = 128 * 1_048_576
 /** An export that is brought in, as text or as a bundle. */
 export const IMPORT_BYTES_MAX = 64 * 1_048_576
 export const TEMPLATES_MAX = 1_000

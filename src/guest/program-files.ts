@@ -3,14 +3,22 @@
 // as text.
 
 import { normalisePath } from './paths.ts'
+import { wellFormed } from './text.ts'
 import type { FileIn } from './words.ts'
 
 type Content = string | Uint8Array
 
+/** Where each file's content is: so many characters of the texts, or a stretch of the bytes. */
+export interface Written {
+  readonly path: string
+  readonly length?: number
+  readonly bytes?: readonly [offset: number, length: number]
+}
+
 export interface Overlay {
   readonly api: object
-  /** What was written and removed, and the bytes that go along. */
-  take(): [{ write: FileIn[]; remove: string[] }, Uint8Array]
+  /** What was written and removed; the contents go along beside it, so that the list stays short. */
+  take(): { list: { write: Written[]; remove: string[] }; texts: string; bytes: Uint8Array }
 }
 
 export function fileApi(files: readonly FileIn[], bytes: Uint8Array | undefined): Overlay {
@@ -42,7 +50,7 @@ export function fileApi(files: readonly FileIn[], bytes: Uint8Array | undefined)
     },
     write: (path: unknown, content: unknown): void => {
       const name = normalisePath(path)
-      if (typeof content === 'string') over.set(name, content)
+      if (typeof content === 'string') over.set(name, wellFormed(content))
       else if (content instanceof Uint8Array) over.set(name, content.slice())
       else throw new Error('the content of a file is a text or a Uint8Array')
     },
@@ -56,26 +64,29 @@ export function fileApi(files: readonly FileIn[], bytes: Uint8Array | undefined)
   return {
     api,
     take() {
-      const write: FileIn[] = []
+      const write: Written[] = []
       const remove: string[] = []
+      const texts: string[] = []
       const parts: Uint8Array[] = []
       let offset = 0
       for (const [path, content] of over) {
         if (content === null) remove.push(path)
-        else if (typeof content === 'string') write.push({ path, text: content })
-        else {
+        else if (typeof content === 'string') {
+          write.push({ path, length: content.length })
+          texts.push(content)
+        } else {
           write.push({ path, bytes: [offset, content.length] })
           parts.push(content)
           offset += content.length
         }
       }
-      const whole = new Uint8Array(offset)
+      const bytes = new Uint8Array(offset)
       let at = 0
       for (const part of parts) {
-        whole.set(part, at)
+        bytes.set(part, at)
         at += part.length
       }
-      return [{ write, remove }, whole]
+      return { list: { write, remove }, texts: texts.join(''), bytes }
     },
   }
 }

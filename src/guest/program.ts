@@ -29,6 +29,7 @@ const RESULT_LENGTH_MAX = 200_000
 const CALLS_MAX = 1_000
 
 let overlay: Overlay | undefined
+let taken: ReturnType<Overlay['take']> | undefined
 let logs = ''
 let calls: { id: number; server: string; tool: string; input: unknown }[] = []
 let nextCall = 1
@@ -136,9 +137,9 @@ Object.assign(globalThis, {
     else if (operation === 'settle') settle(text)
     else if (operation === 'poll') return poll()
     else if (operation === 'take') {
-      const [written, content] = overlay?.take() ?? [[], new Uint8Array()]
-      return [stringify(written), content]
-    }
+      taken = overlay?.take()
+      return [stringify(taken?.list), taken?.texts]
+    } else if (operation === 'take_bytes') return ['', taken?.bytes]
     return ''
   },
 })

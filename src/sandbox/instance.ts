@@ -7,7 +7,13 @@ import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
 import { watchedMs, withinMs } from './hard-limit.ts'
 import type { Image } from './image.ts'
-import { ANSWER_BYTES_MAX, JOBS_MAX, PAGE_BYTES, STACK_SCRUB_BYTES } from './limits.ts'
+import {
+  ANSWER_BYTES_MAX,
+  JOBS_MAX,
+  PAGE_BYTES,
+  STACK_SCRUB_BYTES,
+  THROWN_LENGTH_MAX,
+} from './limits.ts'
 import { instantiate } from './webassembly.ts'
 
 export interface CallLimits {
@@ -239,7 +245,8 @@ export class Instance {
     if (this.#world.pollsLeft < 0)
       return new SandboxError('SANDBOX_INTERRUPTED', 'the guest used up its steps')
     const error = this.#guest.qjs_get_exception()
-    return new SandboxError('SANDBOX_THREW', `the guest threw \`${this.#readText(error)}\``)
+    const said = this.#readText(error).slice(0, THROWN_LENGTH_MAX)
+    return new SandboxError('SANDBOX_THREW', `the guest threw \`${said}\``)
   }
 
   #explain(error: unknown, limits: CallLimits): SandboxError {

@@ -37,3 +37,20 @@ export const THREAD_FAILURES_MAX = 5
 export const DELTA_RANGES_MAX = 1_000_000
 /** How far code threads stand back behind the gate's thread, as `nice` counts. */
 export const PROGRAM_NICENESS = 5
+
+/** What a program may say at once, in UTF-16 code units; a text of escapes is six times its length. */
+export const PROGRAM_SAID_LENGTH_MAX = 4 * 1_048_576
+/** Of that, its calls: how many, their inputs together, and the values in them. */
+export const PROGRAM_CALLS_MAX = 1_000
+export const PROGRAM_CALLS_LENGTH_MAX = 1_200_000
+export const PROGRAM_CALLS_VALUES_MAX = 20_000
+export const PROGRAM_NAME_LENGTH_MAX = 2_048
+/** 200,000 characters, each as an escape. */
+export const PROGRAM_RESULT_LENGTH_MAX = 1_300_000
+export const PROGRAM_LOGS_LENGTH_MAX = 70_000
+export const PROGRAM_ERROR_LENGTH_MAX = 10_000
+/** What it wrote, as it is handed to the agent, whose own limits are narrower. */
+export const PROGRAM_FILES_MAX = 2_000
+export const PROGRAM_FILES_BYTES_MAX = 16 * 1_048_576
+/** Of what a guest threw, as others get to read it. */
+export const THROWN_LENGTH_MAX = 2_000

@@ -7,6 +7,7 @@ import { openImage } from './image.ts'
 import { type GuestAnswer, Instance } from './instance.ts'
 import { PROGRAM_NICENESS } from './limits.ts'
 import type { ProgramAnswer, ProgramPiece } from './programs.ts'
+import { type Overlay, readOverlay, readSaid } from './read-program.ts'
 import { serveThread, threadData } from './thread-port.ts'
 
 const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
@@ -27,22 +28,34 @@ serveThread((piece: ProgramPiece) => {
     return answer
   }
   if (piece.memory === undefined) instance.load()
-  else instance.load(Buffer.from(piece.memory))
+  else instance.load(asBuffer(piece.memory))
   call(piece.operation, piece.text, piece.bytes)
-  const said = call('poll', '')
-  const overlay = hasEnded(said.text) ? call('take', '') : undefined
-  const memory = overlay === undefined ? new Uint8Array(instance.save()) : undefined
+  const said = readSaid(call('poll', '').text)
   const value: ProgramAnswer = {
-    said: said.text,
-    overlay: overlay && { text: overlay.text, bytes: overlay.bytes ?? new Uint8Array() },
-    memory,
+    said,
+    overlay: said.ended?.result === undefined ? undefined : takeFiles(call),
+    memory: said.ended === null ? atRest(instance) : undefined,
     polls,
     usedMs: performance.now() - began,
   }
-  return { value }
+  const moved = value.overlay?.bytes.buffer
+  return { value, transfer: moved === undefined ? [] : [moved as ArrayBuffer] }
 })
 
-/** A guess of this thread's; whoever asked reads the answer again, with care. */
-function hasEnded(text: string): boolean {
-  return !text.includes('"ended":null')
+function takeFiles(call: (operation: string, text: string) => GuestAnswer): Overlay {
+  const { text, bytes: texts = new Uint8Array() } = call('take', '')
+  const { bytes = new Uint8Array() } = call('take_bytes', '')
+  return readOverlay(text, Buffer.from(texts).toString('utf8'), bytes)
+}
+
+/** Shared: the gate's thread holds it while a tool is waited for, and never copies it. */
+function atRest(instance: Instance): Uint8Array {
+  const delta = instance.save()
+  const memory = new Uint8Array(new SharedArrayBuffer(delta.length))
+  memory.set(delta)
+  return memory
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }

@@ -4,6 +4,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import { bench } from '../../src/agents/agents.test-support.ts'
+import { PROGRAM_SAID_LENGTH_MAX } from '../../src/sandbox/limits.ts'
+import { HARNESS } from './more-programs.ts'
 import { HOSTILE } from './programs.ts'
 import { runHostile } from './run-hostile.ts'
 
@@ -61,6 +63,13 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
   expect(outcome.get('sleep on shared memory')?.said).toContain('Atomics is not defined')
   expect(outcome.get('poison text')?.said).toContain('an error that cannot be shown')
   expect(outcome.get('files whose content lies')?.how).toBe('failed')
+})
+
+test('what attacks its own harness ends, fails or is stopped, and says little', async () => {
+  const results = await runHostile(HARNESS, 50, 2)
+  expect(results).toHaveLength(Object.keys(HARNESS).length)
+  expect(results.filter(({ how }) => how === 'unknown')).toEqual([])
+  expect(results.filter(({ said }) => said.length > PROGRAM_SAID_LENGTH_MAX)).toEqual([])
 })
 
 test('what a model writes into an agent cannot break its core either', async () => {

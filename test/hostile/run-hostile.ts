@@ -49,20 +49,16 @@ async function runOne(
   const text = JSON.stringify({
     code,
     files: [{ path: 'a.txt', text: 'a' }],
-    tools: [],
+    tools: [{ server: 'count', tool: 'write' }],
     seed: name,
   })
   const began = performance.now()
   try {
-    const { said, usedMs } = await pool.run({
-      operation: 'start',
-      text,
-      nowMs: 0,
-      polls: 50_000,
-      timeoutMs: limitMs,
-    })
-    const how = /"ended":null/.test(said) ? 'waits' : /"error":/.test(said) ? 'failed' : 'ended'
-    return { name, ms: usedMs, how, said }
+    const limits = { nowMs: 0, polls: 50_000, timeoutMs: limitMs }
+    const { said, usedMs } = await pool.run(name, () => ({ operation: 'start', text, ...limits }))
+    const { ended } = said
+    const how = ended === null ? 'waits' : ended.error === undefined ? 'ended' : 'failed'
+    return { name, ms: usedMs, how, said: JSON.stringify(said) }
   } catch (error) {
     const { code: how = 'unknown', message } = error as { code?: string; message: string }
     return { name, ms: performance.now() - began, how, said: message }

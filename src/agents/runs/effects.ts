@@ -11,6 +11,7 @@ import type { ModelSettings } from '../models/models.ts'
 import type { Steps } from '../steps/step-client.ts'
 import type { Applied } from '../steps/stepper.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../tool-gate.ts'
+import { Resting } from './resting.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
 
 export interface EffectSetting {
@@ -35,6 +36,7 @@ const WAITING_LENGTH_MAX = 1_000
 export class Effects {
   readonly #setting: EffectSetting
   readonly #models: ModelAsker
+  readonly #resting = new Resting()
   readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>()
   #closed = false
 
@@ -179,8 +181,10 @@ export class Effects {
     const waits = new Map<string, string>()
     const callTool = (call: ProgramCall) =>
       this.#callForProgram(agent, effectId, call, waits, signal)
-    const setting = { agent: agent.id, effectId, code, tools, callTool }
-    const { bytes, ...outcome } = await runProgram(setting, programs, steps, signal)
+    const { id, owner } = agent
+    const place = { programs, steps, resting: this.#resting }
+    const setting = { ...place, agent: id, owner, effectId, code, tools, callTool }
+    const { bytes, ...outcome } = await runProgram(setting, signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
   }
 
@@ -188,7 +192,7 @@ export class Effects {
   async #callForProgram(
     agent: AgentRow,
     effectId: string,
-    { tool: { server, tool }, input, callId, again, ticket, held }: ProgramCall,
+    { tool: { server, tool }, input, callId, again, ticket, held, over }: ProgramCall,
     waits: Map<string, string>,
     signal: AbortSignal,
   ): Promise<ProgramCallResult> {
@@ -205,7 +209,7 @@ export class Effects {
       if (ticket === undefined) await held(outcome.ticket)
       waits.set(callId, waitingFor(server, tool, outcome.reason))
       if (ticket === undefined) await this.#waits(agent.id, effectId, waits.get(callId) ?? '')
-      outcome = await this.#settle(outcome.ticket, signal)
+      outcome = await this.#settle(outcome.ticket, over)
       waits.delete(callId)
       const [another = ''] = waits.values()
       if (!signal.aborted) await this.#waits(agent.id, effectId, another)

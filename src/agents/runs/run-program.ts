@@ -3,9 +3,9 @@
 // it. After a crash it is run again up to where it was; a call whose result was lost is not repeated
 // unless it only reads. Called by effects.ts.
 
-import { z } from 'zod'
 import type { Event, FileIn, GrantedTool } from '../../guest/words.ts'
-import type { ProgramAnswer, Programs } from '../../sandbox/programs.ts'
+import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'
+import type { SaidCall, SaidEnd } from '../../sandbox/read-program.ts'
 import { AgentError } from '../errors.ts'
 import {
   PROGRAM_CODE_LENGTH_MAX,
@@ -14,7 +14,7 @@ import {
   PROGRAM_TOOL_CALLS_MAX,
 } from '../limits.ts'
 import type { Steps } from '../steps/step-client.ts'
-import { packFiles } from '../transfer/pack-files.ts'
+import type { Rest, Resting } from './resting.ts'
 
 /** What a program's tool call came to; null where it was sent before and nothing is known of it. */
 export interface ProgramCallResult {
@@ -23,6 +23,11 @@ export interface ProgramCallResult {
 }
 
 export interface ProgramSetting {
+  readonly programs: Programs
+  readonly steps: Steps
+  readonly resting: Resting
+  /** Whose turn it takes in the code threads. */
+  readonly owner: string
   readonly agent: string
   readonly effectId: string
   readonly code: string
@@ -40,6 +45,8 @@ export interface ProgramCall {
   readonly ticket: string | undefined
   /** Keeps the ticket before anybody waits on it, so that a crash does not lose it. */
   held(ticket: string): Promise<void>
+  /** Aborted when the program is over: a verdict that nobody waits for is not acted upon. */
+  readonly over: AbortSignal
 }
 
 type Outcome = Omit<Extract<Event, { kind: 'code' }>, 'kind' | 'at' | 'effectId'> & {
@@ -58,46 +65,30 @@ interface Held {
   readonly ticket: string
 }
 
-const said = z.object({
-  calls: z
-    .array(z.object({ id: z.int(), server: z.string(), tool: z.string(), input: z.unknown() }))
-    .max(1_000),
-  ended: z.object({ result: z.string().optional(), error: z.string().optional() }).nullable(),
-  logs: z.string().max(70_000),
-})
+/** A program's memory was given up while it waited. */
+const GIVEN_UP = new Error('the memory of the program is gone')
 
-const overlayShape = z.object({
-  write: z.array(
-    z.object({
-      path: z.string(),
-      text: z.string().optional(),
-      bytes: z.tuple([z.int().min(0), z.int().min(0)]).optional(),
-    }),
-  ),
-  remove: z.array(z.string()),
-})
-
-export async function runProgram(
-  setting: ProgramSetting,
-  programs: Programs,
-  steps: Steps,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const program = new Program(setting, programs, steps)
+export async function runProgram(setting: ProgramSetting, signal: AbortSignal): Promise<Outcome> {
+  const program = new Program(setting, signal)
   try {
-    return await program.run(signal)
+    return await program.run()
   } catch (error) {
     signal.throwIfAborted()
     return failure(`${(error as Error).message}`, '', program.made)
+  } finally {
+    program.end()
   }
 }
+
+type Result = Extract<Noted, { kind: 'result' }>
+type Begun = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
 
 class Program {
   readonly made: { server: string; tool: string; isError: boolean }[] = []
   readonly #setting: ProgramSetting
-  readonly #programs: Programs
-  readonly #steps: Steps
-  #memory: Uint8Array | undefined
+  readonly #signal: AbortSignal
+  readonly #over = new AbortController()
+  #rest: Rest | undefined
   #polls = PROGRAM_POLLS_MAX
   #leftMs = PROGRAM_TIMEOUT_MS
   #noted: Noted[] = []
@@ -105,55 +96,59 @@ class Program {
   /** Of its journal, those beside the others included. */
   #rows = 0
   readonly #tickets = new Map<number, string>()
+  /** Numbers of the calls it made: it may say one twice, which would be two calls with one name. */
+  readonly #sent = new Set<number>()
+  readonly #open = new Map<number, Promise<Result>>()
 
-  constructor(setting: ProgramSetting, programs: Programs, steps: Steps) {
+  constructor(setting: ProgramSetting, signal: AbortSignal) {
     this.#setting = setting
-    this.#programs = programs
-    this.#steps = steps
+    this.#signal = signal
   }
 
-  async run(signal: AbortSignal): Promise<Outcome> {
-    const { agent, effectId, code } = this.#setting
+  async run(): Promise<Outcome> {
+    const { code } = this.#setting
     if (code.length > PROGRAM_CODE_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
     await this.#readJournal()
-    const start = await this.#note({ kind: 'start', at: Date.now() })
-    const files = await this.#steps.allFiles(agent, start.at)
-    const packed = packFiles(
-      files.map(({ path, isText, content }) => ({
-        path,
-        content: isText ? Buffer.from(content).toString('utf8') : content,
-      })),
-    )
-    const tools = this.#setting.tools.map(({ server, tool }) => ({ server, tool }))
-    const text = JSON.stringify({ code, files: packed.files, tools, seed: `${agent} ${effectId}` })
-    let answer = await this.#piece('start', text, start.at, packed.bytes)
-    const open = new Map<number, Promise<Extract<Noted, { kind: 'result' }>>>()
+    const { at } = await this.#note({ kind: 'start', at: Date.now() })
+    let answer = await this.#start(at)
     for (;;) {
-      const { calls, ended, logs } = read(answer)
+      const { calls, ended, logs } = answer.said
       if (ended !== null) return this.#finish(ended, logs, answer)
-      for (const each of calls) {
-        if (this.made.length + open.size >= PROGRAM_TOOL_CALLS_MAX)
-          throw new AgentError(
-            'AGENT_LIMIT',
-            `a program makes at most ${PROGRAM_TOOL_CALLS_MAX} calls`,
-          )
-        const wasNoted = this.#replayed < this.#noted.length
-        const noted = await this.#note({ kind: 'call', ...each, input: each.input ?? {} })
-        open.set(noted.id, this.#call(noted, wasNoted))
-      }
-      if (open.size === 0) throw new AgentError('PROGRAM_FAILED', 'the program waits for nothing')
-      const result = await this.#nextResult(open)
-      signal.throwIfAborted()
-      open.delete(result.id)
-      const { id, value, error, at } = result
-      answer = await this.#piece('settle', JSON.stringify({ id, value, error }), at)
+      for (const each of calls) await this.#send(each)
+      if (this.#open.size === 0)
+        throw new AgentError('PROGRAM_FAILED', 'the program waits for nothing')
+      const result = await this.#nextResult()
+      this.#signal.throwIfAborted()
+      this.#open.delete(result.id)
+      answer = await this.#goOn(at, result)
     }
+  }
+
+  /** Nobody waits for its calls any more. */
+  end(): void {
+    this.#over.abort()
+    if (this.#rest !== undefined) this.#setting.resting.take(this.#rest)
+  }
+
+  async #send({ id, server, tool, input: text }: SaidCall): Promise<void> {
+    if (this.#sent.has(id))
+      throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
+    if (this.#sent.size >= PROGRAM_TOOL_CALLS_MAX)
+      throw new AgentError('AGENT_LIMIT', `a program makes at most ${PROGRAM_TOOL_CALLS_MAX} calls`)
+    this.#sent.add(id)
+    const wasNoted = this.#replayed < this.#noted.length
+    const input: unknown = JSON.parse(text)
+    const noted = await this.#note({ kind: 'call', id, server, tool, input })
+    const result = this.#call(noted, wasNoted)
+    // One that fails after the program has ended is nobody's, and must not end the process.
+    result.catch(() => undefined)
+    this.#open.set(noted.id, result)
   }
 
   async #readJournal(): Promise<void> {
     const { agent, effectId } = this.#setting
-    const texts = await this.#steps.programEvents(agent, effectId)
+    const texts = await this.#setting.steps.programEvents(agent, effectId)
     this.#rows = texts.length
     for (const text of texts) {
       const noted = JSON.parse(text) as Noted | Held
@@ -166,24 +161,20 @@ class Program {
     const { agent, effectId } = this.#setting
     const seq = this.#rows
     this.#rows += 1
-    await this.#steps.appendProgramEvent(agent, effectId, seq, JSON.stringify(event))
+    await this.#setting.steps.appendProgramEvent(agent, effectId, seq, JSON.stringify(event))
   }
 
   /** In the order of the journal as long as there is one. */
-  async #nextResult(open: Map<number, Promise<Extract<Noted, { kind: 'result' }>>>) {
+  async #nextResult(): Promise<Result> {
     const noted = this.#noted[this.#replayed]
     if (noted?.kind === 'result') {
       this.#replayed += 1
-      open.get(noted.id)?.catch(() => undefined)
       return noted
     }
-    return this.#note(await Promise.race(open.values()))
+    return this.#note(await Promise.race(this.#open.values()))
   }
 
-  async #call(
-    call: Extract<Noted, { kind: 'call' }>,
-    wasNoted: boolean,
-  ): Promise<Extract<Noted, { kind: 'result' }>> {
+  async #call(call: Extract<Noted, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
     const { id, server, tool, input } = call
     const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
     const granted = this.#setting.tools.find((each) => each.server === server && each.tool === tool)
@@ -202,6 +193,7 @@ class Program {
             again: wasNoted,
             ticket: this.#tickets.get(id),
             held: (ticket) => this.#append({ kind: 'held', id, ticket }),
+            over: AbortSignal.any([this.#signal, this.#over.signal]),
           })
     this.made.push({ server, tool, isError: result.error !== undefined })
     return { kind: 'result', id, at: Date.now(), ...result }
@@ -222,48 +214,73 @@ class Program {
     return event
   }
 
-  async #piece(
-    operation: 'start' | 'settle',
-    text: string,
-    nowMs: number,
-    bytes?: Uint8Array,
-  ): Promise<ProgramAnswer> {
+  #start(at: number): Promise<ProgramAnswer> {
+    const { agent, effectId, code, steps } = this.#setting
+    const tools = this.#setting.tools.map(({ server, tool }) => ({ server, tool }))
+    const about = JSON.stringify({ code, tools, seed: `${agent} ${effectId}` })
+    return this.#piece(async () => {
+      const { text, bytes } = await steps.programFiles(agent, at)
+      return {
+        operation: 'start',
+        text: `${about.slice(0, -1)},"files":${text}}`,
+        bytes,
+        nowMs: at,
+      }
+    })
+  }
+
+  /** With the memory it had; or without one, from its start, where that was given up. */
+  async #goOn(startedAt: number, result: Result): Promise<ProgramAnswer> {
+    for (let again = false; ; again = true) {
+      try {
+        if (!again) return await this.#settle(result)
+        await this.#start(startedAt)
+        const before = this.#noted.slice(0, this.#replayed - 1)
+        for (const each of before) if (each.kind === 'result') await this.#settle(each)
+        return await this.#settle(result)
+      } catch (error) {
+        if (error !== GIVEN_UP) throw error
+      }
+    }
+  }
+
+  #settle({ id, value, error, at }: Result): Promise<ProgramAnswer> {
+    return this.#piece(() => {
+      const memory = this.#rest && this.#setting.resting.take(this.#rest)
+      if (memory === undefined) throw GIVEN_UP
+      return { operation: 'settle', text: JSON.stringify({ id, value, error }), memory, nowMs: at }
+    })
+  }
+
+  async #piece(make: () => Begun | Promise<Begun>): Promise<ProgramAnswer> {
     if (this.#leftMs <= 0 || this.#polls <= 0)
       throw new AgentError(
         'PROGRAM_FAILED',
         `the program took longer than ${PROGRAM_TIMEOUT_MS} ms`,
       )
-    const answer = await this.#programs.run({
-      operation,
-      text,
-      bytes,
-      memory: this.#memory,
-      nowMs,
-      polls: this.#polls,
-      timeoutMs: Math.ceil(this.#leftMs),
+    const { programs, owner, resting } = this.#setting
+    const answer = await programs.run(owner, async () => {
+      this.#signal.throwIfAborted()
+      return { ...(await make()), polls: this.#polls, timeoutMs: Math.ceil(this.#leftMs) }
     })
-    this.#memory = answer.memory
+    this.#rest = answer.memory && resting.hold(answer.memory)
     this.#polls = answer.polls
     this.#leftMs -= answer.usedMs
     return answer
   }
 
-  #finish(
-    ended: { result?: string | undefined; error?: string | undefined },
-    logs: string,
-    answer: ProgramAnswer,
-  ): Outcome {
-    if (ended.error !== undefined || answer.overlay === undefined)
+  #finish(ended: SaidEnd, logs: string, { overlay }: ProgramAnswer): Outcome {
+    if (ended.result === undefined || overlay === undefined)
       return failure(ended.error ?? 'it did not end well', logs, this.made)
-    const { write, remove } = overlayShape.parse(JSON.parse(answer.overlay.text))
+    const { write, remove, bytes } = overlay
     const files = { written: write.map(({ path }) => path), deleted: remove }
-    const content = { result: parse(ended.result), logs, calls: this.made, files }
+    const about = JSON.stringify({ logs, calls: this.made, files })
     return {
-      content: JSON.stringify(content),
+      content: `{"result":${ended.result},${about.slice(1)}`,
       isError: false,
       write: write as FileIn[],
       remove,
-      bytes: answer.overlay.bytes.length > 0 ? answer.overlay.bytes : undefined,
+      bytes: bytes.length > 0 ? bytes : undefined,
     }
   }
 }
@@ -271,18 +288,4 @@ class Program {
 function failure(message: string, logs: string, calls: readonly object[]): Outcome {
   const content = JSON.stringify({ error: { code: 'PROGRAM_FAILED', message }, logs, calls })
   return { content, isError: true, write: [], remove: [], bytes: undefined }
-}
-
-function read(answer: ProgramAnswer): z.infer<typeof said> {
-  const value = said.safeParse(parse(answer.said))
-  if (!value.success) throw new AgentError('PROGRAM_FAILED', 'the program broke what runs it')
-  return value.data
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null')
-  } catch {
-    return null
-  }
 }

@@ -11,6 +11,7 @@ import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { LIST_PAGE_MAX } from '../limits.ts'
 import { type Looked, lookAt } from '../look-at.ts'
 import { type ImportOptions, importAgent } from '../transfer/bring-import.ts'
+import { packFiles } from '../transfer/pack-files.ts'
 import { type ExportOptions, takeExport } from '../transfer/take-export.ts'
 import { type Footing, heldBy } from './enforce.ts'
 import type { Applied, Stepper } from './stepper.ts'
@@ -209,18 +210,21 @@ export class Operations {
     return { agent, files: this.#digests.of(this.#stepper, agent, question, nowMs) }
   }
 
-  /** Every file with its bytes, as a program gets them. */
-  allFiles(id: string, nowMs: number) {
+  /** Every file as a program gets it: a list in JSON, and the bytes that belong to it. Made here, so
+   * that the gate's thread only hands it on. */
+  programFiles(id: string, nowMs: number): { text: string; bytes: Uint8Array | undefined } {
     const agent = this.#stepper.find(null, id)
     return this.#stepper.residents.asking(agent, nowMs, (call) => {
       const facts = JSON.parse(call('{"ask":"files"}').text).ok as {
         path: string
         isText: boolean
       }[]
-      return facts.map(({ path, isText }) => {
-        const { bytes } = call(JSON.stringify({ ask: 'read', path }))
-        return { path, isText, content: bytes ?? new Uint8Array() }
+      const loose = facts.map(({ path, isText }) => {
+        const content = call(JSON.stringify({ ask: 'read', path })).bytes ?? new Uint8Array()
+        return { path, content: isText ? Buffer.from(content).toString('utf8') : content }
       })
+      const { files, bytes } = packFiles(loose)
+      return { text: JSON.stringify(files), bytes }
     })
   }
 

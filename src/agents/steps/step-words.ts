@@ -128,7 +128,7 @@ function hasBytes(name: keyof Operations, value: unknown): boolean {
       return (value as ReturnType<Operations['files']>).files.some((file) => file.content)
     case 'export':
       return (value as ReturnType<Operations['export']>).memory !== undefined
-    case 'allFiles':
+    case 'programFiles':
       return true
     default:
       return false

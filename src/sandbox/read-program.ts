@@ -1,0 +1,169 @@
+// What a program says of itself, read in the thread that runs it: bounded, counted and held to its
+// shape, so that the gate's thread is handed small plain data whatever the program made of its world.
+// Pure. Called by program-thread.ts.
+
+import { SandboxError } from './errors.ts'
+import {
+  PROGRAM_CALLS_LENGTH_MAX,
+  PROGRAM_CALLS_MAX,
+  PROGRAM_CALLS_VALUES_MAX,
+  PROGRAM_ERROR_LENGTH_MAX,
+  PROGRAM_FILES_BYTES_MAX,
+  PROGRAM_FILES_MAX,
+  PROGRAM_LOGS_LENGTH_MAX,
+  PROGRAM_NAME_LENGTH_MAX,
+  PROGRAM_RESULT_LENGTH_MAX,
+  PROGRAM_SAID_LENGTH_MAX,
+} from './limits.ts'
+
+export interface SaidCall {
+  readonly id: number
+  readonly server: string
+  readonly tool: string
+  /** JSON: whoever makes the call reads it, and nobody before. */
+  readonly input: string
+}
+
+/** `result` is JSON. */
+export interface SaidEnd {
+  readonly result?: string
+  readonly error?: string
+}
+
+export interface ProgramSaid {
+  readonly calls: readonly SaidCall[]
+  readonly ended: SaidEnd | null
+  readonly logs: string
+}
+
+export interface WrittenFile {
+  readonly path: string
+  readonly text?: string
+  readonly bytes?: readonly [offset: number, length: number]
+}
+
+export interface Overlay {
+  readonly write: readonly WrittenFile[]
+  readonly remove: readonly string[]
+  readonly bytes: Uint8Array
+}
+
+type Fields = Record<string, unknown>
+
+/** Half characters: each would be six characters in every later text. */
+const HALF = /\p{Surrogate}/gu
+
+export function readSaid(text: string): ProgramSaid {
+  if (text.length > PROGRAM_SAID_LENGTH_MAX)
+    throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_SAID_LENGTH_MAX}`)
+  const { calls, ended, logs } = object(parse(text))
+  if (!Array.isArray(calls)) throw broken('its calls are no list')
+  if (calls.length > PROGRAM_CALLS_MAX)
+    throw broken(`it makes ${calls.length} calls at once, at most ${PROGRAM_CALLS_MAX}`)
+  return {
+    calls: readCalls(calls),
+    ended: ended === null ? null : readEnd(object(ended)),
+    logs: within(logs, PROGRAM_LOGS_LENGTH_MAX, 'its log'),
+  }
+}
+
+function readCalls(calls: readonly unknown[]): SaidCall[] {
+  let length = 0
+  const count = { left: PROGRAM_CALLS_VALUES_MAX }
+  return calls.map((call) => {
+    const { id, server, tool, input } = object(call)
+    if (!Number.isSafeInteger(id)) throw broken('a call has no number')
+    countValues(input, count)
+    const text = JSON.stringify(input ?? {})
+    length += text.length
+    if (length > PROGRAM_CALLS_LENGTH_MAX)
+      throw broken(`its calls have more than ${PROGRAM_CALLS_LENGTH_MAX} characters at once`)
+    return {
+      id: id as number,
+      server: within(server, PROGRAM_NAME_LENGTH_MAX, 'the server of a call'),
+      tool: within(tool, PROGRAM_NAME_LENGTH_MAX, 'the tool of a call'),
+      input: text,
+    }
+  })
+}
+
+/** Without recursion: how deep it goes is the program's choice. */
+function countValues(value: unknown, count: { left: number }): void {
+  const open = [value]
+  while (open.length > 0) {
+    count.left -= 1
+    if (count.left < 0)
+      throw broken(`its calls have more than ${PROGRAM_CALLS_VALUES_MAX} values at once`)
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    for (const each of Array.isArray(next) ? next : Object.values(next)) open.push(each)
+  }
+}
+
+function readEnd({ result, error }: Fields): SaidEnd {
+  if (error !== undefined) return { error: within(error, PROGRAM_ERROR_LENGTH_MAX, 'its error') }
+  const text = within(result, PROGRAM_RESULT_LENGTH_MAX, 'its result')
+  // Once more: whoever reads it later reads what was checked here.
+  return { result: JSON.stringify(parse(text)) }
+}
+
+/** Texts and bytes beside the list that says which file is which stretch of them. */
+export function readOverlay(list: string, texts: string, bytes: Uint8Array): Overlay {
+  const { write, remove } = object(
+    parse(within(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),
+  )
+  if (!Array.isArray(write) || !Array.isArray(remove)) throw broken('its files are no lists')
+  if (write.length > PROGRAM_FILES_MAX || remove.length > PROGRAM_FILES_MAX)
+    throw broken(`it writes or removes more than ${PROGRAM_FILES_MAX} files`)
+  const total = texts.length + bytes.length
+  if (total > PROGRAM_FILES_BYTES_MAX)
+    throw broken(`it writes ${total} bytes of files, at most ${PROGRAM_FILES_BYTES_MAX}`)
+  let at = 0
+  const written = write.map((file): WrittenFile => {
+    const { path, length, bytes: stretch } = object(file)
+    const about = { path: pathOf(path) }
+    if (length === undefined) return { ...about, bytes: readStretch(stretch, bytes.length) }
+    const [from, count] = readStretch([at, length], texts.length)
+    at += count
+    return { ...about, text: texts.slice(from, at).replace(HALF, '\ufffd') }
+  })
+  return { write: written, remove: remove.map(pathOf), bytes }
+}
+
+function pathOf(value: unknown): string {
+  return within(value, PROGRAM_NAME_LENGTH_MAX, 'a path')
+}
+
+function readStretch(value: unknown, whole: number): [offset: number, length: number] {
+  const [offset, length] = Array.isArray(value) ? (value as unknown[]) : []
+  if (!isCount(offset) || !isCount(length) || offset + length > whole)
+    throw broken('a file has no content')
+  return [offset, length]
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function within(value: unknown, lengthMax: number, what: string): string {
+  if (typeof value !== 'string') throw broken(`${what} is no text`)
+  if (value.length > lengthMax) throw broken(`${what} has more than ${lengthMax} characters`)
+  return value
+}
+
+function object(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw broken('it says nothing that can be read')
+  return value as Fields
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw broken('it says something that is not JSON')
+  }
+}
+
+function broken(why: string): SandboxError {
+  return new SandboxError('SANDBOX_ANSWER', `the program's answer cannot be taken: ${why}`)
+}
