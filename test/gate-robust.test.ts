@@ -84,6 +84,57 @@ describe('servers', () => {
     await client.end()
   })
 
+  test('a client that does not read makes the server wait: 200 MB stay where they are', async () => {
+    const client = await PlainClient.open(gate, 'odd')
+    const event = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x'.repeat(60_000) } })}\n\n`
+    let sent = 0
+    let isClosed = false
+    odd.behaviour.instead = (_, response, body) => {
+      const { method, params } = JSON.parse(body || '{}')
+      if (method !== 'tools/call' || params.arguments.pour !== true) return false
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.on('close', () => {
+        isClosed = true
+      })
+      const pour = (): void => {
+        while (sent < 200e6 && !isClosed) {
+          sent += event.length
+          if (!response.write(event)) return void response.once('drain', pour)
+        }
+      }
+      pour()
+      return true
+    }
+    const { host, port, hostname } = new URL(gate.url)
+    const params = { name: 'echo', arguments: { pour: true } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/call', params })
+    const types = 'content-type: application/json\r\naccept: application/json, text/event-stream'
+    const head = `host: ${host}\r\n${types}\r\nmcp-session-id: ${client.session}`
+    const slow = connect({ port: Number(port), host: hostname })
+    slow.pause()
+    await client.ask('tools/list')
+    const before = residentMiB(gate)
+    slow.write(`POST /mcp/odd HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    let last = -1
+    let quiet = 0
+    await until(() => {
+      quiet = sent > 0 && sent === last ? quiet + 1 : 0
+      last = sent
+      return quiet > 100
+    })
+    // What the kernel takes on both ways, and the gate's own megabyte.
+    expect(sent).toBeLessThan(40e6)
+    expect(residentMiB(gate) - before).toBeLessThan(60)
+    expect((await client.call('echo', { other: 1 })).answer.result).toBeDefined()
+    const paused = sent
+    slow.resume()
+    await until(() => sent > paused + 20e6)
+    slow.destroy()
+    await until(() => isClosed)
+    odd.behaviour.instead = undefined as never
+    await client.end()
+  })
+
   test('a server that prints garbage between its answers works', async () => {
     const client = await PlainClient.open(gate, 'garbage')
     const { answer } = await client.call('echo', { a: 1 })

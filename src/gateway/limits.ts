@@ -102,8 +102,14 @@ export const PLAIN_HEADERS_MAX = 64
 export const PLAIN_REQUEST_BYTES_MAX = 65_536
 /** The body of one request. */
 export const BODY_BYTES_MAX = 16 * 1_048_576
-/** What waits for a client that does not read its stream. */
-export const STREAM_BUFFER_BYTES_MAX = 64 * 1_048_576
+/** What may wait for a client on one stream before its server is paused; how long nothing of that may
+ * be read before the stream is ended; and what may wait where the server cannot be paused, since
+ * others use it too: one message at its largest, and another. */
+export const STREAM_FULL_BYTES = 1_048_576
+export const STREAM_STUCK_MS = 30_000
+export const STREAM_BUFFER_BYTES_MAX = 32 * 1_048_576
+/** Answers that nobody has read yet, over all connections. */
+export const UNREAD_BYTES_MAX = 128 * 1_048_576
 /** Messages for a client kept until it opens a stream, and for one that comes back for them; in
  * number, and in UTF-16 code units. */
 export const SESSION_EVENTS_MAX = 200

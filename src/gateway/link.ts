@@ -42,6 +42,9 @@ export interface ClientLink extends Link {
   readonly era: Era
   /** The revision that `initialize` settled; empty until then. */
   revision: string
+  /** Set by whoever is behind it: told where the client does not read what it was told on the way to
+   * an answer (or, where there is one stream for all, anything), and when it has. */
+  onPressure: (isFull: boolean, request: Id | undefined) => void
   /** This request will get no answer: it was cancelled. */
   drop(request: Id): void
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where

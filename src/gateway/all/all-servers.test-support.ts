@@ -48,6 +48,7 @@ export class AllServersClient {
       close: (why) => this.link.onClose(why),
       onMessage() {},
       onClose() {},
+      onPressure() {},
     }
     new AllServers(this.link, {
       servers: Object.keys(servers),

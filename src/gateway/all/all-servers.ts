@@ -48,6 +48,8 @@ export class AllServers {
   readonly #listens: AllListens
   readonly #talk: ServerTalk
   readonly #open = new Map<Id, Open>()
+  /** Servers that wait for the client to read, by the request they answer. */
+  readonly #pressing = new Map<Id, Member>()
   /** Servers that were waited for in vain since they were last there. */
   readonly #waitedFor = new Set<Member>()
   /** What every server is begun with. */
@@ -79,6 +81,7 @@ export class AllServers {
     client.onMessage = (message, related) =>
       void this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.#end(why)
+    client.onPressure = (isFull, request) => this.#pressed(isFull, request)
   }
 
   #member(name: string): Member {
@@ -98,6 +101,18 @@ export class AllServers {
       onDrop: (request) => this.#drop(request),
     })
     return member
+  }
+
+  /** Whoever answers the request waits, or everybody where the client has one stream for all. */
+  #pressed(isFull: boolean, request: Id | undefined): void {
+    if (request === undefined) {
+      for (const member of this.#members.values()) member.pressed(isFull, undefined)
+      return
+    }
+    const member = isFull ? this.#open.get(request)?.member : this.#pressing.get(request)
+    if (isFull && member !== undefined) this.#pressing.set(request, member)
+    else this.#pressing.delete(request)
+    member?.pressed(isFull, request)
   }
 
   #end(why: string): void {

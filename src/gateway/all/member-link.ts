@@ -34,6 +34,7 @@ export class MemberLink implements ClientLink {
   readonly spare = undefined
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
   readonly #context: MemberLinkContext
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import type { Era } from '../../wire/eras.ts'
 import { withMembers } from '../../wire/members.ts'
-import type { Answer, Members, Message } from '../../wire/message.ts'
+import type { Answer, Id, Members, Message } from '../../wire/message.ts'
 import { SESSION_REVISIONS } from '../../wire/revisions.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
@@ -101,6 +101,11 @@ export class Member {
     if (this.#begun === undefined || this.#link === undefined) return false
     if (message.kind === 'request' && message.method === TOOL_CALL) this.#called = true
     return this.#link.pass(message, related)
+  }
+
+  /** The client does not read what this server says, or does again. */
+  pressed(isFull: boolean, request: Id | undefined): void {
+    this.#link?.onPressure(isFull, request)
   }
 
   end(why: string): void {

@@ -15,6 +15,13 @@ export interface Answering {
 
 export const NO_SESSION: Answering = { answerHeaders: JSON_TYPE, streamHeaders: {} }
 
+export interface ExchangeEvents {
+  /** The requests still open when the client goes away. */
+  onGone(open: readonly Id[]): void
+  /** The client does not read what these have to say on the way; or has. */
+  onFull(isFull: boolean, of: readonly Id[]): void
+}
+
 export class Exchange {
   readonly #reply: Reply
   readonly #of: Answering
@@ -24,16 +31,15 @@ export class Exchange {
   /** Of a batch, as long as there is no stream. */
   #answers: string[] | undefined
   #status = 200
-  readonly #onGone: (open: readonly Id[]) => void
+  readonly #events: ExchangeEvents
   #stream: EventStream | undefined
 
-  /** `onGone` is told the requests still open when the client goes away. */
   constructor(
     reply: Reply,
     of: Answering,
     ids: readonly Id[],
     batch: boolean,
-    onGone: (open: readonly Id[]) => void,
+    events: ExchangeEvents,
   ) {
     this.#reply = reply
     this.#of = of
@@ -41,7 +47,7 @@ export class Exchange {
       this.#open = new Set(ids)
       this.#answers = []
     } else this.#only = ids[0]
-    this.#onGone = onGone
+    this.#events = events
     reply.onGone = () => this.#gone()
   }
 
@@ -62,11 +68,11 @@ export class Exchange {
 
   /** Something on the way to the answer. */
   tell(text: string): boolean {
-    return this.#events().write(text)
+    return this.#streaming().write(text)
   }
 
   pulse(): void {
-    this.#events().pulse()
+    this.#streaming().pulse()
   }
 
   /** Whether it was open. */
@@ -81,9 +87,13 @@ export class Exchange {
     return this.#only === undefined && (this.#open?.size ?? 0) === 0
   }
 
-  #events(): EventStream {
+  #streaming(): EventStream {
     if (this.#stream !== undefined) return this.#stream
-    this.#stream = new EventStream(this.#reply, this.#of.streamHeaders, () => this.#gone())
+    const ids = this.#ids
+    this.#stream = new EventStream(this.#reply, this.#of.streamHeaders, {
+      onEnd: () => this.#gone(),
+      onFull: (isFull) => this.#events.onFull(isFull, ids),
+    })
     for (const text of this.#answers ?? []) this.#stream.write(text)
     return this.#stream
   }
@@ -91,7 +101,7 @@ export class Exchange {
   #end(): void {
     const answers = this.#answers ?? []
     // Nothing to say is an empty stream: JSON has no word for no answer.
-    if (this.#stream !== undefined || answers.length === 0) return this.#events().end()
+    if (this.#stream !== undefined || answers.length === 0) return this.#streaming().end()
     this.#send(`[${answers.join(',')}]`)
   }
 
@@ -99,10 +109,15 @@ export class Exchange {
     if (!this.#reply.isOver) this.#reply.send(this.#status, this.#of.answerHeaders, body)
   }
 
+  /** Those still open. */
+  get #ids(): readonly Id[] {
+    return this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
+  }
+
   #gone(): void {
-    const open = this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
+    const open = this.#ids
     this.#only = undefined
     this.#open?.clear()
-    if (open.length > 0) this.#onGone(open)
+    if (open.length > 0) this.#events.onGone(open)
   }
 }

@@ -5,9 +5,9 @@ import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
-import type { Link, Related } from '../link.ts'
+import type { ClientLink, Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
-import { type Answering, Exchange } from './exchange.ts'
+import { type Answering, Exchange, type ExchangeEvents } from './exchange.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
 import { JSON_TYPE, type Reply, type ReplyHeaders } from './reply.ts'
@@ -21,6 +21,7 @@ export class HttpSession implements FrontSession, Answering {
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
   onClose: Link['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
   /** Told once, before the client knows its session by name: the name may be another. */
   onBegun: (handle: string | undefined) => void = () => {}
   streamHeaders: ReplyHeaders
@@ -30,6 +31,12 @@ export class HttpSession implements FrontSession, Answering {
   /** The request that opened the session. */
   #opening: Id | undefined
   #stream: EventStream | undefined
+  readonly #ofExchanges: ExchangeEvents = {
+    onGone: (open) => this.#abandon(open),
+    onFull: (isFull, of) => {
+      for (const id of of) this.onPressure(isFull, id)
+    },
+  }
   #closing = false
   #closed = false
 
@@ -72,7 +79,7 @@ export class HttpSession implements FrontSession, Answering {
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
-      const exchange = new Exchange(reply, this, ids, batch, (open) => this.#abandon(open))
+      const exchange = new Exchange(reply, this, ids, batch, this.#ofExchanges)
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
     for (const message of messages) this.onMessage(message, related)
@@ -82,8 +89,11 @@ export class HttpSession implements FrontSession, Answering {
   /** The client's GET: one at a time, the newest holds. Missed events come first. */
   listen(reply: Reply, lastEventId: string | undefined): void {
     this.#stream?.end()
-    const stream = new EventStream(reply, this.streamHeaders, () => {
-      if (this.#stream === stream) this.#stream = undefined
+    // Nobody is paused for it: what comes unasked must not stop what was asked for.
+    const stream = new EventStream(reply, this.streamHeaders, {
+      onEnd: () => {
+        if (this.#stream === stream) this.#stream = undefined
+      },
     })
     this.#stream = stream
     for (const { id, text } of this.#kept.after(lastEventId)) stream.write(text, id)

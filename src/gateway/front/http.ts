@@ -9,6 +9,7 @@ import { RPC } from '../../wire/rpc-codes.ts'
 import { BODY_BYTES_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
 import { ALL_SERVERS } from '../link.ts'
 import type { Site } from '../run/run-admin.ts'
+import type { PlainEvents } from './plain-connection.ts'
 import { PlainConnections } from './plain-connections.ts'
 import type { PlainReply } from './plain-reply.ts'
 import type { PlainHead } from './plain-request.ts'
@@ -17,6 +18,7 @@ import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import { type FrontRequest, NodeReply } from './reply.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 export interface HttpFrontOptions extends McpFrontOptions {
   readonly host: string
@@ -48,6 +50,7 @@ export class HttpFront {
   readonly #server: Server
   readonly #mcp: McpFront
   readonly #plain: PlainConnections
+  readonly #unread = new UnreadAnswers()
   /** What is the same for every request with one head. */
   readonly #plainHeads = new WeakMap<PlainHead, PlainRoute>()
   #port = 0
@@ -72,14 +75,16 @@ export class HttpFront {
         : createTlsServer({ ...options.tls, minVersion: 'TLSv1.2' }, take)
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
-    this.#plain = new PlainConnections(this.#server, event, (head, body, socket, reply) => {
+    const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
       const failed = (error: Error) => refuse(reply, 500, RPC.internal, error.message)
       try {
         this.#handlePlain(head, body, socket, reply)?.catch(failed)
       } catch (error) {
         failed(error as Error)
       }
-    })
+    }
+    const onUnread = (socket: Socket) => this.#unread.add(socket)
+    this.#plain = new PlainConnections(this.#server, event, takePlain, onUnread)
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
   }
 
@@ -151,7 +156,7 @@ export class HttpFront {
     if (path === '/metrics' && metrics) return metrics.serve(request, response)
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
-    const reply = new NodeReply(response)
+    const reply = new NodeReply(response, this.#unread)
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
     if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')

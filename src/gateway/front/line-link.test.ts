@@ -2,7 +2,7 @@
 // a session after all. What is no message is answered, and the conversation goes on.
 
 import { duplexPair } from 'node:stream'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
 import type { Message } from '../../wire/message.ts'
 import type { ClientLink } from '../link.ts'
@@ -82,4 +82,25 @@ test('what is no message is answered; what cannot be opened ends the pipe', asyn
   await full.write(DISCOVER)
   expect(full.said).toMatchObject([{ id: 1, error: { message: 'all is in use' } }])
   expect(full.isEnded()).toBe(true)
+})
+
+test('whoever is behind a client that does not read is told, and again when it has', async () => {
+  const { far, link, sides, write } = pipe()
+  await write(INITIALIZE)
+  far.pause()
+  const told: [boolean, unknown][] = []
+  const { side } = sides[0] as (typeof sides)[0]
+  side.onPressure = (isFull, request) => void told.push([isFull, request])
+  const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { y: 'z'.repeat(400_000) } })
+  for (let message = 0; message < 5; message++) expect(link.send(text)).toBe(true)
+  expect(told).toEqual([[true, undefined]])
+  far.resume()
+  await vi.waitFor(
+    () =>
+      expect(told).toEqual([
+        [true, undefined],
+        [false, undefined],
+      ]),
+    20_000,
+  )
 })

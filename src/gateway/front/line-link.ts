@@ -10,7 +10,7 @@ import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
-import { STREAM_BUFFER_BYTES_MAX } from '../limits.ts'
+import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { refusedIn } from './stateless-request.ts'
 
@@ -26,6 +26,7 @@ export class LineLink {
   readonly #lines = new LineSplitter(decodeUtf8)
   /** The conversation that is spoken. */
   #side: LineSide | undefined
+  #isFull = false
   #closing = false
   #closed = false
 
@@ -46,8 +47,9 @@ export class LineLink {
   send(text: string): boolean {
     if (this.#closed || this.#stream.destroyed) return false
     this.#stream.write(`${oneLine(text)}\n`)
-    if (this.#stream.writableLength > STREAM_BUFFER_BYTES_MAX)
-      this.close('the client does not read what it is told')
+    const waiting = this.#stream.writableLength
+    if (waiting > STREAM_BUFFER_BYTES_MAX) this.close('the client does not read what it is told')
+    else if (waiting > STREAM_FULL_BYTES && !this.#isFull) this.#full(true)
     return !this.#closed
   }
 
@@ -59,6 +61,13 @@ export class LineLink {
     this.#closed = true
     this.#stream.end()
     this.#events.onEnd()
+  }
+
+  /** No stream of this client is apart from the others: its server waits as long as it takes. */
+  #full(isFull: boolean): void {
+    this.#isFull = isFull
+    if (isFull) this.#stream.once('drain', () => this.#full(false))
+    this.#side?.onPressure(isFull, undefined)
   }
 
   #read(chunk: Uint8Array): void {
@@ -108,6 +117,7 @@ class LineSide implements ClientLink {
   readonly spare = undefined
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
   readonly #line: LineLink
   #ended = false
 

@@ -7,6 +7,7 @@ import {
   CLIENT_KEEP_ALIVE_MS,
   CLIENT_LOOK_EVERY_MS,
   CLIENT_REQUEST_MS_MAX,
+  PLAIN_HEAD_BYTES_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../limits.ts'
 import { type Answered, PlainReply } from './plain-reply.ts'
@@ -17,9 +18,13 @@ export interface PlainEvents {
   onRequest(head: PlainHead, body: string | Buffer, socket: Socket, reply: PlainReply): void
   /** `node:http` is to read on, from `socket`. */
   onHandOver(connection: PlainConnection): void
+  /** A large answer was written. */
+  onUnread(socket: Socket): void
   onGone(connection: PlainConnection): void
 }
 
+const CR = 0x0d
+const LF = 0x0a
 const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 
 export class PlainConnection implements Answered {
@@ -29,9 +34,14 @@ export class PlainConnection implements Answered {
   readonly #reader = new PlainReader()
   /** What came and was not read yet. */
   #held: Buffer | undefined
+  /** And what came after it. */
+  #later: Buffer[] = []
+  #laterBytes = 0
   #reply: PlainReply | undefined
   #isReading = false
   #isOver = false
+  /** Much of the last answer waits to be read. */
+  #isUnread = false
   /** How often it was looked at since it became free, or the first byte of a request came. */
   #looks = 0
 
@@ -68,11 +78,27 @@ export class PlainConnection implements Answered {
     }
   }
 
+  /** Nothing more is read of a client that does not read. */
+  onUnread(): void {
+    if (this.#isUnread) return
+    this.#isUnread = true
+    this.socket.pause()
+    this.socket.once('drain', this.#onRead)
+    this.#events.onUnread(this.socket)
+  }
+
+  readonly #onRead = (): void => {
+    this.#isUnread = false
+    if (this.#isOver) return
+    this.socket.resume()
+    this.#readOn()
+  }
+
   onAnswered(): void {
     this.#reply = undefined
     this.#looks = 0
     if (this.isLast) return void this.socket.end()
-    if (this.#held === undefined) return
+    if (this.#held === undefined || this.#isUnread) return
     if (this.socket.isPaused()) this.socket.resume()
     this.#readOn()
   }
@@ -81,10 +107,31 @@ export class PlainConnection implements Answered {
     if (this.#held === undefined) {
       this.#held = chunk
       if (this.#reply === undefined) this.#looks = 0
-    } else this.#held = Buffer.concat([this.#held, chunk])
-    if (this.#reply === undefined) this.#readOn()
-    // It sends on and on before it has its answer.
-    else if (this.#held.length > PLAIN_REQUEST_BYTES_MAX) this.socket.pause()
+    } else {
+      this.#later.push(chunk)
+      this.#laterBytes += chunk.length
+    }
+    if (this.#reply === undefined) {
+      if (this.#laterBytes === 0 || this.#isWorthReading(this.#held, chunk)) this.#readOn()
+      // It sends on and on before it has its answer.
+    } else if (this.#held.length + this.#laterBytes > PLAIN_REQUEST_BYTES_MAX) this.socket.pause()
+  }
+
+  /** What comes byte by byte is not looked through for every byte: the rest of a body when it is all
+   * there, the rest of a head when a line of it may have ended. */
+  #isWorthReading(held: Buffer, chunk: Buffer): boolean {
+    const { wants } = this.#reader
+    const bytes = held.length + this.#laterBytes
+    if (wants > 0) return bytes >= wants
+    return bytes > PLAIN_HEAD_BYTES_MAX || chunk.includes(CR) || chunk.includes(LF)
+  }
+
+  #gather(held: Buffer): Buffer {
+    if (this.#laterBytes === 0) return held
+    const all = Buffer.concat([held, ...this.#later])
+    this.#later = []
+    this.#laterBytes = 0
+    return all
   }
 
   /** Answered at once or later: whichever, the requests are read one after the other. */
@@ -92,10 +139,14 @@ export class PlainConnection implements Answered {
     if (this.#isReading) return
     this.#isReading = true
     while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
-      const held = this.#held
+      if (this.#isUnread) break
+      const held = this.#gather(this.#held)
       const text = held.toString('latin1')
       const read = this.#reader.read(text)
-      if (read === 'more') break
+      if (read === 'more') {
+        this.#held = held
+        break
+      }
       if (read === 'not plain') {
         this.#handOver(held)
         break

@@ -13,7 +13,9 @@ import {
   PLAIN_REQUEST_BYTES_MAX,
 } from '../limits.ts'
 import { PlainConnections } from './plain-connections.ts'
+import { PlainReader } from './plain-request.ts'
 import type { Reply } from './reply.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 let server: Server
 let connections: PlainConnections
@@ -222,3 +224,60 @@ test('at the end the open answers are given, and then the connections end', asyn
   await closed
   expect(waiting.said).toMatch(/connection: close[\s\S]*gate b0$/)
 })
+
+describe('a client that is slow on purpose', () => {
+  test('byte by byte: what came is not looked through for every byte', async () => {
+    const { socket, seen } = await accepted()
+    const read = vi.spyOn(PlainReader.prototype, 'read')
+    const body = 'x'.repeat(20_000)
+    const many = `${'a: b\r\n'.repeat(200)}`
+    for (const text of [plain(body), `POST /mcp HTTP/1.1\r\nhost: a\r\n${many}`]) {
+      read.mockClear()
+      for (const byte of Buffer.from(text)) socket.emit('data', Buffer.from([byte]))
+      expect(read.mock.calls.length).toBeLessThan(200)
+    }
+    read.mockRestore()
+    await until(() => expect(seen.said).toContain(`gate ${body}`))
+  })
+
+  test('that reads no answer is not read either, until it does', async () => {
+    const big = 'y'.repeat(4_000_000)
+    let asked = 0
+    answer = (_, reply) => {
+      asked += 1
+      reply.send(200, {}, big)
+    }
+    const slow = client()
+    slow.socket.pause()
+    slow.socket.write(plain('b1').repeat(1_000))
+    await until(() => expect(asked).toBeGreaterThan(0))
+    for (let turns = 0; turns < 20; turns++) await turn()
+    // As much as the kernel takes, and one more.
+    expect(asked).toBeLessThan(10)
+    const before = asked
+    slow.socket.resume()
+    await until(() => expect(asked).toBeGreaterThan(before + 10))
+  })
+
+  test('that reads nothing is ended where all unread answers together are too many', async () => {
+    const { socket: first } = await accepted()
+    const { socket: second } = await accepted()
+    const unread = new UnreadAnswers(30_000_000)
+    const owe = (socket: Socket): void => {
+      socket.write('z'.repeat(16_000_000))
+      unread.add(socket)
+    }
+    owe(first)
+    expect(first.destroyed).toBe(false)
+    owe(second)
+    expect([first.destroyed, second.destroyed]).toEqual([true, false])
+  })
+})
+
+/** A client that does not read yet, and the gate's side of its connection. */
+async function accepted() {
+  const arrived = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const seen = client()
+  const socket = await arrived
+  return { socket, seen }
+}

@@ -16,11 +16,13 @@ export class PlainConnections {
     server: Server,
     event: 'connection' | 'secureConnection',
     onRequest: PlainEvents['onRequest'],
+    onUnread: PlainEvents['onUnread'] = () => {},
   ) {
     const theirs = server.listeners(event)
     server.removeAllListeners(event)
     const events: PlainEvents = {
       onRequest,
+      onUnread,
       onHandOver: (connection) => {
         this.#all.delete(connection)
         for (const listener of theirs) listener.call(server, connection.socket)

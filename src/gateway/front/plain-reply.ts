@@ -11,6 +11,8 @@ export interface Answered {
   readonly socket: Socket
   /** The connection is to end with this answer. */
   readonly isLast: boolean
+  /** The client has not read it all yet. */
+  onUnread(): void
   /** The answer is over, and the next request may be read. */
   onAnswered(): void
 }
@@ -39,6 +41,10 @@ export class PlainReply implements Reply {
     return this.#of?.socket.writableLength ?? 0
   }
 
+  whenRead(told: () => void): void {
+    this.#of?.socket.once('drain', told)
+  }
+
   send(status: number, headers: ReplyHeaders, body = ''): void {
     const of = this.#of
     if (of === undefined) return
@@ -46,8 +52,8 @@ export class PlainReply implements Reply {
     const head = `${headOf(status, headers, of.isLast)}content-length: ${length}\r\n\r\n`
     this.isBegun = true
     // What is all ASCII is written without a copy.
-    if (length === body.length) of.socket.write(head + body, 'latin1')
-    else of.socket.write(head + body, 'utf8')
+    const encoding = length === body.length ? 'latin1' : 'utf8'
+    if (!of.socket.write(head + body, encoding)) of.onUnread()
     this.#over(of)
   }
 

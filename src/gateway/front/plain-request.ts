@@ -38,12 +38,17 @@ const NOT_PLAIN: ReadonlySet<string> = new Set([
 export class PlainReader {
   #same: SameHead | undefined
   #head: PlainHead | undefined
+  /** Where the answer was `more`: how many bytes it takes at least; 0 where the head has not ended. */
+  wants = 0
 
   /** The request that `text`, bytes as latin1, begins with. `more`: so far it may be the beginning of
    * one. */
   read(text: string): PlainRequest | 'more' | 'not plain' {
     const blank = text.indexOf('\r\n\r\n')
-    if (blank < 0) return mayBegin(text) ? 'more' : 'not plain'
+    if (blank < 0) {
+      this.wants = 0
+      return mayBegin(text) ? 'more' : 'not plain'
+    }
     if (blank > PLAIN_HEAD_BYTES_MAX) return 'not plain'
     // With the end of its last line.
     const headEnd = blank + 2
@@ -55,7 +60,9 @@ export class PlainReader {
     const bodyAt = headEnd + 2
     const end = bodyAt + length
     if (end > PLAIN_REQUEST_BYTES_MAX) return 'not plain'
-    return end > text.length ? 'more' : { head: this.#head as PlainHead, bodyAt, end }
+    if (end <= text.length) return { head: this.#head as PlainHead, bodyAt, end }
+    this.wants = end
+    return 'more'
   }
 
   /** The length that it says; -1 where it is not plain. */
@@ -91,5 +98,13 @@ export class PlainReader {
 
 function mayBegin(text: string): boolean {
   if (text.length > PLAIN_HEAD_BYTES_MAX) return false
-  return START.startsWith(text.slice(0, START.length)) && !STRAY.test(text)
+  if (!START.startsWith(text.slice(0, START.length)) || STRAY.test(text)) return false
+  // Whoever sends line after line has the head looked at for each: so there are not many.
+  return linesIn(text) <= PLAIN_HEADERS_MAX + 1
+}
+
+function linesIn(text: string): number {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines
 }

@@ -3,6 +3,7 @@
 // reader of plain ones (plain-connection.ts).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 /** Lower-case names. The same object as long as they are the same: it is written once. */
 export type ReplyHeaders = Readonly<Record<string, string>>
@@ -21,6 +22,8 @@ export interface Reply {
   readonly isOver: boolean
   /** What the client has not read yet. */
   readonly waitingBytes: number
+  /** Tells once when nothing waits any more; asked by whoever finds that much does. */
+  whenRead(told: () => void): void
   /** Told once where the client goes away before the end. */
   onGone: () => void
   /** All there is to say. */
@@ -39,9 +42,11 @@ export const JSON_TYPE: ReplyHeaders = { 'content-type': 'application/json' }
 export class NodeReply implements Reply {
   onGone: () => void = () => {}
   readonly #response: ServerResponse
+  readonly #unread: Pick<UnreadAnswers, 'add'> | undefined
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, unread?: Pick<UnreadAnswers, 'add'>) {
     this.#response = response
+    this.#unread = unread
     response.once('close', () => {
       if (!response.writableEnded) this.onGone()
     })
@@ -59,9 +64,15 @@ export class NodeReply implements Reply {
     return this.#response.writableLength
   }
 
+  whenRead(told: () => void): void {
+    this.#response.once('drain', told)
+  }
+
   send(status: number, headers: ReplyHeaders, body = ''): void {
     const length = Buffer.byteLength(body)
+    const { socket } = this.#response
     this.#response.writeHead(status, { ...headers, 'content-length': length }).end(body)
+    if (socket?.writableNeedDrain) this.#unread?.add(socket)
   }
 
   begin(status: number, headers: ReplyHeaders): void {

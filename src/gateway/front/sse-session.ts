@@ -8,7 +8,7 @@ import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import { PROCESS_SESSIONS_MAX, SSE_INITIALIZE_MS } from '../limits.ts'
-import type { Link, Related } from '../link.ts'
+import type { ClientLink, Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import type { Reply } from './reply.ts'
@@ -37,6 +37,7 @@ export class SseSession implements FrontSession {
   lastUsedMs: number
   onMessage: Link['onMessage'] = () => {}
   onClose: Link['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
   readonly #stream: EventStream
   readonly #open = new Set<Id>()
   readonly #patience: NodeJS.Timeout
@@ -51,7 +52,14 @@ export class SseSession implements FrontSession {
     this.caller = caller
     this.lastUsedMs = nowMs
     this.#connect = connect
-    this.#stream = new EventStream(reply, {}, () => this.close('the client went away'))
+    this.#stream = new EventStream(
+      reply,
+      {},
+      {
+        onEnd: () => this.close('the client went away'),
+        onFull: (isFull) => this.onPressure(isFull, undefined),
+      },
+    )
     this.#stream.write(`${path}?session=${id}`, undefined, 'endpoint')
     const why = 'no `initialize` came'
     this.#patience = setTimeout(() => this.close(why), SSE_INITIALIZE_MS).unref()

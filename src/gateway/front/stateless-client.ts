@@ -37,6 +37,7 @@ export class StatelessClient implements ClientLink {
   lastUsedMs: number
   onMessage: ClientLink['onMessage'] = () => {}
   onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
   readonly #open = new Map<Id, OpenRequest>()
   #lastName = 0
   #closing = false
@@ -64,7 +65,10 @@ export class StatelessClient implements ClientLink {
   accept(request: Request, related: Related, reply: Reply): void {
     const name = `r${++this.#lastName}`
     const listens = request.method === 'subscriptions/listen'
-    const exchange = new Exchange(reply, NO_SESSION, [name], false, () => this.#abandon(name))
+    const exchange = new Exchange(reply, NO_SESSION, [name], false, {
+      onGone: () => this.#abandon(name),
+      onFull: (isFull) => this.onPressure(isFull, name),
+    })
     this.#open.set(name, { id: request.id, exchange, listens })
     this.onMessage({ ...request, id: name }, related)
   }

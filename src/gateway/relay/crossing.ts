@@ -157,6 +157,12 @@ export class Crossing {
     return ours === undefined ? undefined : this.#open.get(ours)
   }
 
+  /** The id that the other side knows a request by, while it is open. */
+  oursOf(theirs: Id): Id | undefined {
+    for (const [ours, { id }] of this.#open) if (id === theirs) return ours
+    return undefined
+  }
+
   /** The one it can only belong to. */
   findOnly(): Crossed | undefined {
     return this.#open.size === 1 ? this.#open.values().next().value : undefined

@@ -100,6 +100,7 @@ export class Play {
       },
       onMessage() {},
       onClose() {},
+      onPressure() {},
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link?.(this.server) ?? this.server

@@ -2,6 +2,7 @@
 // reaches nobody, what was not asked for is not taken, and one bad answer ends nothing but itself.
 
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Id } from '../../wire/message.ts'
 import { INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { Continuations } from './continuations.ts'
@@ -302,5 +303,36 @@ describe('a tool', () => {
     made.server.say({ method: 'notifications/tools/list_changed' })
     await call()
     expect(made.server.all('tools/list')).toHaveLength(3)
+  })
+})
+
+describe('a client that does not read', () => {
+  const press = (made: Play, isFull: boolean, ...requests: (Id | undefined)[]): void => {
+    for (const request of requests) made.client.onPressure(isFull, request)
+  }
+
+  test('has the stream of its request paused, and no other', async () => {
+    const { made, id } = await called()
+    const { id: ours } = made.server.last('tools/call')
+    press(made, true, id, 'unknown')
+    press(made, false, id, id, 'unknown')
+    expect(made.server.paused).toEqual([
+      ['pause', ours],
+      ['resume', ours],
+    ])
+  })
+
+  test('has its process paused until all of it is read, unless others use that too', async () => {
+    const { made, id } = await called({ era: 'session' })
+    made.server.pausesApart = false
+    press(made, true, undefined, id)
+    press(made, false, id)
+    expect(made.server.paused.map(([what]) => what)).toEqual(['pause', 'pause'])
+    press(made, false, undefined)
+    expect(made.server.paused.at(-1)).toEqual(['resume', undefined])
+    const { made: shared, id: other } = await called()
+    shared.server.pausesApart = false
+    press(shared, true, other)
+    expect(shared.server.paused).toEqual([])
   })
 })

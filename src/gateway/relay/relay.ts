@@ -19,6 +19,7 @@ import {
   unknownError,
   withoutOurNames,
 } from './answers.ts'
+import { BackPressure } from './back-pressure.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
 import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
@@ -110,6 +111,7 @@ export class Relay {
     })
     client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
+    client.onPressure = new BackPressure(server, era, (request) => this.#down.oursOf(request)).told
     server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
     server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)

@@ -23,6 +23,7 @@ class Session {
       drop() {},
       onMessage() {},
       onClose() {},
+      onPressure() {},
       close: () => {
         this.closed = true
         for (const place of this.places) place.leave()

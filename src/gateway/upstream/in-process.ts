@@ -52,6 +52,7 @@ export class InProcessLink implements UpstreamLink {
   }
 
   /** It is read as fast as it speaks: there is nothing between. */
+  readonly pausesApart = false
   pause(): void {}
   resume(): void {}
   abort(_request: Id): void {}

@@ -22,6 +22,8 @@ export class ScriptedLink implements UpstreamLink {
   onFailure: UpstreamLink['onFailure'] = () => {}
   readonly failure = undefined
   readonly handle = undefined
+  pausesApart = true
+  readonly paused: ['pause' | 'resume', Id | undefined][] = []
   readonly ended = Promise.resolve()
   readonly sent: Sent[] = []
   readonly aborted: Id[] = []
@@ -62,8 +64,13 @@ export class ScriptedLink implements UpstreamLink {
     this.onFailure({ code, message: `failed: ${code}`, request, repeatable: false, status })
   }
 
-  pause(): void {}
-  resume(): void {}
+  pause(request?: Id): void {
+    this.paused.push(['pause', request])
+  }
+
+  resume(request?: Id): void {
+    this.paused.push(['resume', request])
+  }
 
   abort(request: Id): void {
     this.aborted.push(request)

@@ -44,6 +44,8 @@ export interface UpstreamLink extends Link {
   /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */
   pause(request?: Id): void
   resume(request?: Id): void
+  /** A pause for one request stops no other. */
+  readonly pausesApart: boolean
   /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
   abort(request: Id): void
   /** What it takes to go on with this session over a link made anew; undefined where that cannot be:

@@ -53,6 +53,10 @@ export abstract class Adapted implements UpstreamLink {
     return this.inner.ended
   }
 
+  get pausesApart(): boolean {
+    return this.inner.pausesApart
+  }
+
   pause(request?: Id): void {
     this.inner.pause(request)
   }

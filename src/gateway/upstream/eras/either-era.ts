@@ -88,6 +88,10 @@ export class EitherEra implements UpstreamLink {
     return true
   }
 
+  get pausesApart(): boolean {
+    return this.#link?.pausesApart === true
+  }
+
   pause(request?: Id): void {
     this.#link?.pause(request)
   }

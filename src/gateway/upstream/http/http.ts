@@ -118,6 +118,11 @@ export class HttpLink implements UpstreamLink, HttpHost {
     return JSON.stringify([this.#transport.sessionId ?? null, revision ?? null])
   }
 
+  /** The old transport has one stream for all. */
+  get pausesApart(): boolean {
+    return !(this.#transport instanceof OldTransport)
+  }
+
   get isLeaving(): boolean {
     return this.#options.isLeaving?.() === true
   }

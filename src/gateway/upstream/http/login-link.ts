@@ -67,6 +67,10 @@ export class LoginLink implements UpstreamLink {
     return true
   }
 
+  get pausesApart(): boolean {
+    return this.#inner.pausesApart
+  }
+
   pause(request?: Id): void {
     this.#inner.pause(request)
   }

@@ -18,6 +18,7 @@ export class SharedLink implements UpstreamLink {
     if (answer !== undefined) this.onMessage(answer)
   }
   readonly handle = undefined
+  readonly pausesApart = false
   /** The process stays for the others. */
   readonly ended: Promise<void>
   readonly #server: SharedServer

@@ -53,6 +53,7 @@ export class StdioLink implements UpstreamLink {
   }
   failure: UpstreamFailure | undefined
   readonly handle = undefined
+  readonly pausesApart = false
   readonly ended: Promise<void>
   /** Lines on stdout that were no message. */
   strayLines = 0
