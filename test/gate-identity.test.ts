@@ -2,8 +2,11 @@
 // tokens, over HTTP and over pipes.
 
 import { spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../src/identity/grants.ts'
@@ -356,6 +359,23 @@ describe('beyond loopback', () => {
     expect(await ask(`localhost:${port}`)).toBe(401)
     expect(await ask(`127.0.0.1:${port}`)).toBe(401)
     expect(await ask(`evil.example:${port}`)).toBe(403)
+
+    // A renewed certificate, the key after it; a pair that does not fit; and a name it is not for.
+    const served = () => servedBy(Number(port))
+    const write = (name: string, text: string) => writeFileSync(join(far.folder, name), text)
+    const fingerprint = (pem: string) => new X509Certificate(pem).fingerprint256
+    expect(await served()).toBe(fingerprint(cert))
+    const newer = selfSigned()
+    write('cert.pem', newer.cert)
+    write('key.pem', newer.key)
+    await until(async () => (await served()) === fingerprint(newer.cert))
+    write('key.pem', key)
+    await until(() => far.log.includes('the certificate is as it was: the key'))
+    expect(await served()).toBe(fingerprint(newer.cert))
+    write('key.pem', newer.key)
+    write('cert.pem', 'nonsense')
+    await until(() => far.log.includes('the certificate is as it was: `tls` cannot be used'))
+    expect(await served()).toBe(fingerprint(newer.cert))
   })
 
   test('behind a proxy: its address is the gate, and nobody is local', async () => {
@@ -419,3 +439,14 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
     expect([status.code, status.err]).toEqual([0, ''])
   })
 })
+
+/** The certificate that a new connection is shown. */
+function servedBy(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false }
+    const socket = connectTls(options, () => {
+      resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? '')
+      socket.destroy()
+    }).once('error', reject)
+  })
+}

@@ -204,6 +204,8 @@ export const KEEP_FIRST_LOOK_MS = 30_000
 export const KEEP_LOOK_EVERY_MS = 3_600_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
+/** After a change of certificate or key: how long the other of the two files may take. */
+export const TLS_SETTLE_MS = 500
 /** Differences of a policy that are listed; all are counted. */
 export const LOOSENINGS_TOLD_MAX = 50
 

@@ -2,13 +2,20 @@
 // operators. Host, origin, size and content type are looked at before a byte is parsed. Bound to
 // loopback, unless there is TLS.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { BODY_BYTES_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
 import { ALL_SERVERS } from '../link.ts'
 import type { Site } from '../run/run-admin.ts'
+import type { OwnCertificate, TlsPair } from './own-certificate.ts'
 import type { PlainEvents } from './plain-connection.ts'
 import { PlainConnections } from './plain-connections.ts'
 import type { PlainReply } from './plain-reply.ts'
@@ -23,8 +30,8 @@ import { UnreadAnswers } from './unread-answers.ts'
 export interface HttpFrontOptions extends McpFrontOptions {
   readonly host: string
   readonly port: number
-  /** Certificate and key, where it serves over TLS itself. */
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** Where it serves over TLS itself. */
+  readonly tls?: OwnCertificate | undefined
   readonly names: OwnNames
   /** Where metrics are served. */
   readonly metrics?: MetricsFront | undefined
@@ -52,7 +59,7 @@ export class HttpFront {
   readonly #plain: PlainConnections
   readonly #unread = new UnreadAnswers()
   /** What is the same for every request with one head. */
-  readonly #plainHeads = new WeakMap<PlainHead, PlainRoute>()
+  #plainHeads = new WeakMap<PlainHead, PlainRoute>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -70,9 +77,7 @@ export class HttpFront {
       }
     }
     this.#server =
-      options.tls === undefined
-        ? createServer(take)
-        : createTlsServer({ ...options.tls, minVersion: 'TLSv1.2' }, take)
+      options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
@@ -86,6 +91,18 @@ export class HttpFront {
     const onUnread = (socket: Socket) => this.#unread.add(socket)
     this.#plain = new PlainConnections(this.#server, event, takePlain, onUnread)
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
+  }
+
+  /** Whoever is connected stays so, with the certificate that was there. */
+  #createTls(own: OwnCertificate, take: RequestListener): Server {
+    const settings = (pair: TlsPair) => ({ ...pair, minVersion: 'TLSv1.2' }) as const
+    const server = createTlsServer(settings(own.pair), take)
+    own.onChange = (pair) => {
+      server.setSecureContext(settings(pair))
+      // Its names may be others.
+      this.#plainHeads = new WeakMap()
+    }
+    return server
   }
 
   async listen(): Promise<{ port: number }> {

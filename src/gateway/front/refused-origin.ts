@@ -12,7 +12,8 @@ export interface OwnNames {
   /** As it listens. */
   readonly host: string
   readonly publicUrl?: string | undefined
-  readonly certificate?: X509Certificate | undefined
+  /** As it is now; undefined where there is no TLS. */
+  readonly certificate: () => X509Certificate | undefined
 }
 
 /** Why the request is refused, or undefined. */
@@ -22,7 +23,7 @@ export function refusedOrigin(
   names: OwnNames,
 ): string | undefined {
   const { headers } = request
-  const scheme = names.certificate === undefined ? 'http' : 'https'
+  const scheme = names.certificate() === undefined ? 'http' : 'https'
   if (!isOwn(`${scheme}://${(headers.host ?? '').toLowerCase()}`, port, names))
     return 'the Host is not this gate'
   const { origin } = headers
@@ -60,8 +61,9 @@ function isOwn(address: string, port: number, { host, publicUrl, certificate }: 
   if (isLoopbackName(name)) return isLocal(host) || isAny(host)
   const bare = name.replace(/^\[|\]$/g, '')
   if (bare === host && !isAny(host)) return true
-  if (certificate === undefined) return false
-  return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined
+  const own = certificate()
+  if (own === undefined) return false
+  return (isIP(bare) === 0 ? own.checkHost(bare) : own.checkIP(bare)) !== undefined
 }
 
 /** A proxy may leave out the port, or say it. */

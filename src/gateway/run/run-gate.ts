@@ -2,7 +2,6 @@
 // order, so that nothing is served before it can be recorded; and backwards when it ends, so that
 // what is open can finish.
 
-import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import type { Approvals } from '../../core/approval.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -13,8 +12,8 @@ import { Seals } from '../../identity/seal.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
 import { HttpFront } from '../front/http.ts'
+import { OwnCertificate } from '../front/own-certificate.ts'
 import { OwnPeers } from '../front/own-peers.ts'
-import { readTls } from '../front/read-tls.ts'
 import { MetricsFront } from '../front/serve-metrics.ts'
 import { sealedNames } from '../front/session-names.ts'
 import { SocketFront } from '../front/socket.ts'
@@ -175,9 +174,11 @@ export async function runGate(
       pins.setLock(now)
       gate.policyChanged()
     }
+    let tls: OwnCertificate | undefined
     const reload = () => {
       policies.reload(() => readDocuments(config))
       lockFile.look()
+      tls?.look()
     }
     undo.push(watchFiles([...files, lockPath(config)], reload))
     // On a terminal it means that the person is gone.
@@ -190,7 +191,7 @@ export async function runGate(
     undo.push(await agents.start(config, gate, door, approvals.engine))
     const idle = new IdleEnd(piped)
     const path = socketPath(config.data)
-    const ready = () => readiness(record, policies, freezes)
+    const ready = () => readiness(record, policies, freezes, tls)
     if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
@@ -241,7 +242,9 @@ export async function runGate(
       undo.push(() => approvals.engine.close())
       return { url, idle: idle.end, approvals: approvals.engine, stop }
     }
-    const tls = readTls(config)
+    tls = config.tls && new OwnCertificate(config.tls, log)
+    if (tls !== undefined) undo.push(tls.watch())
+    const own = tls
     const scheme = tls === undefined ? 'http' : 'https'
     const front = new HttpFront({
       host: config.host,
@@ -251,7 +254,7 @@ export async function runGate(
       sessionNames: sealedNames(seals),
       authenticate: authenticateFor(config, door),
       tls,
-      names: { ...config, certificate: tls && new X509Certificate(tls.cert) },
+      names: { ...config, certificate: () => own?.certificate },
       metrics: metricsFront(config, metrics),
       site,
       onRead: (ms) => meter.steps.read.observe(ms),
@@ -303,12 +306,14 @@ function readiness(
   { ledger, why: placesWhy }: OpenLedger,
   policies: Policies,
   freezes: Freezes,
+  tls: OwnCertificate | undefined,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
     placesWhy(),
     shadowOf(policies.now),
     policies.why === '' ? undefined : policies.why,
+    tls?.why,
     freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
   ].filter((part) => part !== undefined)
   return { ok: ledger.state === 'writing', why: why.join('; ') }
