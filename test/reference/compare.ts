@@ -22,6 +22,8 @@ export interface Comparison {
   mix: Map<string, number>
   /** The first that differ, in words. */
   differences: string[]
+  /** By the name of a faulty engine, what showed it. */
+  found: Map<string, string>
 }
 
 export const LEAST_PERCENT: readonly (readonly [string, number])[] = [
@@ -35,50 +37,76 @@ export const LEAST_PERCENT: readonly (readonly [string, number])[] = [
   ['limit exhausted', 1],
 ]
 
-export function compareWorlds(engine: Engine, firstSeed: number, worlds: number): Comparison {
-  const comparison: Comparison = { decisions: 0, mix: new Map(), differences: [] }
+/** Every world of `engine`; and of each of `faulty` until it differs, which is then in `found`. */
+export function compareWorlds(
+  engine: Engine,
+  firstSeed: number,
+  worlds: number,
+  faulty: ReadonlyMap<string, Engine> = new Map(),
+): Comparison {
+  const comparison: Comparison = { decisions: 0, mix: new Map(), differences: [], found: new Map() }
   for (let seed = firstSeed; seed < firstSeed + worlds; seed++) {
-    compareWorld(engine, seed, comparison)
+    const world = judge(seed)
+    const difference = differenceIn(engine, world)
+    if (difference !== undefined) comparison.differences.push(difference)
+    comparison.decisions += world.calls.length
+    for (const { expected } of world.calls) tally(expected, comparison.mix)
+    for (const [name, wrong] of faulty) {
+      if (comparison.found.has(name)) continue
+      const found = differenceIn(wrong, world)
+      if (found !== undefined) comparison.found.set(name, found)
+    }
     if (comparison.differences.length >= 5) break
   }
   return comparison
 }
 
-function compareWorld(engine: Engine, seed: number, comparison: Comparison): void {
-  const { documentText, document, tools, calls } = generateWorld(seededRandom(seed))
+interface JudgedWorld {
+  readonly seed: number
+  readonly world: ReturnType<typeof generateWorld>
+  readonly calls: readonly (ReturnType<typeof generateWorld>['calls'][number] & {
+    readonly expected: RefDecision
+  })[]
+}
+
+/** A world, and what the reference says to each of its calls. */
+function judge(seed: number): JudgedWorld {
+  const world = generateWorld(seededRandom(seed))
+  const used: RefEvent[] = []
+  const calls = world.calls.map((each) => {
+    const expected = referenceDecide(world.document, each.call, each.facts, used, each.nowMs)
+    for (const verdict of [expected, ...expected.shadow])
+      for (const take of verdict.takes) used.push({ ...take, atMs: each.nowMs })
+    return { ...each, expected }
+  })
+  return { seed, world, calls }
+}
+
+/** The first call that the engine decides otherwise, in words. */
+function differenceIn(engine: Engine, { seed, world, calls }: JudgedWorld): string | undefined {
+  const { documentText, tools } = world
   const { policy, problems } = engine.compile(
     { file: `seed-${seed}.yaml`, text: documentText },
     { tools, unmatched: 'warning' },
   )
   if (policy === undefined) {
     const errors = problems.filter(({ severity }) => severity === 'error')
-    comparison.differences.push(
-      `seed ${seed}: refused: ${JSON.stringify(errors, null, 1)}\n${documentText}`,
-    )
-    return
+    return `seed ${seed}: refused: ${JSON.stringify(errors, null, 1)}\n${documentText}`
   }
   const counters = new engine.MemoryCounters()
-  const used: RefEvent[] = []
-  for (const { call, facts, nowMs } of calls) {
-    const expected = referenceDecide(document, call, facts, used, nowMs)
-    for (const verdict of [expected, ...expected.shadow])
-      for (const take of verdict.takes) used.push({ ...take, atMs: nowMs })
+  for (const { call, facts, nowMs, expected } of calls) {
     const now = { wallMs: nowMs, monotonicMs: nowMs }
     const got = engine.decide(policy, call, facts, counters, now)
     for (const verdict of [got, ...got.shadow])
       if (verdict.action === 'allow' && verdict.limits.length > 0)
         counters.consume(verdict.limits, now)
-    comparison.decisions++
-    tally(expected, comparison.mix)
     const [want, have] = [JSON.stringify(ofReference(expected)), JSON.stringify(ofEngine(got))]
     if (want !== have) {
       const shown = JSON.stringify({ call, facts: { ...facts, tool: facts.tool?.definition } })
-      comparison.differences.push(
-        `seed ${seed}:\nreference ${want}\nengine    ${have}\n${shown}\n${documentText}`,
-      )
-      return
+      return `seed ${seed}:\nreference ${want}\nengine    ${have}\n${shown}\n${documentText}`
     }
   }
+  return undefined
 }
 
 function ofReference({ guardrails, shadow, ...verdict }: RefDecision): object {
