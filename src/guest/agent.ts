@@ -13,7 +13,7 @@ import type { Phase, Prompt, Run } from './run.ts'
 import { judgeStop } from './stopping.ts'
 import { summarise } from './summarise.ts'
 import { Todos } from './todos.ts'
-import type { Config, Event, RunStop, Step, Stop, Summary, ToolCall } from './words.ts'
+import type { Changes, Config, Event, RunStop, Step, Stop, Summary, ToolCall } from './words.ts'
 
 const QUEUE_MAX = 32
 const REMINDERS_MAX = 3
@@ -64,7 +64,15 @@ export class Agent {
     this.#handle(event, bytes)
     this.#judge()
     const { effects, dropped, ended, output } = this.#out
-    return { effects, dropped, ended, output, summary: this.summary() }
+    const changes = this.#takeChanges()
+    return { effects, dropped, ended, output, summary: this.summary(), changes }
+  }
+
+  #takeChanges(): Changes | null {
+    const todos = this.todos.takeChanges()
+    const { files, gone } = this.files.takeChanges()
+    const isSame = todos === null && files.length === 0 && gone.length === 0
+    return isSame ? null : { todos, files, gone }
   }
 
   summary(): Summary {

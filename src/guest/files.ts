@@ -27,6 +27,8 @@ export class Files {
   #files = new Map<string, File>()
   #total = 0
   #revision = 0
+  /** Paths that the event has written or removed. */
+  readonly #touched = new Set<string>()
 
   get count(): number {
     return this.#files.size
@@ -57,6 +59,7 @@ export class Files {
     this.#revision += 1
     const file: File = { content: kept, bytes, modifiedAt: at, revision: this.#revision }
     this.#files.set(name, file)
+    this.#touched.add(name)
     this.#total = total
     return file
   }
@@ -103,21 +106,35 @@ export class Files {
 
   delete(path: unknown): void {
     const { bytes } = this.get(path)
-    this.#files.delete(normalisePath(path))
+    const name = normalisePath(path)
+    this.#files.delete(name)
+    this.#touched.add(name)
     this.#total -= bytes
   }
 
   clear(): void {
+    for (const path of this.#files.keys()) this.#touched.add(path)
     this.#files.clear()
     this.#total = 0
   }
 
   facts(matches: (path: string) => boolean = () => true): FileFacts[] {
     const facts: FileFacts[] = []
-    for (const [path, { content, bytes, modifiedAt, revision }] of this.#files)
-      if (matches(path))
-        facts.push({ path, bytes, modifiedAt, revision, isText: typeof content === 'string' })
+    for (const [path, file] of this.#files) if (matches(path)) facts.push(factsOf(path, file))
     return facts.sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** What became of those that were touched since this was asked last. */
+  takeChanges(): { files: FileFacts[]; gone: string[] } {
+    const files: FileFacts[] = []
+    const gone: string[] = []
+    for (const path of this.#touched) {
+      const file = this.#files.get(path)
+      if (file === undefined) gone.push(path)
+      else files.push(factsOf(path, file))
+    }
+    this.#touched.clear()
+    return { files, gone }
   }
 
   /** A page of a text, with what is needed to ask for the next. */
@@ -196,6 +213,10 @@ export class Files {
     }
     return { matches, count: matches.length, goOnAfter: null }
   }
+}
+
+function factsOf(path: string, { content, bytes, modifiedAt, revision }: File): FileFacts {
+  return { path, bytes, modifiedAt, revision, isText: typeof content === 'string' }
 }
 
 function bound<Matcher extends { test(line: string): boolean }>(matcher: Matcher) {

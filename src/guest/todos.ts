@@ -12,6 +12,7 @@ const STATUSES: readonly TodoStatus[] = ['pending', 'in_progress', 'completed', 
 export class Todos {
   #list: Todo[] = []
   #next = 1
+  #isWritten = false
 
   get list(): readonly Todo[] {
     return this.#list
@@ -56,7 +57,19 @@ export class Todos {
       return todo
     })
     if (ids.size !== list.length) throw wrong('an id is in the list twice')
+    this.#set(list)
+  }
+
+  #set(list: Todo[]): void {
     this.#list = list
+    this.#isWritten = true
+  }
+
+  /** The list, where it was written since this was asked last. */
+  takeChanges(): readonly Todo[] | null {
+    const isWritten = this.#isWritten
+    this.#isWritten = false
+    return isWritten ? this.#list : null
   }
 
   update(input: Record<string, unknown>, at: number): void {
@@ -64,12 +77,13 @@ export class Todos {
     const index = this.#list.findIndex((todo) => todo.id === id)
     const old = this.#list[index]
     if (old === undefined) throw wrong(`there is no todo with the id \`${String(id)}\``)
-    this.#list[index] = {
+    const todo: Todo = {
       ...old,
       status: status === undefined ? old.status : checkStatus(status),
       content: content === undefined ? old.content : checkContent(content),
       updatedAt: at,
     }
+    this.#set(this.#list.with(index, todo))
   }
 
   /** From an export: the ids stay, and new ones do not meet them. */
@@ -77,13 +91,14 @@ export class Todos {
     if (list.length > TODOS_MAX) throw new Refusal('AGENT_LIMIT', 'there are too many todos')
     const seen = new Set(list.map(({ id }) => id))
     if (seen.size !== list.length) throw wrong('two todos have the same id')
-    this.#list = list.map(({ id, content, status, createdAt, updatedAt }) => ({
+    const restored = list.map(({ id, content, status, createdAt, updatedAt }) => ({
       id: checkId(id),
       content: checkContent(content),
       status: checkStatus(status),
       createdAt,
       updatedAt,
     }))
+    this.#set(restored)
     for (const { id } of list) {
       const number = Number(/^t(\d{1,9})$/.exec(id)?.[1] ?? 0)
       this.#next = Math.max(this.#next, number + 1)
@@ -91,7 +106,7 @@ export class Todos {
   }
 
   clear(): void {
-    this.#list = []
+    this.#set([])
   }
 }
 

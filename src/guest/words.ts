@@ -267,6 +267,15 @@ export interface Summary {
   readonly queued: number
 }
 
+/** What a step did to todos and files: whoever knew them before it knows them after it. */
+export interface Changes {
+  /** The whole list, where it was written. */
+  readonly todos: readonly Todo[] | null
+  /** Those that were written, and the paths of those that are not there any more. */
+  readonly files: readonly FileFacts[]
+  readonly gone: readonly string[]
+}
+
 export interface Step {
   readonly effects: readonly Effect[]
   /** Effects that nobody needs any more. */
@@ -275,6 +284,8 @@ export interface Step {
   /** The answer to a `direct` call; null where it comes as an effect's result. */
   readonly output: { readonly content: string; readonly isError: boolean } | null
   readonly summary: Summary
+  /** Null where there are none; absent where a core does not say. */
+  readonly changes?: Changes | null
 }
 
 export interface ToolDefinition {

@@ -31,6 +31,34 @@ const effect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('code'), id, code: z.string() }),
 ])
 
+/** Strictly: these are shown without the guest being asked again. */
+const changes = z.object({
+  todos: z
+    .array(
+      z.object({
+        id,
+        content: text,
+        status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
+        createdAt: time,
+        updatedAt: time,
+      }),
+    )
+    .max(1_000)
+    .nullable(),
+  files: z
+    .array(
+      z.object({
+        path: text,
+        bytes: count,
+        modifiedAt: time,
+        revision: count,
+        isText: z.boolean(),
+      }),
+    )
+    .max(10_000),
+  gone: z.array(text).max(10_000),
+})
+
 const shape = z.object({
   effects: z.array(effect).max(1_000),
   dropped: z.array(id).max(10_000),
@@ -66,6 +94,7 @@ const shape = z.object({
     runId: id.nullable(),
     queued: count,
   }),
+  changes: changes.nullable().optional(),
 })
 
 export function checkStep(value: unknown): Step {

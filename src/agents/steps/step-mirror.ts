@@ -1,9 +1,9 @@
 // What this side knows of agents since the step thread spoke of them last: rows, the family's count
-// and answers of guests, by version. The thread is the only one that changes any of it and speaks in
+// and answers of guests, followed from step to step. The thread is the only one that changes any of it and speaks in
 // the order in which it works, so this is never older than what any caller has been told. Losing it
 // loses nothing. Owned by step-client.ts.
 
-import type { Question } from '../../guest/words.ts'
+import type { Question, Step } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import {
@@ -13,6 +13,7 @@ import {
   ROWS_KEPT_MAX,
 } from '../limits.ts'
 import { heldBy } from './enforce.ts'
+import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
 import { Kept } from './kept.ts'
 import type { Operations, Standing } from './operations.ts'
 import type { Applied } from './stepper.ts'
@@ -26,10 +27,19 @@ interface Known {
   readonly runStartedAt: number | null | undefined
 }
 
+interface Answer {
+  readonly seq: number
+  readonly answered: Answered
+  readonly length: number
+}
+
+/** What a list takes beside its texts, an element. */
+const ELEMENT_LENGTH = 120
+
 export class StepMirror {
   readonly #agents = new Kept<string, Known>(ROWS_KEPT_MAX)
   readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
-  readonly #answers = new Map<string, { readonly answered: Answered; readonly length: number }>()
+  readonly #answers = new Map<string, Answer>()
   #length = 0
 
   /** Undefined where the thread has to be asked. */
@@ -41,7 +51,17 @@ export class StepMirror {
     if (name !== 'ask' && name !== 'files') return undefined
     const [owner, id, question] = values as [string | null, string, Question]
     const agent = this.#find(owner, id)?.agent
-    return agent && this.#answers.get(titleOf(name, agent, question))?.answered
+    if (agent === undefined) return undefined
+    const known = this.#answer(titleOf(name, id, question), agent.seq)
+    if (known !== undefined) return known.answered
+    const followed = name === 'ask' ? followedOf(question) : undefined
+    const value = followed && noneOf(followed, agent.summary)
+    return value && { agent, value, content: undefined }
+  }
+
+  #answer(title: string, seq: number): Answer | undefined {
+    const known = this.#answers.get(title)
+    return known?.seq === seq ? known : undefined
   }
 
   /** What the thread said. */
@@ -51,6 +71,7 @@ export class StepMirror {
       case 'apply':
       case 'standing': {
         const { agent, family, runStartedAt } = value as Applied | Standing
+        if (name === 'apply') this.#follow(agent, (value as Applied).step)
         this.#keep(agent, runStartedAt)
         this.#families.set(agent.family, family)
         return
@@ -65,8 +86,27 @@ export class StepMirror {
       case 'files': {
         const answered = value as Answered
         this.#keep(answered.agent, undefined)
-        return this.#keepAnswer(titleOf(name, answered.agent, values[2]), answered, length)
+        return this.#keepAnswer(titleOf(name, answered.agent.id, values[2]), answered, length)
       }
+    }
+  }
+
+  /** Todos and files after a step: from those before it, where these are known and it is the next. */
+  #follow(agent: AgentRow, { changes }: Step): void {
+    const before = this.#agents.get(agent.id)?.agent
+    if (changes === undefined || before?.seq !== agent.seq - 1) return
+    for (const name of FOLLOWED) {
+      const title = titleOf('ask', agent.id, { ask: name })
+      const known = this.#answer(title, before.seq)
+      const list = (known?.answered as { value: unknown } | undefined)?.value
+      const value = follow(
+        name,
+        (list as Lists[typeof name]) ?? noneOf(name, before.summary),
+        changes,
+      )
+      if (value === undefined) continue
+      const length = value === list ? known?.length : lengthOf(value)
+      this.#keepAnswer(title, { agent, value, content: undefined }, length ?? 0)
     }
   }
 
@@ -102,10 +142,11 @@ export class StepMirror {
   }
 
   #keepAnswer(title: string, answered: Answered, length: number): void {
-    if (length > ANSWER_KEPT_BYTES_MAX) return
     const before = this.#answers.get(title)
     if (before !== undefined) this.#length -= before.length
-    this.#answers.set(title, { answered, length })
+    this.#answers.delete(title)
+    if (length > ANSWER_KEPT_BYTES_MAX) return
+    this.#answers.set(title, { seq: answered.agent.seq, answered, length })
     this.#length += length
     for (const [name, oldest] of this.#answers) {
       if (this.#answers.size <= ANSWERS_KEPT_MAX && this.#length <= ANSWERS_KEPT_BYTES_MAX) break
@@ -115,6 +156,13 @@ export class StepMirror {
   }
 }
 
-function titleOf(name: Name, { id, seq }: AgentRow, question: unknown): string {
-  return `${id} ${seq} ${name} ${JSON.stringify(question)}`
+function titleOf(name: Name, id: string, question: unknown): string {
+  return `${id} ${name} ${JSON.stringify(question)}`
+}
+
+function lengthOf(list: Lists['todos'] | Lists['files']): number {
+  let length = 0
+  for (const each of list)
+    length += ELEMENT_LENGTH + ('path' in each ? each.path : each.content).length
+  return length
 }
