@@ -3,10 +3,13 @@
 // changed on the way. Called in the step thread.
 
 import type { Event } from '../guest/words.ts'
+import type { Instance } from '../sandbox/instance.ts'
 import { AgentError } from './errors.ts'
+import type { Journal } from './journal/journal.ts'
 import type { AgentRow } from './journal/rows.ts'
 import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
 import { checkStep } from './steps/check-step.ts'
+import type { Answers } from './steps/memories.ts'
 import { answersOf, hashAnswer, LIMITS } from './steps/residents.ts'
 import { type Stepper, unwrap } from './steps/stepper.ts'
 import { digestOf } from './transfer/canonical.ts'
@@ -21,7 +24,7 @@ export function forkAgent(
   turn: number | null,
   nowMs: number,
 ): AgentRow[] {
-  const { journal, residents } = stepper
+  const { journal } = stepper
   if (ids.length < 1 || ids.length > FORKS_MAX)
     throw new AgentError('AGENT_LIMIT', `\`count\` goes from 1 to ${FORKS_MAX}`)
   if (journal.family(agent.family).members + ids.length > CHILDREN_MAX)
@@ -32,40 +35,77 @@ export function forkAgent(
       'AGENT_INPUT',
       `\`${agent.id}\` has no turn ${turn} in its journal, which starts at event ${journal.historyStart(agent)}`,
     )
-  // The checkpoint is what all forks share.
-  if (turn === null) residents.checkpoint(agent)
-  const instance = residents.at(agent, seq)
-  const image = instance.image.hash
-  const shared = journal.memories.memoryOf(agent.key, seq)
-  const origin = shared === undefined ? instance.save() : undefined
-  const first = forkedEvent(ids[0] as string, nowMs)
-  const call = { operation: 'step', text: first, nowMs }
-  const said = instance.call(call, LIMITS)
-  const { summary } = checkStep(unwrap(said.text))
-  // What a fork answers, now and when it is asked, does not depend on its name.
-  const forked = answersOf(instance)
-  residents.giveBack(instance)
-  const answer = hashAnswer(said.text)
+  const { image, memory, saved, said, forked } =
+    turn === null
+      ? asItIs(stepper, agent, ids[0] as string, nowMs)
+      : asItWas(stepper, agent, seq, ids[0] as string, nowMs)
+  const { summary } = checkStep(unwrap(said))
   return journal.transact(() => {
     const { memories } = journal
-    const memory = shared ?? memories.put(origin as Buffer, null, forked)
-    if (shared !== undefined) memories.answerForForks(shared, forked)
+    const shared = memory ?? memories.put(saved as Buffer, null, forked)
+    if (memory !== undefined) memories.answerForForks(memory, forked)
     const { owner, family, depth, asked, model, template, grants } = agent
     const about = { owner, family, depth, image, asked, model, template, grants, createdAt: nowMs }
     const forks = journal.insertAlike(about, summary, 1, ids)
-    const keys = forks.map(({ key }) => key)
-    memories.putCheckpoints(keys, image, memory)
-    const row = { at: nowMs, kind: 'forked', turn: summary.turnCount, answer }
-    journal.appendFirst(
-      forks.map(({ key, id }) => [key, forkedEvent(id, nowMs)]),
-      row,
-    )
+    const range = [forks[0]?.key ?? 0, forks.at(-1)?.key ?? 0] as const
+    memories.putCheckpoints(range, image, shared)
+    journal.appendForked(range, nowMs, summary.turnCount, hashAnswer(said))
     return forks
   })
 }
 
-function forkedEvent(id: string, nowMs: number): string {
-  return JSON.stringify({ kind: 'forked', at: nowMs, id, seed: id } satisfies Event)
+/** What forks begin with, and what the first of them said to that; the others say the same. */
+interface Origin {
+  readonly image: string
+  /** The row of the memory that they share, or the memory where there is none yet. */
+  readonly memory: number | undefined
+  readonly saved?: Buffer
+  readonly said: string
+  /** What they answer, which does not depend on their names either. */
+  readonly forked: Answers
+}
+
+/** In the memory it is in, which is undone. */
+function asItIs(
+  { journal, residents }: Stepper,
+  agent: AgentRow,
+  id: string,
+  nowMs: number,
+): Origin {
+  residents.checkpoint(agent)
+  const memory = journal.memories.memoryOf(agent.key, agent.seq)
+  const begun = residents.trying(agent, (instance) => begin(journal, instance, memory, id, nowMs))
+  return { image: agent.image, memory, ...begun }
+}
+
+function asItWas(
+  { journal, residents }: Stepper,
+  agent: AgentRow,
+  seq: number,
+  id: string,
+  nowMs: number,
+): Origin {
+  const instance = residents.at(agent, seq)
+  const memory = journal.memories.memoryOf(agent.key, seq)
+  const saved = memory === undefined ? { saved: instance.save() } : {}
+  const begun = begin(journal, instance, memory, id, nowMs)
+  residents.giveBack(instance)
+  return { image: instance.image.hash, memory, ...saved, ...begun }
+}
+
+function begin(
+  { memories }: Journal,
+  instance: Instance,
+  memory: number | undefined,
+  id: string,
+  nowMs: number,
+): Pick<Origin, 'said' | 'forked'> {
+  const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
+  const call = { operation: 'step', text: JSON.stringify(event), nowMs }
+  const said = instance.call(call, LIMITS).text
+  const { changes } = checkStep(unwrap(said))
+  const known = memory === undefined || changes !== null ? null : memories.answersOf(memory)
+  return { said, forked: known ?? answersOf(instance) }
 }
 
 export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): AgentRow {

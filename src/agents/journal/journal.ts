@@ -242,19 +242,23 @@ export class Journal {
     })
   }
 
-  /** The first event of many agents that differ in nothing but their own name. */
-  appendFirst(
-    events: readonly (readonly [agent: number, event: string])[],
-    { at, kind, turn, answer }: Pick<EventRow, 'at' | 'kind' | 'turn' | 'answer'>,
+  /** The first event of forks, which differ in nothing but their own name. */
+  appendForked(
+    [first, last]: readonly [number, number],
+    atMs: number,
+    turn: number,
+    answer: Uint8Array,
   ): void {
     this.run(
       `INSERT INTO events (agent, seq, at, kind, turn, event, answer)
-       SELECT value ->> 0, 1, ?, ?, ?, value ->> 1, ? FROM json_each(?) ORDER BY key`,
-      at,
-      kind,
+       SELECT agent, 1, ?1, 'forked', ?2,
+         json_object('kind', 'forked', 'at', ?1, 'id', id, 'seed', id), ?3
+       FROM agents WHERE agent >= ?4 AND agent <= ?5 ORDER BY agent`,
+      atMs,
       turn,
       answer,
-      JSON.stringify(events),
+      first,
+      last,
     )
   }
 

@@ -31,8 +31,15 @@ export class Memories {
   }
 
   answerForForks(memory: number, forked: Answers): void {
-    const sql = 'UPDATE memory_answers SET forked = ? WHERE memory = ?'
+    const sql = 'UPDATE memory_answers SET forked = ? WHERE memory = ? AND forked IS NULL'
     this.#database.run(sql, JSON.stringify(forked), memory)
+  }
+
+  /** All that the one said whose memory it is, when it came to rest. */
+  answersOf(memory: number): Answers | null {
+    const sql = 'SELECT at_rest FROM memory_answers WHERE memory = ?'
+    const said = this.#database.get(sql, memory)?.at_rest
+    return typeof said === 'string' ? (JSON.parse(said) as Answers) : null
   }
 
   /** What the agent said to a question when it came to rest, where nothing has happened since. */
@@ -62,14 +69,15 @@ export class Memories {
     )
   }
 
-  /** The same memory for many that begin with it. */
-  putCheckpoints(keys: readonly number[], image: string, memory: number): void {
+  /** The same memory for many that begin with it, by the first and the last of their keys. */
+  putCheckpoints([first, last]: readonly [number, number], image: string, memory: number): void {
     this.#database.run(
       `INSERT INTO checkpoints (agent, seq, image, memory)
-       SELECT value, 0, ?, ? FROM json_each(?) ORDER BY key`,
+       SELECT agent, 0, ?, ? FROM agents WHERE agent >= ? AND agent <= ? ORDER BY agent`,
       image,
       memory,
-      JSON.stringify(keys),
+      first,
+      last,
     )
   }
 

@@ -133,6 +133,18 @@ export class Residents {
     return resident !== undefined && resident.checkpointSeq < seq
   }
 
+  /** Whatever is done to the memory in here is undone, or goes with it. */
+  trying<Result>(place: Place, work: (instance: Instance) => Result): Result {
+    const { instance } = this.#awake(place)
+    const before = instance.copy(this.#scratch)
+    this.#scratch = before
+    try {
+      return work(instance)
+    } finally {
+      if (!instance.restore(before)) this.forget(place.key)
+    }
+  }
+
   /** Several questions to the same state; what asking did to the memory is undone or goes with it. */
   asking<Result>(
     place: Place,
