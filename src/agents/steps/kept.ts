@@ -20,8 +20,9 @@ export class Kept<Key, Each> {
   set(key: Key, each: Each): void {
     this.#map.delete(key)
     this.#map.set(key, each)
+    if (this.#map.size <= this.#most) return
     const [oldest] = this.#map.keys()
-    if (this.#map.size > this.#most && oldest !== undefined) this.#map.delete(oldest)
+    if (oldest !== undefined) this.#map.delete(oldest)
   }
 
   delete(key: Key): void {
