@@ -1,29 +1,44 @@
 // `npm run bench -- console [--rounds N] [--ms N]`: what it costs the gate that people look on. Gates
 // side by side, taking turns under the same load; throughput with three pages is to be within 3 % of
-// that without.
+// that without. `--brief`: only what it costs by itself. `--page [load,live,tools,ledger]`: the pages
+// in a real browser under load; `--pictures FOLDER` keeps what they looked like.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { beside } from './console/beside.ts'
 import { byItself } from './console/by-itself.ts'
+import { pages } from './console/pages.ts'
 
 const BY_ITSELF_ROUNDS = 5
 
 export async function run(options: RunOptions): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   try {
-    await byItself(join(folder, 'by-itself'), BY_ITSELF_ROUNDS)
-    if (options.brief) return 0
-    const isWithin = await beside({
-      folder,
-      rounds: Number(options.rounds ?? 15),
-      turnMs: Number(options.ms ?? 700),
-      warmCalls: Number(options.warm ?? 20_000),
-    })
-    return isWithin ? 0 : 1
+    return (await measure(options, folder)) ? 0 : 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function measure(options: RunOptions, folder: string): Promise<boolean> {
+  if (options.page !== undefined) {
+    const pictures = options.pictures === undefined ? undefined : String(options.pictures)
+    if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
+    return pages({
+      ...{ folder, pictures, only: options.page === true ? '' : String(options.page) },
+      liveMs: Number(options.ms ?? 60_000),
+      records: Number(options.records ?? 200_000),
+      tools: Number(options.tools ?? 10_000),
+    })
+  }
+  await byItself(join(folder, 'by-itself'), BY_ITSELF_ROUNDS)
+  if (options.brief) return true
+  return beside({
+    folder,
+    rounds: Number(options.rounds ?? 15),
+    turnMs: Number(options.ms ?? 700),
+    warmCalls: Number(options.warm ?? 20_000),
+  })
 }

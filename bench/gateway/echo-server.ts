@@ -1,6 +1,6 @@
 // The server behind every gateway of the measurement: MCP with one tool, `echo`, as little work as
-// can be. Streamable HTTP on a free port (`ready <url>` on stdout), or stdio with `--stdio`. A
-// process of its own.
+// can be. Streamable HTTP on a free port (`ready <url>` on stdout), or stdio with `--stdio`; `--tools N`
+// lists so many more. A process of its own.
 
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -20,11 +20,26 @@ const SCHEMA = {
   required: ['message'],
 }
 
+/** Of every class, so that a board has something in every column. */
+const VERBS = ['read', 'list', 'update', 'create', 'delete', 'execute']
+const MORE = Array.from({ length: moreTools() }, (_, at) => ({
+  name: `${VERBS[at % VERBS.length]}_tool-${at}`,
+  description: `${VERBS[at % VERBS.length]}s the thing of number ${at}`,
+  inputSchema: SCHEMA,
+}))
+
+function moreTools(): number {
+  const at = process.argv.indexOf('--tools')
+  return at < 0 ? 0 : Number(process.argv[at + 1])
+}
+
 function resultOf({ method, params }: Asked): unknown {
   if (method === 'tools/call')
     return { content: [{ type: 'text', text: `Echo: ${params?.arguments?.message}` }] }
   if (method === 'tools/list')
-    return { tools: [{ name: 'echo', description: 'says it again', inputSchema: SCHEMA }] }
+    return {
+      tools: [{ name: 'echo', description: 'says it again', inputSchema: SCHEMA }, ...MORE],
+    }
   if (method === 'initialize')
     return {
       protocolVersion: params?.protocolVersion,

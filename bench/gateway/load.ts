@@ -13,6 +13,8 @@ export interface Turn {
   /** Until so much time has passed, or so many calls were answered. */
   readonly forMs?: number
   readonly calls?: number
+  /** Not more often than that; as fast as answers come where it is not said. */
+  readonly perSecond?: number
 }
 
 export interface Turned {
@@ -167,6 +169,9 @@ async function turn(asked: Turn): Promise<Turned> {
         }
         return
       }
+      const dueMs = asked.perSecond === undefined ? 0 : began + (started * 1_000) / asked.perSecond
+      if (dueMs > performance.now())
+        return void setTimeout(call, Math.ceil(dueMs - performance.now()), client)
       started += 1
       // Ids are the session's, and sessions are shared.
       const id = ++lastId

@@ -45,7 +45,11 @@ interface Seen {
 export class Load {
   readonly #process = fork(join(import.meta.dirname, 'load.ts'), { stdio: 'inherit' })
 
-  async turn(side: Side, clients: number, until: Pick<Turn, 'forMs' | 'calls'>): Promise<Seen> {
+  async turn(
+    side: Side,
+    clients: number,
+    until: Pick<Turn, 'forMs' | 'calls' | 'perSecond'>,
+  ): Promise<Seen> {
     const { url, headers = {}, sessionsMax, pid } = side
     const sessions = Math.min(clients, sessionsMax)
     const asked: Turn = { url, headers, clients, sessions, ...until }

@@ -31,15 +31,17 @@ export interface SluiceOptions {
   readonly server: { readonly url: string } | { readonly command: readonly string[] }
   /** Of the policy. */
   readonly rules?: number
+  /** Instead of that one. */
+  readonly policy?: string
   /** Where a profile of the processor goes. */
   readonly profile?: string
 }
 
 export async function startSluice(options: SluiceOptions): Promise<Running> {
-  const { command, folder, server, rules = RULES, profile } = options
+  const { command, folder, server, rules = RULES, policy = policyText(rules), profile } = options
   mkdirSync(folder, { recursive: true })
   if (profile !== undefined) mkdirSync(profile, { recursive: true })
-  writeFileSync(join(folder, 'policy.yaml'), policyText(rules))
+  writeFileSync(join(folder, 'policy.yaml'), policy)
   const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
   const config = {
     version: 1,

@@ -1,6 +1,6 @@
 // A ledger of a day at 100 calls a second, written by the ledger's own chain, two records a commit as
 // such a gate has them, and what it takes to verify, index, query and restore it.
-// Called by `npm run bench -- ledger --records N`.
+// Called by `npm run bench -- ledger --records N`; its records also by console/pages.ts.
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`${what} records/s`, (records / ms) * 1_000)
     note(`${what} records/s of CPU`, (records / cpuMs) * 1_000)
   }
-  const wrote = timed(() => write(directory, records, endMs))
+  const wrote = timed(() => writeRecords(directory, records, endMs))
   rate('written', wrote)
   const signer = signingKeyOf(InstallationKey.at(directory))
   const opened = timed(() => Ledger.open({ directory, checkpoints: { signer } }))
@@ -130,7 +130,7 @@ export async function grown(directory: string, records: number): Promise<Record<
   return figures
 }
 
-function write(directory: string, records: number, endMs: number): void {
+export function writeRecords(directory: string, records: number, endMs: number): void {
   const chain = new Chain(directory, 'normal')
   const calls = Math.ceil(records / 2)
   const beginMs = endMs - (calls / CALLS_PER_SECOND) * 1_000

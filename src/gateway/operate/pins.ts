@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { gradeChange, tellChange } from '../../catalogue/grade-change.ts'
 import type { Pin } from '../../catalogue/lock-file.ts'
-import { skeletonOf } from '../../catalogue/look-alike.ts'
-import { canonicalText, INSTRUCTIONS, pinOf } from '../../catalogue/pin.ts'
+import { INSTRUCTIONS, pinOf } from '../../catalogue/pin.ts'
 import { Refused } from '../../core/refused.ts'
 import type { KnownTool, ToolDefinition } from '../../core/tools.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
+import { Twins } from './twins.ts'
 
 export interface PinsOptions {
   readonly store: DatabaseSync
@@ -46,6 +46,8 @@ export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, Accepted>()
   readonly #held = new Map<string, HeldTool>()
+  /** Of what is accepted; made when a tool is first met. */
+  #twins: Twins | undefined
   #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
   #lock: readonly Pin[] | undefined
 
@@ -60,6 +62,7 @@ export class Pins {
     this.#lock = lock
     this.#verdicts = new WeakMap()
     this.#accepted.clear()
+    this.#twins = undefined
     this.#held.clear()
     if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
     for (const { server, name, digest } of lock ?? []) {
@@ -180,7 +183,7 @@ export class Pins {
       return held
     }
     if (known === undefined) {
-      const because = lock === undefined ? this.#objectionTo(whole, firstSight) : NOT_PINNED
+      const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
       if (because !== undefined) return hold(because)
       this.#keep(tool, digest)
       log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
@@ -210,37 +213,31 @@ export class Pins {
   }
 
   /** Why a definition nobody has seen is not trusted. */
-  #objectionTo(definition: ToolDefinition, firstSight: 'trust' | 'hold'): string | undefined {
-    const { severity, findings } = inspectDefinition(definition as never)
+  #objectionTo(
+    tool: KnownTool,
+    whole: ToolDefinition,
+    firstSight: 'trust' | 'hold',
+  ): string | undefined {
+    const { severity, findings } = inspectDefinition(whole as never)
     if (severity === 'refuse' || severity === 'hold') {
       const worst = findings.find((finding) => finding.severity === severity)
       return `its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`
     }
-    const twin = this.#twinOf(definition)
+    const twin = this.#twinOf(tool.definition)
     if (twin !== undefined) return twin
     return firstSight === 'hold' ? 'it was never seen before, and first sight is held' : undefined
   }
 
   /** A03: an accepted tool that this one renames, copies, or could be mistaken for. */
   #twinOf(definition: ToolDefinition): string | undefined {
-    const { server, name } = definition
-    const skeleton = skeletonOf(name)
-    const body = bodyOf(definition)
-    const nowMs = this.#options.nowMs()
-    for (const [key, known] of this.#accepted) {
-      const [otherServer = '', other = ''] = JSON.parse(key) as [string, string]
-      if (other === name) continue
-      const alike = skeletonOf(other) === skeleton
-      // Letters of another script are no accident; the rest may stand side by side in a first list.
-      if (alike && (FOREIGN.test(name) || FOREIGN.test(other)))
-        return `its name looks like \`${other}\``
-      const settled = nowMs - known.atMs > FIRST_LIST_MS
-      if (otherServer !== server || !settled) continue
-      if (alike) return `its name looks like \`${other}\``
-      if (known.definition !== undefined && bodyOf(known.definition) === body)
-        return `it is \`${other}\` under another name`
+    if (this.#twins === undefined) {
+      this.#twins = new Twins()
+      for (const [key, { definition: known, atMs }] of this.#accepted) {
+        const [server, name] = JSON.parse(key) as [string, string]
+        this.#twins.put({ server, name, definition: known, atMs })
+      }
     }
-    return undefined
+    return this.#twins.find(definition, this.#options.nowMs() - FIRST_LIST_MS)
   }
 
   #keep(tool: KnownTool, digest: string): void {
@@ -251,7 +248,9 @@ export class Pins {
     const key = keyOf(server, name)
     this.#held.delete(key)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
-    this.#accepted.set(key, { digest, definition, ...said, atMs: this.#options.nowMs() })
+    const atMs = this.#options.nowMs()
+    this.#accepted.set(key, { digest, definition, ...said, atMs })
+    this.#twins?.put({ server, name, definition, atMs })
     try {
       this.#options.store
         .prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
@@ -262,15 +261,13 @@ export class Pins {
           JSON.stringify(withInstructions(definition, instructions, true)),
           category,
           risk,
-          this.#options.nowMs(),
+          atMs,
         )
     } catch (error) {
       this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })
     }
   }
 }
-
-const FOREIGN = /[^ -~]/
 
 /** The definition together with what its server says, for whoever compares or keeps both. */
 function withInstructions(
@@ -280,11 +277,6 @@ function withInstructions(
 ): ToolDefinition {
   const says = instructions !== undefined && (isKept || instructions !== '')
   return says ? ({ ...definition, [INSTRUCTIONS]: instructions } as ToolDefinition) : definition
-}
-
-/** All of a definition but its name. */
-function bodyOf({ server: _server, name: _name, ...body }: ToolDefinition): string {
-  return canonicalText(body as never)
 }
 
 const NOT_PINNED = 'the lock file does not pin it'
