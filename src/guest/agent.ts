@@ -5,6 +5,7 @@
 import { beginCall } from './begin-call.ts'
 import { type Begun, Calls, type Outcome } from './calls.ts'
 import { Conversation, checkPrompt } from './conversation.ts'
+import { Effort } from './effort.ts'
 import { Files } from './files.ts'
 import { Meter } from './meter.ts'
 import { Outbox } from './outbox.ts'
@@ -38,6 +39,7 @@ export class Agent {
   #lastInputTokens = 0
   #compactFailures = 0
   #at = 0
+  #effort = new Effort()
   readonly #out = new Outbox()
 
   constructor(event: Of<'create'>, bytes: Uint8Array | undefined) {
@@ -60,6 +62,7 @@ export class Agent {
   /** What the events so far have led to, and nothing of an earlier answer. */
   step(event: Event, bytes?: Uint8Array): Step {
     this.#at = event.at
+    this.#effort = new Effort()
     this.#out.clear()
     this.#handle(event, bytes)
     this.#judge()
@@ -241,7 +244,13 @@ export class Agent {
   #begin(call: ToolCall, isAlone: boolean): Begun {
     const begun = beginCall(call, {
       config: this.config,
-      place: { files: this.files, todos: this.todos, limits: this.config.limits, at: this.#at },
+      place: {
+        files: this.files,
+        todos: this.todos,
+        limits: this.config.limits,
+        at: this.#at,
+        effort: this.#effort,
+      },
       left:
         (this.config.limits.maxToolCalls ?? Number.POSITIVE_INFINITY) - this.meter.toolCallCount,
       isAlone,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Effort } from './effort.ts'
 import { Files } from './files.ts'
 import { compileGlob } from './glob.ts'
 import { normalisePath } from './paths.ts'
@@ -65,7 +66,7 @@ describe('limits', () => {
     files.put('a', 'x'.repeat(100), 1, LIMITS)
     expect(() => files.put('b', 'x'.repeat(101), 1, LIMITS)).toThrow(/at most 100/)
     const edit = { path: 'a', old_string: 'x'.repeat(100), new_string: 'x'.repeat(101) }
-    expect(() => files.edit(edit, 1, LIMITS)).toThrow(/at most 100/)
+    expect(() => files.edit(edit, 1, LIMITS, new Effort())).toThrow(/at most 100/)
     files.put('b', 'x'.repeat(100), 1, LIMITS)
     expect(() => files.put('c', 'x'.repeat(51), 1, LIMITS)).toThrow(/at most 250/)
     files.put('c', 'é'.repeat(25), 1, LIMITS)
@@ -109,7 +110,10 @@ describe('reading and editing', () => {
     files.put('a', lines.join('\n'), 1, limits)
     const read: string[] = []
     for (let offset: number | null = 0; offset !== null; ) {
-      const page = files.read('a', offset, 10) as { content: string; nextOffset: number | null }
+      const page = files.read('a', offset, 10, new Effort()) as {
+        content: string
+        nextOffset: number | null
+      }
       read.push(...page.content.split('\n'))
       offset = page.nextOffset
     }
@@ -120,7 +124,7 @@ describe('reading and editing', () => {
     const files = new Files()
     files.put('a', 'one two one', 1, LIMITS)
     const edit = (old_string: string, more = {}) =>
-      files.edit({ path: 'a', old_string, new_string: '$&', ...more }, 2, LIMITS)
+      files.edit({ path: 'a', old_string, new_string: '$&', ...more }, 2, LIMITS, new Effort())
     expect(() => edit('')).toThrow(/empty/)
     expect(() => edit('one')).toThrow(/2 times/)
     expect(() => edit('three')).toThrow(/not in/)
@@ -150,6 +154,14 @@ describe('globs', () => {
     const glob = compileGlob(`${'*a'.repeat(60)}b`)
     expect(glob('a'.repeat(1_000))).toBe(false)
     expect(compileGlob(`${'**/'.repeat(60)}x`)(`${'a/'.repeat(200)}y`)).toBe(false)
+  })
+
+  test('a glob that is slow on each of many names is refused: other agents wait for it', () => {
+    const slow = compileGlob(`${'*a'.repeat(200)}b`)
+    const names = Array.from({ length: 900 }, (_, at) => `${'a'.repeat(1_000)}${at}`)
+    expect(() => names.filter(slow)).toThrow(/more steps/)
+    const plain = compileGlob('**/src/*.{ts,js}')
+    expect(Array.from({ length: 1_000 }, (_, at) => `a/src/${at}.ts`).every(plain)).toBe(true)
   })
 })
 
@@ -190,6 +202,37 @@ describe('patterns', () => {
   test('catastrophic backtracking: (a+)+$ over 50,000 letters ends', () => {
     expect(compilePattern('(a+)+$', false).test(`${'a'.repeat(50_000)}b`)).toBe(false)
     expect(compilePattern('(a|a)*b', false).test('a'.repeat(50_000))).toBe(false)
+  })
+
+  test('an automaton that never finds its states again is refused', () => {
+    let state = 1
+    const random = (): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return state
+    }
+    const text = Array.from({ length: 100_000 }, () => 'ab'[(random() >> 16) & 1]).join('')
+    const costly = compilePattern('(a|b)*a(a|b){60}c', false)
+    expect(() => costly.test(text)).toThrow(/more steps/)
+  })
+
+  test('a grep that ends before the files do says where to go on, and misses nothing', () => {
+    const files = new Files()
+    const limits = { fileBytesMax: 4e6, totalBytesMax: 1e7, filesMax: 10 } as Limits
+    const line = (at: number) => (at % 97 === 0 ? `hit ${at}` : 'x'.repeat(at % 60))
+    for (const name of ['a', 'b', 'c'])
+      files.put(name, Array.from({ length: 9_000 }, (_, at) => line(at)).join('\n'), 1, limits)
+    const found: string[] = []
+    type Said = { matches: { path: string; line: number }[]; goOnAfter: string; goOnLine: number }
+    let calls = 0
+    for (let more: object | null = {}; more !== null; calls += 1) {
+      const said = files.grep({ pattern: 'h[i]t', ...more }, new Effort()) as Said
+      found.push(...said.matches.map(({ path, line: at }) => `${path}${at}`))
+      const { goOnAfter: after, goOnLine } = said
+      more = after === null ? null : { after, ...(goOnLine ? { after_line: goOnLine } : {}) }
+    }
+    expect(calls).toBeGreaterThan(2)
+    expect(new Set(found).size).toBe(found.length)
+    expect(found).toHaveLength(3 * Math.ceil(9_000 / 97))
   })
 
   test.each(['(', ')', '[', 'a{2,1}', '*a', 'a\\', '(?=a)', '\\1', 'a{999}', '('.repeat(300)])(

@@ -1,6 +1,7 @@
 // The files of an agent: text as text, anything else as bytes, under normalised paths. Every write
 // goes through `put`, which holds all limits, so that no operation gets around them.
 
+import type { Effort } from './effort.ts'
 import { compileGlob } from './glob.ts'
 import { normalisePath } from './paths.ts'
 import { compilePattern } from './pattern.ts'
@@ -20,8 +21,16 @@ const READ_CHARACTERS_MAX = 100_000
 const LIST_MAX = 1_000
 const GREP_MATCHES_MAX = 200
 const GREP_LINE_LENGTH_MAX = 300
-/** Characters one grep looks at; it then says where to go on. */
-const GREP_CHARACTERS_MAX = 1_000_000
+/** Characters one grep looks at, and those of one line; it then says where to go on. */
+const GREP_CHARACTERS_MAX = 300_000
+const GREP_LINE_LOOKED_MAX = 100_000
+/** What a line costs beside its characters. */
+const GREP_LINE_COST = 4
+/** Characters that are looked at, split or copied for one unit of effort. */
+const LOOKED_PER_UNIT = 2
+const COPIED_PER_UNIT = 6
+/** To list one file. */
+const LISTED_EFFORT = 20
 
 export class Files {
   #files = new Map<string, File>()
@@ -138,8 +147,9 @@ export class Files {
   }
 
   /** A page of a text, with what is needed to ask for the next. */
-  read(path: unknown, offset: unknown, limit: unknown): object {
+  read(path: unknown, offset: unknown, limit: unknown, effort: Effort): object {
     const file = this.get(path)
+    effort.spend(file.bytes / COPIED_PER_UNIT)
     if (typeof file.content !== 'string')
       throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text: ${file.bytes} bytes`)
     const lines = file.content.split('\n')
@@ -162,9 +172,10 @@ export class Files {
     }
   }
 
-  edit(input: Record<string, unknown>, at: number, limits: Limits): object {
+  edit(input: Record<string, unknown>, at: number, limits: Limits, effort: Effort): object {
     const { path, old_string: old, new_string: fresh, replace_all: all } = input
     const file = this.get(path)
+    effort.spend(file.bytes / COPIED_PER_UNIT)
     if (typeof file.content !== 'string')
       throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text`)
     if (typeof old !== 'string' || typeof fresh !== 'string')
@@ -182,8 +193,9 @@ export class Files {
     return { path: normalisePath(path), replaced: parts.length - 1, bytes }
   }
 
-  list(pattern: unknown): object {
-    const found = this.facts(pattern === undefined ? undefined : compileGlob(pattern))
+  list(pattern: unknown, effort: Effort): object {
+    effort.spend(this.#files.size * LISTED_EFFORT)
+    const found = this.facts(pattern === undefined ? undefined : compileGlob(pattern, effort))
     return {
       files: found.slice(0, LIST_MAX).map(({ path, bytes }) => ({ path, bytes })),
       count: found.length,
@@ -191,36 +203,43 @@ export class Files {
     }
   }
 
-  grep({ pattern, glob, ignore_case: ignoreCase, after }: Record<string, unknown>): object {
-    const { test } = bound(compilePattern(pattern, ignoreCase === true))
-    const inGlob = glob === undefined ? () => true : compileGlob(glob)
+  grep(input: Record<string, unknown>, effort: Effort): object {
+    const { pattern, glob, ignore_case: ignoreCase, after, after_line: afterLine } = input
+    const matcher = compilePattern(pattern, ignoreCase === true, effort)
+    const inGlob = glob === undefined ? undefined : compileGlob(glob, effort)
+    const first = count(afterLine, 0, 'after_line')
     const matches: { path: string; line: number; text: string }[] = []
     let looked = 0
+    let cutLines = 0
+    const said = (goOnAfter: string | null, goOnLine: number | null = null) => {
+      const more = cutLines > 0 ? { cutLines } : {}
+      return { matches, count: matches.length, goOnAfter, goOnLine, ...more }
+    }
+    effort.spend(this.#files.size * LISTED_EFFORT)
     for (const { path, isText } of this.facts(inGlob)) {
-      if (!isText || (typeof after === 'string' && path <= after)) continue
-      const content = this.#files.get(path)?.content as string
-      if (looked > 0 && looked + content.length > GREP_CHARACTERS_MAX)
-        return { matches, count: matches.length, goOnAfter: before(this.facts(inGlob), path) }
-      looked += content.length
+      const goesOn = path === after && first > 0
+      if (!isText || (typeof after === 'string' && path <= after && !goesOn)) continue
+      const content = String(this.#files.get(path)?.content)
+      effort.spend(content.length / COPIED_PER_UNIT)
       const lines = content.split('\n')
-      for (let at = 0; at < lines.length; at += 1) {
-        const line = lines[at] as string
-        if (!test(line)) continue
+      for (let at = goesOn ? first : 0; at < lines.length; at += 1) {
+        if (looked > GREP_CHARACTERS_MAX || matches.length >= GREP_MATCHES_MAX)
+          return at > 0 ? said(path, at) : said(before(this.facts(), path))
+        const whole = lines[at] as string
+        const line = whole.slice(0, GREP_LINE_LOOKED_MAX)
+        if (line.length < whole.length) cutLines += 1
+        looked += line.length + GREP_LINE_COST
+        effort.spend((line.length + GREP_LINE_COST) / LOOKED_PER_UNIT)
+        if (!matcher.test(line)) continue
         matches.push({ path, line: at + 1, text: line.slice(0, GREP_LINE_LENGTH_MAX) })
-        if (matches.length >= GREP_MATCHES_MAX)
-          return { matches, count: matches.length, goOnAfter: path }
       }
     }
-    return { matches, count: matches.length, goOnAfter: null }
+    return said(null)
   }
 }
 
 function factsOf(path: string, { content, bytes, modifiedAt, revision }: File): FileFacts {
   return { path, bytes, modifiedAt, revision, isText: typeof content === 'string' }
-}
-
-function bound<Matcher extends { test(line: string): boolean }>(matcher: Matcher) {
-  return { test: (line: string) => matcher.test(line) }
 }
 
 function before(facts: readonly FileFacts[], path: string): string {

@@ -1,6 +1,7 @@
 // The tools an agent has inside its sandbox: what a model is told of each, and what each does to the
 // agent's own files and todos. None of them reaches outside; run_code leaves as an effect.
 
+import type { Effort } from './effort.ts'
 import type { Files } from './files.ts'
 import { Refusal } from './refusal.ts'
 import type { Todos } from './todos.ts'
@@ -11,6 +12,8 @@ export interface Workplace {
   readonly todos: Todos
   readonly limits: Limits
   readonly at: number
+  /** What the tools of this turn may still do. */
+  readonly effort: Effort
 }
 
 type Input = Record<string, unknown>
@@ -32,20 +35,25 @@ function schema(properties: object, required: readonly string[]): object {
 
 export const RUN_CODE = 'run_code'
 
+/** Units of effort of any call, and the characters written for one. */
+const CALL_EFFORT = 100
+const WRITTEN_PER_UNIT = 5
+
 export const LOCAL_TOOLS: readonly LocalTool[] = [
   {
     name: 'read_file',
     description: 'Read a text file of yours, a page of lines at a time.',
     inputSchema: schema({ path: TEXT, offset: COUNT, limit: COUNT }, ['path']),
-    run: ({ path, offset, limit }, { files }) => files.read(path, offset, limit),
+    run: ({ path, offset, limit }, { files, effort }) => files.read(path, offset, limit, effort),
     reads: true,
   },
   {
     name: 'write_file',
     description: 'Write a text file, or replace it.',
     inputSchema: schema({ path: TEXT, content: TEXT }, ['path', 'content']),
-    run: ({ path, content }, { files, at, limits }) => {
+    run: ({ path, content }, { files, at, limits, effort }) => {
       if (typeof content !== 'string') throw new Refusal('AGENT_INPUT', '`content` is a text')
+      effort.spend(content.length / WRITTEN_PER_UNIT)
       return { bytes: files.put(path, content, at, limits).bytes }
     },
   },
@@ -56,7 +64,7 @@ export const LOCAL_TOOLS: readonly LocalTool[] = [
       { path: TEXT, old_string: TEXT, new_string: TEXT, replace_all: { type: 'boolean' } },
       ['path', 'old_string', 'new_string'],
     ),
-    run: (input, { files, at, limits }) => files.edit(input, at, limits),
+    run: (input, { files, at, limits, effort }) => files.edit(input, at, limits, effort),
   },
   {
     name: 'delete_file',
@@ -71,24 +79,31 @@ export const LOCAL_TOOLS: readonly LocalTool[] = [
     name: 'list_files',
     description: 'List your files with their sizes.',
     inputSchema: schema({}, []),
-    run: (_, { files }) => files.list(undefined),
+    run: (_, { files, effort }) => files.list(undefined, effort),
     reads: true,
   },
   {
     name: 'glob',
     description: 'List the files whose path matches a glob such as src/**/*.ts.',
     inputSchema: schema({ pattern: TEXT }, ['pattern']),
-    run: ({ pattern }, { files }) => files.list(pattern),
+    run: ({ pattern }, { files, effort }) => files.list(pattern, effort),
     reads: true,
   },
   {
     name: 'grep',
-    description: 'Find lines that match a regular expression (no look-around, no back-references).',
+    description:
+      'Find lines that match a regular expression (no look-around, no back-references). Where not all was looked at, go on with `after` = goOnAfter and `after_line` = goOnLine.',
     inputSchema: schema(
-      { pattern: TEXT, glob: TEXT, ignore_case: { type: 'boolean' }, after: TEXT },
+      {
+        pattern: TEXT,
+        glob: TEXT,
+        ignore_case: { type: 'boolean' },
+        after: TEXT,
+        after_line: COUNT,
+      },
       ['pattern'],
     ),
-    run: (input, { files }) => files.grep(input),
+    run: (input, { files, effort }) => files.grep(input, effort),
     reads: true,
   },
   {
@@ -139,7 +154,10 @@ export function runLocalTool(
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       throw new Refusal('AGENT_INPUT', 'the input of a tool is an object')
-    return { content: JSON.stringify(run(input as Input, place)), isError: false }
+    place.effort.spend(CALL_EFFORT)
+    const content = JSON.stringify(run(input as Input, place))
+    place.effort.count(content.length / WRITTEN_PER_UNIT)
+    return { content, isError: false }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const said = { error: { code: error.code, message: error.message } }

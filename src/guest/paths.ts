@@ -5,6 +5,7 @@ import { Refusal } from './refusal.ts'
 import { wellFormed } from './text.ts'
 
 const PATH_LENGTH_MAX = 1_024
+const SEGMENTS_MAX = 100
 
 /** `./a//b/../c.txt` is `a/c.txt`; a path that leaves the root is refused. */
 export function normalisePath(path: unknown): string {
@@ -15,7 +16,10 @@ export function normalisePath(path: unknown): string {
   if (path.includes('\0') || wellFormed(path) !== path)
     throw new Refusal('AGENT_PATH', 'a path has no NUL and no half characters')
   const kept: string[] = []
-  for (const segment of path.split('/')) {
+  const segments = path.split('/')
+  if (segments.length > SEGMENTS_MAX)
+    throw new Refusal('AGENT_PATH', `a path has at most ${SEGMENTS_MAX} parts`)
+  for (const segment of segments) {
     if (segment === '' || segment === '.') continue
     if (segment !== '..') kept.push(segment)
     else if (kept.pop() === undefined)

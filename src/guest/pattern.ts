@@ -1,13 +1,20 @@
 // Regular expressions in linear time: parsed into a small automaton whose states are followed side
-// by side and kept once found. A pattern a model wrote cannot take exponential time. Knows literals,
-// `.`, classes, `\d \w \s \b`-free escapes, `^ $`, groups, `|`, `* + ? {m,n}`. Called by grep.
+// by side and kept once found. A pattern a model wrote cannot take exponential time, and what it takes
+// to find states is counted. Knows literals, `.`, classes, `\d \w \s \b`-free escapes, `^ $`, groups,
+// `|`, `* + ? {m,n}`. Called by grep.
 
+import { Effort } from './effort.ts'
 import { Refusal } from './refusal.ts'
 
 const PATTERN_LENGTH_MAX = 1_000
 const NODES_MAX = 2_000
 const KEPT_STATES_MAX = 1_000
 const REPEAT_MAX = 100
+const GROUPS_DEPTH_MAX = 50
+/** What it takes to look at one node, when states are found. */
+const NODE_EFFORT = 4
+/** Characters whose way on is kept in a list, which is faster than a map. */
+const LISTED_CODES = 128
 
 type Test = (code: number) => boolean
 
@@ -27,21 +34,32 @@ interface Kept {
   readonly nodes: readonly number[]
   readonly matches: boolean
   readonly matchesAtEnd: boolean
+  readonly listed: (Kept | undefined)[]
   readonly to: Map<number, Kept>
 }
+
+const ASCII = /^[\0-\x7f]+$/
 
 export interface Pattern {
   /** Whether the text, a line without its end, contains a match. */
   test(line: string): boolean
 }
 
-export function compilePattern(source: unknown, ignoreCase: boolean): Pattern {
+export function compilePattern(
+  source: unknown,
+  ignoreCase: boolean,
+  effort = new Effort(),
+): Pattern {
   if (typeof source !== 'string' || source === '' || source.length > PATTERN_LENGTH_MAX)
     throw new Refusal('AGENT_INPUT', `a pattern is a text of 1 to ${PATTERN_LENGTH_MAX} characters`)
   const literal = /^[^\\^$.*+?()[\]{}|]+$/.test(source)
   if (literal && !ignoreCase) return { test: (line) => line.includes(source) }
+  if (literal && ASCII.test(source)) {
+    const lower = source.toLowerCase()
+    return { test: (line) => line.toLowerCase().includes(lower) }
+  }
   const parser = new Parser(source, ignoreCase)
-  return new Automaton(parser.nodes, parser.parse())
+  return new Automaton(parser.nodes, parser.parse(), effort)
 }
 
 class Parser {
@@ -49,6 +67,7 @@ class Parser {
   readonly #source: string
   readonly #ignoreCase: boolean
   #at = 0
+  #depth = 0
 
   constructor(source: string, ignoreCase: boolean) {
     this.#source = source
@@ -151,7 +170,11 @@ class Parser {
         if (this.#source.startsWith('?:', this.#at)) this.#at += 2
         else if (this.#source[this.#at] === '?')
           throw this.#wrong('look-around has no linear time and is not here')
+        this.#depth += 1
+        if (this.#depth > GROUPS_DEPTH_MAX)
+          throw this.#wrong(`groups nest at most ${GROUPS_DEPTH_MAX} deep`)
         const inner = this.#alternatives()
+        this.#depth -= 1
         if (!this.#take(')')) throw this.#wrong('`(` is not closed')
         return inner
       }
@@ -281,8 +304,10 @@ class Automaton implements Pattern {
   readonly #first: number
   #kept = new Map<string, Kept>()
   #begin: Kept | undefined
+  readonly #effort: Effort
 
-  constructor(nodes: readonly Node[], first: number) {
+  constructor(nodes: readonly Node[], first: number, effort: Effort) {
+    this.#effort = effort
     this.#nodes = nodes
     this.#first = first
   }
@@ -293,19 +318,22 @@ class Automaton implements Pattern {
     for (let at = 0; at < line.length; at += 1) {
       if (now.matches) return true
       const code = line.charCodeAt(at)
-      let next = now.to.get(code)
-      if (next === undefined) {
-        next = this.#keep(this.#step(now.nodes, code))
-        now.to.set(code, next)
-      }
-      now = next
+      now = (code < LISTED_CODES ? now.listed[code] : now.to.get(code)) ?? this.#find(now, code)
     }
     return now.matches || now.matchesAtEnd
+  }
+
+  #find(now: Kept, code: number): Kept {
+    const next = this.#keep(this.#step(now.nodes, code))
+    if (code < LISTED_CODES) now.listed[code] = next
+    else now.to.set(code, next)
+    return next
   }
 
   /** A match may begin at every character. */
   #step(nodes: readonly number[], code: number): number[] {
     const reached: number[] = []
+    this.#effort.spend(nodes.length * NODE_EFFORT)
     for (const each of nodes) {
       const node = this.#nodes[each]
       if (node?.kind === 'test' && node.test?.(code)) reached.push(...node.next)
@@ -326,6 +354,7 @@ class Automaton implements Pattern {
         (node?.kind === 'end' && atEnd)
       if (node !== undefined && passes) open.push(...node.next)
     }
+    this.#effort.spend(seen.size * NODE_EFFORT)
     return [...seen].sort((a, b) => a - b)
   }
 
@@ -342,6 +371,7 @@ class Automaton implements Pattern {
       nodes,
       matches: nodes.some(isMatch),
       matchesAtEnd: this.#close(nodes, false, true).some(isMatch),
+      listed: new Array(LISTED_CODES).fill(undefined),
       to: new Map(),
     }
     this.#kept.set(key, kept)

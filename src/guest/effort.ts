@@ -1,0 +1,26 @@
+// How much the tools of one turn may do together, counted and not timed: it ends at the same place on
+// every machine. The core runs in one thread with those of all other agents; patterns and files that a
+// model was made to write must not keep them waiting. A unit is about a microsecond.
+
+import { Refusal } from './refusal.ts'
+
+/** Units of one event, about a second. */
+const EFFORT_MAX = 1_000_000
+
+export class Effort {
+  #left = EFFORT_MAX
+
+  /** For what is done already: the next to ask finds less. */
+  count(units: number): void {
+    this.#left -= units
+  }
+
+  spend(units: number): void {
+    this.count(units)
+    if (this.#left < 0)
+      throw new Refusal(
+        'AGENT_LIMIT',
+        'this takes more steps than the tools of one turn have: make it simpler, look at less, or go on in the next turn',
+      )
+  }
+}
