@@ -31,7 +31,7 @@ export const WATCHDOG_INTERVAL_MS = 50
  * its event loop has a turn. */
 export const AWAKE_PAUSE_MS = 20
 export const AWAKE_MS_MAX = 500
-/** Threads in a row that may end without an answer before no other is started. */
+/** Threads in a row that may end while nothing was asked of them before no other is started. */
 export const THREAD_FAILURES_MAX = 5
 /** Ranges a delta may have, a bound for what is read from disk. */
 export const DELTA_RANGES_MAX = 1_000_000

@@ -7,7 +7,7 @@ import { scratchDirectory } from '../../test/scratch.ts'
 import { bakeImage } from './bake-image.ts'
 import { type Image, openImage } from './image.ts'
 import { Instance } from './instance.ts'
-import { GUEST_MEMORY_PAGES_MAX, PAGE_BYTES } from './limits.ts'
+import { GUEST_MEMORY_PAGES_MAX, PAGE_BYTES, THREAD_FAILURES_MAX } from './limits.ts'
 import { bundleGuest, loadImage } from './load-image.ts'
 import { Pool } from './pool.ts'
 import { Thread } from './thread.ts'
@@ -241,6 +241,21 @@ describe('a thread', () => {
     const after = [thread.ask('b'), thread.ask('c')]
     await expect(hang).rejects.toThrow(/hung/)
     expect(await Promise.all(after)).toEqual(['b!', 'c!'])
+  })
+
+  test('is there for the others however many requests in a row have ended theirs', async () => {
+    const thread = new Thread(
+      script(`serveThread((body) => {
+        if (body === 'end') process.exit(1)
+        return { value: body + '!' }
+      })`),
+      undefined,
+      toError,
+    )
+    onTestFinished(() => thread.close())
+    for (let ended = 0; ended < THREAD_FAILURES_MAX + 2; ended += 1)
+      await expect(thread.ask('end')).rejects.toThrow(/gone/)
+    expect(await thread.ask('a')).toBe('a!')
   })
 
   test('that cannot start fails its requests instead of starting for ever', async () => {

@@ -37,7 +37,7 @@ export class Thread {
   #timer: NodeJS.Timeout | undefined
   #next = 1
   #closed = false
-  /** Threads in a row that ended before they answered anything. */
+  /** Threads in a row that ended with nothing to do. */
   #failures = 0
 
   /** `toError` makes the errors that the thread's answers carry into those of the caller. */
@@ -125,14 +125,15 @@ export class Thread {
     const old = this.#worker
     const [, culprit = 0] = this.#watch
     this.#watch.fill(0)
-    this.#failures += 1
+    const failed = this.#waiting.get(culprit)
+    // A request that ends its thread goes with it: however many there are, the others are answered.
+    if (failed === undefined) this.#failures += 1
     if (this.#failures > THREAD_FAILURES_MAX) {
       void this.close()
       return this.#failAll(why)
     }
     this.#worker = this.#start()
     void old.terminate()
-    const failed = this.#waiting.get(culprit)
     this.#waiting.delete(culprit)
     failed?.reject(why)
     for (const [id, { body }] of this.#waiting) this.#post({ id, body })
