@@ -77,9 +77,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'the window is one millisecond longer',
-    file: 'store/memory/counters.ts',
-    find: 'if (!(nowMs - event.atMs >= windowMs)) break',
-    put: 'if (!(nowMs - event.atMs > windowMs)) break',
+    file: 'store/memory/window.ts',
+    find: '>= this.windowMs) {',
+    put: '> this.windowMs) {',
   },
   {
     name: 'the shortest wait is told',
