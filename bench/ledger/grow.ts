@@ -17,7 +17,7 @@ import { Ledger } from '../../src/ledger/ledger.ts'
 import { proveRecord } from '../../src/ledger/proof.ts'
 import { type Query, queryLedger } from '../../src/ledger/query.ts'
 import { openLedgerReadOnly } from '../../src/ledger/read.ts'
-import { digestOf, type Entry, outcomeOf } from '../../src/ledger/record.ts'
+import { digestOf, type Entry, outcomeEntry } from '../../src/ledger/record.ts'
 import { RecordIndex } from '../../src/ledger/record-index.ts'
 import { restoreLimits } from '../../src/ledger/restore-limits.ts'
 import { runSql } from '../../src/ledger/run-sql.ts'
@@ -144,14 +144,8 @@ export function writeRecords(directory: string, records: number, endMs: number):
     // Half a second of calls lies between an intent and the first record that may be open.
     chain.append(entries, Math.max(1, seq - 100), atMs)
     seq += entries.length
-    const outcome = outcomeOf({
-      atMs,
-      status: 'answered',
-      durationMs: 12,
-      bytes: 512,
-      digest: DIGEST,
-    })
-    last = isRefused ? undefined : { ...outcome, kind: 'outcome', intent: seq }
+    const said = { atMs, status: 'answered', durationMs: 12, bytes: 512, digest: DIGEST } as const
+    last = isRefused ? undefined : outcomeEntry(seq, said)
   }
   chain.close(endMs)
 }

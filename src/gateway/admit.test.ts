@@ -6,7 +6,7 @@ import type { Facts } from '../core/call.ts'
 import { compile } from '../policy/compile.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { MemoryCounters } from '../store/memory/counters.ts'
-import { admit, type Judged, type Spine } from './admit.ts'
+import { admit, type CallRecord, type Judged, type Spine } from './admit.ts'
 import { Meter } from './operate/meter.ts'
 import { CallWatch } from './operate/watch-calls.ts'
 
@@ -26,9 +26,9 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
   const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
   expect(problems).toEqual([])
   const counters = new MemoryCounters()
-  const intent = (judged: Judged): Promise<number> => {
+  const intent: CallRecord['intent'] = (judged, written, failed) => {
     intents.push(judged)
-    return write()
+    write().then(written, failed)
   }
   const record = { intent, refusal: (judged: Judged) => void refusals.push(judged) }
   const spine: Spine = {

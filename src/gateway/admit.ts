@@ -47,7 +47,7 @@ export interface Asked {
 }
 
 /** A call with what was decided on it, for the record. */
-export interface Judged extends Asked {
+export interface Judged extends Pick<Asked, 'call' | 'facts' | 'argsText'> {
   readonly callId: string
   readonly decision: Decision
   /** Name and digest of the policy that judged. */
@@ -59,8 +59,8 @@ export interface Judged extends Asked {
 
 /** The record, as far as the spine needs it. */
 export interface CallRecord {
-  /** Resolves when the intent is durable, with its number; rejects where it cannot be written. */
-  intent(judged: Judged): Promise<number>
+  /** `written` when the intent is durable, with its number; `failed` where it cannot be written. */
+  intent(judged: Judged, written: (seq: number) => void, failed: (error: Error) => void): void
   refusal(judged: Judged): void
 }
 
@@ -112,8 +112,19 @@ interface Going {
   readonly now: Instant
 }
 
-/** `waited`: it was held before, and everything is looked at anew. */
-export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promise<Verdict> {
+/** Whoever asked hears once: at once where it is refused, after the commit where it goes on. */
+export interface Hearing {
+  readonly verdict: (verdict: Verdict) => void
+  readonly fault: (error: Error) => void
+}
+
+export function admit(spine: Spine, asked: Asked): Promise<Verdict> {
+  return new Promise((resolve, reject) => judge(spine, asked, { verdict: resolve, fault: reject }))
+}
+
+/** As `admit`, but there is a promise only where there is something to wait for: a plain call passes
+ * without. `waited`: it was held before, and everything is looked at anew. */
+export function judge(spine: Spine, asked: Asked, hearing: Hearing, waited?: Waited): void {
   const { counters } = spine
   const now = spine.now()
   const callId = waited?.callId ?? spine.newId()
@@ -123,7 +134,8 @@ export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promis
   // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
   // names are hidden.
   const frozen = spine.frozen(concernedBy(asked))
-  if (frozen !== undefined) return refuse(spine, asked, frozenDecision(frozen), going)
+  if (frozen !== undefined)
+    return hearing.verdict(refuse(spine, asked, frozenDecision(frozen), going))
   const usage = asked.continues === true ? NOTHING_USED : counters
   const weighed = decide(bound.policy, asked.call, asked.facts, usage, now)
   const decision = asked.continues === true ? uncounted(weighed) : weighed
@@ -131,20 +143,36 @@ export async function admit(spine: Spine, asked: Asked, waited?: Waited): Promis
   // Nothing asks for a person any more: the client need not either.
   if (decision.action !== 'require_approval') waited?.withdraw?.()
   const objection = builtInRefusal(asked, decision)
-  if (objection !== undefined) return refuse(spine, asked, objection, going)
-  if (decision.action === 'allow') return goOn(spine, asked, decision, going)
-  if (decision.action !== 'require_approval') return refuse(spine, asked, decision, going)
+  if (objection !== undefined) return hearing.verdict(refuse(spine, asked, objection, going))
+  if (decision.action === 'allow') return goOn(spine, asked, decision, going, hearing)
+  if (decision.action !== 'require_approval')
+    return hearing.verdict(refuse(spine, asked, decision, going))
+  hold(spine, asked, decision, going, hearing, waited).catch(hearing.fault)
+}
+
+async function hold(
+  spine: Spine,
+  asked: Asked,
+  decision: Decision,
+  going: Going,
+  hearing: Hearing,
+  waited: Waited | undefined,
+): Promise<void> {
+  const { callId, watched } = going
   const held = await holdCall(spine, asked, decision, waited ?? { callId, watched })
   switch (held.is) {
     case 'refused':
-      return { ...refuse(spine, asked, held.decision, going), pending: held.pending }
+      return hearing.verdict({
+        ...refuse(spine, asked, held.decision, going),
+        pending: held.pending,
+      })
     case 'again':
-      return admit(spine, held.asked, held.waited)
+      return judge(spine, held.asked, hearing, held.waited)
     case 'approved':
       // The person may have changed the arguments, or another call may have been faster.
       if (spine.frozen(concernedBy(asked)) !== undefined || !held.approval.take(callId))
-        return admit(spine, asked, held.waited)
-      return goOn(spine, held.asked, held.decision, going, held.approval)
+        return judge(spine, asked, hearing, held.waited)
+      return goOn(spine, held.asked, held.decision, going, hearing, held.approval)
   }
 }
 
@@ -166,7 +194,8 @@ function builtInRefusal(asked: Asked, decision: Decision): Decision | undefined 
 function judgedOf(spine: Spine, asked: Asked, decision: Decision, going: Going): Judged {
   const { callId, bound, now } = going
   const values = decision.code === 'FROZEN' ? {} : valuesOf(bound.policy, asked, spine.keepsTexts)
-  return { ...asked, callId, decision, policy: bound.id, values, now }
+  const { call, facts, argsText } = asked
+  return { call, facts, argsText, callId, decision, policy: bound.id, values, now }
 }
 
 function refuse(spine: Spine, asked: Asked, refused: Decision, going: Going) {
@@ -178,45 +207,71 @@ function refuse(spine: Spine, asked: Asked, refused: Decision, going: Going) {
 }
 
 /** Limits and intent, all or none. An approval was taken by now: it is given back with them. */
-async function goOn(
+function goOn(
   spine: Spine,
   asked: Asked,
   decision: Decision,
   going: Going,
+  hearing: Hearing,
   approval?: TakenApproval,
-): Promise<Verdict> {
+): void {
+  const { counters } = spine
+  const consumed = counters.consume(decision.limits, going.now)
+  if (!(consumed instanceof Promise) && decision.shadow.length === 0)
+    return recordIt(spine, asked, decision, going, hearing, approval, { consumed, receipts: [] })
+  consumeAll(counters, consumed, decision, going.now)
+    .then(({ shadow, ...taken }) =>
+      recordIt(spine, asked, { ...decision, shadow }, going, hearing, approval, taken),
+    )
+    .catch(hearing.fault)
+}
+
+/** What a call has taken of its limits, and of those in shadow. */
+interface Taken {
+  readonly consumed: Consumed
+  readonly receipts: readonly Receipt[]
+}
+
+function recordIt(
+  spine: Spine,
+  asked: Asked,
+  decision: Decision,
+  going: Going,
+  hearing: Hearing,
+  approval: TakenApproval | undefined,
+  { consumed, receipts }: Taken,
+): void {
   const { counters, record } = spine
-  const { callId, watched, now } = going
-  const consuming = counters.consume(decision.limits, now)
-  const consumed = consuming instanceof Promise ? await consuming : consuming
+  const { callId, watched } = going
   if (!consumed.ok) {
     approval?.giveBack()
-    return refuse(spine, asked, outrun(decision, consumed), going)
+    return hearing.verdict(refuse(spine, asked, outrun(decision, consumed), going))
   }
-  const { shadow, receipts } =
-    decision.shadow.length === 0
-      ? { shadow: decision.shadow, receipts: [] }
-      : await consumeShadows(counters, decision.shadow, now)
   watched.step('limits')
   const giveBack = async (): Promise<void> => {
     for (const receipt of [consumed.receipt, ...receipts]) await counters.giveBack(receipt)
   }
-  try {
-    const recorded = record.intent(judgedOf(spine, asked, { ...decision, shadow }, going))
-    // In the same commit as the intent.
-    approval?.executing(asked.argsText)
-    const intent = await recorded
+  const written = (intent: number): void => {
     watched.step('intent')
     watched.decided(decision, callId)
-    return { admission: { intent, giveBack, watched, approval } }
-  } catch (error) {
-    // No record, no call; and what was not sent has not been used.
+    hearing.verdict({ admission: { intent, giveBack, watched, approval } })
+  }
+  // No record, no call; and what was not sent has not been used.
+  const giveUp = async (error: Error): Promise<void> => {
     await giveBack()
     approval?.giveBack()
-    const reason = `the call cannot be recorded, so it is not made: ${(error as Error).message}`
+    const reason = `the call cannot be recorded, so it is not made: ${error.message}`
     const fault = denied(decision, 'POLICY_FAULT', reason)
     watched.decided(fault, callId)
-    return { decision: fault, callId }
+    hearing.verdict({ decision: fault, callId })
+  }
+  const failed = (error: Error): void => void giveUp(error).catch(hearing.fault)
+  try {
+    record.intent(judgedOf(spine, asked, decision, going), written, failed)
+    // In the same commit as the intent.
+    approval?.executing(asked.argsText)
+  } catch (error) {
+    failed(error as Error)
   }
 }
 
@@ -245,19 +300,21 @@ function frozenDecision(frozen: Frozen): Decision {
 }
 
 /** Rules in shadow count on their own: one whose limit is full takes nothing and stops nothing. */
-async function consumeShadows(
+async function consumeAll(
   counters: Counters,
-  verdicts: readonly ShadowVerdict[],
+  consuming: Consumed | Promise<Consumed>,
+  decision: Decision,
   now: Instant,
-): Promise<{ shadow: ShadowVerdict[]; receipts: Receipt[] }> {
+): Promise<Taken & { readonly shadow: readonly ShadowVerdict[] }> {
   const shadow: ShadowVerdict[] = []
   const receipts: Receipt[] = []
-  for (const verdict of verdicts) {
-    const consumed = await counters.consume(verdict.limits, now)
-    if (consumed.ok) receipts.push(consumed.receipt)
-    shadow.push(consumed.ok ? verdict : withoutLimits(verdict))
+  const consumed = await consuming
+  for (const verdict of consumed.ok ? decision.shadow : []) {
+    const taken = await counters.consume(verdict.limits, now)
+    if (taken.ok) receipts.push(taken.receipt)
+    shadow.push(taken.ok ? verdict : withoutLimits(verdict))
   }
-  return { shadow, receipts }
+  return { consumed, receipts, shadow: consumed.ok ? shadow : decision.shadow }
 }
 
 function uncounted(decision: Decision): Decision {

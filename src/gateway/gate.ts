@@ -2,6 +2,7 @@
 // that a front opens. Fronts and commands know the gate by this class alone.
 
 import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { AgentFacts } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'

@@ -1,6 +1,7 @@
 // Calls into the ledger: the intent before anything is forwarded, the outcome after. What an agent
 // sent is kept as a digest, never as text.
 
+import { performance } from 'node:perf_hooks'
 import type { Ledger } from '../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../ledger/record.ts'
 import type { CallRecord, Judged } from './admit.ts'
@@ -16,8 +17,8 @@ export class LedgerRecord implements CallRecord {
     this.#log = log
   }
 
-  intent(judged: Judged): Promise<number> {
-    return this.#ledger.intent(this.#judgement(judged))
+  intent(judged: Judged, written: (seq: number) => void, failed: (error: Error) => void): void {
+    this.#ledger.intentThen(this.#judgement(judged), written, failed)
   }
 
   refusal(judged: Judged): void {
@@ -28,8 +29,10 @@ export class LedgerRecord implements CallRecord {
   }
 
   outcome(intent: number, startedMs: number, outcome: Outcome): void {
+    const { status, bytes, errorCode, labels, givenBack } = outcome
     const durationMs = Math.round(performance.now() - startedMs)
-    this.#ledger.outcome(intent, { ...outcome, atMs: Date.now(), durationMs })
+    const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
+    this.#ledger.outcome(intent, said)
   }
 
   #judgement({ call, callId, facts, decision, policy, values, argsText, now }: Judged): Judgement {

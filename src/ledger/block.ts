@@ -3,6 +3,7 @@
 // Each hash is SHA-256 over the hash before it, the length and the record: one stretch of bytes, so
 // neither writing nor verifying copies anything.
 
+import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { LedgerError } from './errors.ts'
 import { RECORD_BYTES_MAX } from './limits.ts'

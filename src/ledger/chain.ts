@@ -2,6 +2,7 @@
 // committed; after a failure the head is read again before anything is written. Called by the
 // ledger, which decides what to do about failures.
 
+import { Buffer } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'

@@ -21,7 +21,7 @@ import {
   RETRY_MS_MAX,
   RETRY_MS_MIN,
 } from './limits.ts'
-import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeOf } from './record.ts'
+import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeEntry } from './record.ts'
 import { checkTail, findOpen } from './recover.ts'
 import { type Reserve, ReserveFile } from './reserve.ts'
 import { findDrop, type Keep } from './retention.ts'
@@ -45,9 +45,13 @@ export interface LedgerOptions {
 
 interface Waiting {
   readonly entry: Entry
-  readonly resolve?: (seq: number) => void
-  readonly reject?: (error: Error) => void
+  readonly resolve?: Written
+  readonly reject?: NotWritten
 }
+
+/** Hears of a record that is durable, with its number, or why it is not. */
+type Written = (seq: number) => void
+type NotWritten = (error: Error) => void
 
 export class Ledger {
   readonly #chain: Chain
@@ -112,22 +116,27 @@ export class Ledger {
 
   /** Resolves with the record's number once it is durable. Rejected: forward nothing. */
   intent(judgement: Judgement): Promise<number> {
-    if (this.#state !== 'writing') return Promise.reject(this.#unavailable())
-    return this.#append({ ...judgement, kind: 'intent' })
+    return new Promise((resolve, reject) => this.intentThen(judgement, resolve, reject))
+  }
+
+  /** As `intent`, without a promise: every call has one of these. */
+  intentThen(judgement: Judgement, written: Written, failed: NotWritten): void {
+    if (this.#state !== 'writing') failed(this.#unavailable())
+    else this.#append({ ...judgement, kind: 'intent' }, written, failed)
   }
 
   /** A call that goes no further: denied, limited, held. */
   refuse(judgement: Judgement): Promise<number> {
-    return this.#append({ ...judgement, kind: 'refusal' })
+    return this.#promise({ ...judgement, kind: 'refusal' })
   }
 
   event(event: Event): Promise<number> {
-    return this.#append({ ...event, kind: 'event' })
+    return this.#promise({ ...event, kind: 'event' })
   }
 
   /** Rides in the next commit; not waited for. */
   outcome(intent: number, said: OutcomeSaid): void {
-    const waiting: Waiting = { entry: { ...outcomeOf(said), kind: 'outcome', intent } }
+    const waiting: Waiting = { entry: outcomeEntry(intent, said) }
     if (this.#state === 'closed') return
     if (this.#state === 'failing') return this.#keep(waiting)
     this.#waiting.push(waiting)
@@ -192,7 +201,7 @@ export class Ledger {
     const atMs = this.#now()
     for (const intent of open)
       this.#waiting.push({
-        entry: { ...outcomeOf({ atMs, status: 'unknown' }), kind: 'outcome', intent },
+        entry: outcomeEntry(intent, { atMs, status: 'unknown' }),
       })
     if (open.length > 0) this.#note('recovery', { unknown: open.length })
     if (!this.#reserve.fill()) {
@@ -202,17 +211,19 @@ export class Ledger {
     this.#flush()
   }
 
-  #append(entry: Entry): Promise<number> {
+  #promise(entry: Entry): Promise<number> {
+    return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
+  }
+
+  #append(entry: Entry, resolve: Written, reject: NotWritten): void {
     if (this.#state === 'failing' || this.#state === 'closed') {
       this.#lose(entry)
-      return Promise.reject(this.#unavailable())
+      return reject(this.#unavailable())
     }
-    if (this.#waiting.length >= PENDING_RECORDS_MAX) return Promise.reject(tooMany())
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry, resolve, reject })
-      // Not a microtask: those run between two callbacks of one turn, and would group nothing.
-      this.#turn ??= setImmediate(() => this.#flush())
-    })
+    if (this.#waiting.length >= PENDING_RECORDS_MAX) return reject(tooMany())
+    this.#waiting.push({ entry, resolve, reject })
+    // Not a microtask: those run between two callbacks of one turn, and would group nothing.
+    this.#turn ??= setImmediate(() => this.#flush())
   }
 
   #flush(): void {
@@ -248,7 +259,12 @@ export class Ledger {
       }
       if (entry.kind === 'intent') this.#open.add(seq)
       else if (entry.kind === 'outcome') this.#open.delete(entry.intent)
-      resolve?.(seq)
+      // What one of them trips over is no fault of the others.
+      try {
+        resolve?.(seq)
+      } catch (error) {
+        reject?.(error as Error)
+      }
     }
     return true
   }

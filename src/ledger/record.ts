@@ -63,7 +63,9 @@ export interface Outcome {
 }
 
 /** What must be said of an outcome; the rest is nothing, one attempt, not given back. */
-export type OutcomeSaid = Pick<Outcome, 'atMs' | 'status'> & Partial<Outcome>
+export type OutcomeSaid = Pick<Outcome, 'atMs' | 'status'> & {
+  readonly [Field in keyof Outcome]?: Outcome[Field] | undefined
+}
 
 export interface Event {
   readonly atMs: number
@@ -82,9 +84,11 @@ export type LedgerRecord = Entry & { readonly seq: number }
 export type JudgementRecord = Extract<LedgerRecord, Judgement>
 export type OutcomeRecord = Extract<LedgerRecord, Outcome>
 
-export function outcomeOf(said: OutcomeSaid): Outcome {
+export function outcomeEntry(intent: number, said: OutcomeSaid): Extract<Entry, Outcome> {
   // Field by field: a spread of two shapes costs several times as much, and every call has one.
   return {
+    kind: 'outcome',
+    intent,
     atMs: said.atMs,
     status: said.status,
     durationMs: said.durationMs ?? 0,

@@ -2,6 +2,7 @@
 // each answered before the next is looked at. With the first that is not, the connection goes to
 // `node:http` with every byte that was not read. Made by plain-connections.ts.
 
+import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import {
   CLIENT_KEEP_ALIVE_MS,

@@ -1,6 +1,7 @@
 // The answer to one plain request, as bytes of HTTP/1.1: whole in one write, or in chunks. Made by
 // plain-connection.ts, for one request each: one that is over can say nothing into the next.
 
+import { Buffer } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CLIENT_KEEP_ALIVE_MS } from '../limits.ts'

@@ -2,6 +2,7 @@
 // refused here never reaches a session. Behind the HTTP front, which has looked at host and origin.
 
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import type { Caller } from '../../identity/caller.ts'
 import { META, metaOf } from '../../wire/eras.ts'
 import type { Id, Message } from '../../wire/message.ts'

@@ -1,6 +1,7 @@
 // One call as it goes through the gate, watched: each step timed, the verdict and the outcome counted,
 // and a span for it where traces are exported. The spine tells it what happens; it decides nothing.
 
+import { performance } from 'node:perf_hooks'
 import type { Call, Facts } from '../../core/call.ts'
 import type { Decision } from '../../core/decision.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'

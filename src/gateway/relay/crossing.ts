@@ -2,6 +2,7 @@
 // gate's own on the far side, so that nobody can answer what they were not asked. A request that is
 // cancelled while it is judged does not go on. Used by the relay, once for each direction.
 
+import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { patchObject, withMembers } from '../../wire/members.ts'

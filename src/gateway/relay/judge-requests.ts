@@ -13,7 +13,15 @@ import { disagreement, paramHeadersOf } from '../../wire/mcp-headers.ts'
 import { withMembers } from '../../wire/members.ts'
 import type { Request } from '../../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
-import { type Admission, type Asked, admit, BUILT_IN, type Spine } from '../admit.ts'
+import {
+  type Admission,
+  type Asked,
+  admit,
+  BUILT_IN,
+  judge,
+  type Spine,
+  type Verdict,
+} from '../admit.ts'
 import { HeldClients, type LegBack } from '../hold/held-clients.ts'
 import { holdingOf, withArgs } from '../hold/holding.ts'
 import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
@@ -69,6 +77,8 @@ interface Going extends Pick<Related, 'trace'> {
   readonly rounds: number
   readonly headers: ReadonlyMap<string, string> | undefined
   readonly leg?: LegBack | undefined
+  /** Whoever asked is told that the call was not made. */
+  readonly fault: (error: Error) => void
 }
 
 export class RequestJudge {
@@ -81,11 +91,11 @@ export class RequestJudge {
   }
 
   /** With what came beside it, where it came with headers. */
-  async fromClient(
+  fromClient(
     asked: Request,
     crossing: Crossing,
     { headers, trace: ofHeaders }: Related = {},
-  ): Promise<void> {
+  ): void {
     const { id, method } = asked
     const { era, handles } = this.#context
     const refuse = (code: number, text: string) => crossing.refuse(id, errorAnswer(id, code, text))
@@ -106,19 +116,27 @@ export class RequestJudge {
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
     const { request, continues, approvedFor, rounds, leg } = opened
     const trace = traceOf(request, ofHeaders)
+    const fault = (error: Error) => refuse(RPC.internal, `the call was not made: ${error.message}`)
     try {
-      if (method === LISTEN) await this.#listen(request, crossing)
-      else if (method === UNSUBSCRIBE && (await this.#context.names.isMissing(request)))
-        crossing.refuse(id, unknownAnswer(id, method, callOf('', request).name, era))
+      if (method === LISTEN) this.#listen(request, crossing).catch(fault)
+      else if (method === UNSUBSCRIBE) this.#unsubscribe(request, crossing, trace).catch(fault)
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
       else {
-        const going = { continues, approvedFor, rounds, headers, trace, leg }
-        await this.#clientCall(request, crossing, going)
+        const going = { continues, approvedFor, rounds, headers, trace, leg, fault }
+        this.#clientCall(request, crossing, going)
       }
     } catch (error) {
-      refuse(RPC.internal, `the call was not made: ${(error as Error).message}`)
+      fault(error as Error)
     }
+  }
+
+  async #unsubscribe(request: Request, crossing: Crossing, trace: Related['trace']): Promise<void> {
+    const { id, method } = request
+    const { era, names } = this.#context
+    if (await names.isMissing(request))
+      crossing.refuse(id, unknownAnswer(id, method, callOf('', request).name, era))
+    else crossing.carry(request, '', undefined, { trace })
   }
 
   /** In the stateless era the seal on a task's id says whose it is. */
@@ -191,24 +209,47 @@ export class RequestJudge {
     }
   }
 
-  async #clientCall(request: Request, crossing: Crossing, going: Going): Promise<void> {
-    const { id } = request
-    const { explain, onAsked, onCall, spine } = this.#context
-    const { headers, leg, rounds } = going
+  /** Nothing is waited for where nothing has to be: most calls are judged before this returns. */
+  #clientCall(request: Request, crossing: Crossing, going: Going): void {
     const looked = this.#look(request, crossing, going)
-    const asked = looked instanceof Promise ? await looked : looked
+    if (looked instanceof Promise)
+      looked.then((asked) => this.#judge(request, asked, crossing, going)).catch(going.fault)
+    else this.#judge(request, looked, crossing, going)
+  }
+
+  #judge(request: Request, asked: Asked, crossing: Crossing, going: Going): void {
+    const { onAsked, spine } = this.#context
+    const { headers, leg, fault } = going
     const { call, facts } = asked
     const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
     if (unlike !== undefined)
-      return crossing.refuse(id, errorAnswer(id, RPC.headerMismatch, unlike))
+      return crossing.refuse(request.id, errorAnswer(request.id, RPC.headerMismatch, unlike))
     onAsked()
-    if (leg !== undefined) await this.#clients.heard(leg, facts)
-    const verdict = await admit(spine, asked)
+    const verdict = (verdict: Verdict): void => {
+      try {
+        this.#judged(request, asked, verdict, crossing, going)
+      } catch (error) {
+        fault(error as Error)
+      }
+    }
+    if (leg === undefined) return judge(spine, asked, { verdict, fault })
+    const heard = this.#clients.heard(leg, facts)
+    heard.then(() => judge(spine, asked, { verdict, fault })).catch(fault)
+  }
+
+  #judged(
+    request: Request,
+    { call, facts }: Asked,
+    verdict: Verdict,
+    crossing: Crossing,
+    { leg, rounds }: Going,
+  ): void {
+    const { explain, onCall } = this.#context
     if (verdict.admission === undefined) {
       const refusal = { ...verdict, explain: explain() }
       const kept = verdict.pending && this.#clients.comeAgain(request, call, verdict.pending, leg)
       const told = kept ?? this.#refusal(request, call.name, refusal, facts.tool)
-      return crossing.refuse(id, told)
+      return crossing.refuse(request.id, told)
     }
     onCall()
     const { admission } = verdict
@@ -254,7 +295,7 @@ export class RequestJudge {
     const { lists } = this.#context
     const { continues, approvedFor, trace } = going
     const held = tool === undefined ? undefined : lists.heldOf(tool)
-    const facts: Facts = { ...this.#context.facts(), ...factsOf(tool, call.args) }
+    const facts = factsOf(this.#context.facts(), tool, call.args)
     return {
       call,
       facts,
@@ -300,15 +341,17 @@ export class RequestJudge {
   }
 }
 
-/** The tool, and the class of this very call where its arguments settle it. */
-function factsOf(
-  tool: KnownTool | undefined,
-  args: JsonObject,
-): Pick<Facts, 'tool' | 'callCategory' | 'holdsSecret'> {
-  const secret = { holdsSecret: () => holdsSecret(args) }
-  if (tool === undefined) return secret
+/** With the tool, and the class of this very call where its arguments settle it. */
+function factsOf(known: Omit<Facts, 'tool'>, tool: KnownTool | undefined, args: JsonObject): Facts {
+  const facts: { -readonly [Key in keyof Facts]: Facts[Key] } = {
+    ...known,
+    holdsSecret: () => holdsSecret(args),
+  }
+  if (tool === undefined) return facts
+  facts.tool = tool
   const callCategory = classOfCall(tool, args)
-  return callCategory === undefined ? { tool, ...secret } : { tool, callCategory, ...secret }
+  if (callCategory !== undefined) facts.callCategory = callCategory
+  return facts
 }
 
 /** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */

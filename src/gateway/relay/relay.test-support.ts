@@ -71,7 +71,10 @@ export class Play {
       frozen: () => undefined,
       counters: new MemoryCounters(),
       record: {
-        intent: async (judged) => this.intents.push(judged),
+        intent: (judged, written) => {
+          const seq = this.intents.push(judged)
+          queueMicrotask(() => written(seq))
+        },
         refusal() {},
       },
       now,

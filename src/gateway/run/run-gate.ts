@@ -3,6 +3,7 @@
 // what is open can finish.
 
 import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
 import type { Approvals } from '../../core/approval.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'

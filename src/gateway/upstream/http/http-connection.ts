@@ -2,7 +2,9 @@
 // for the next where the response says so. A connection that says anything unasked is ended. Made by
 // the pools; TLS is always verified.
 
+import { Buffer } from 'node:buffer'
 import { connect, isIP, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { connect as connectTls } from 'node:tls'
 import { HTTP_CONNECT_MS_MAX, HTTP_KEEP_ALIVE_MS, HTTP_KEEP_ALIVE_MS_MAX } from '../../limits.ts'
 import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './http-response.ts'

@@ -2,6 +2,7 @@
 // time, and known to be unwritten where it is. Never follows a redirect and never sends twice. Used by
 // the HTTP transports of this folder.
 
+import { Buffer } from 'node:buffer'
 import type { Connection, Job } from './http-connection.ts'
 import type { Pool } from './http-pools.ts'
 import { type HttpRequest, writeHead } from './http-request.ts'

@@ -2,6 +2,7 @@
 // open have a pool of their own, or they would take every connection from the calls. One for the gate;
 // closed with it.
 
+import { performance } from 'node:perf_hooks'
 import { HTTP_CONNECTIONS_MAX, HTTP_POOL_LOOK_MS, HTTP_SILENCE_MS_MAX } from '../../limits.ts'
 import { Connection, type ConnectionEvents, type Job } from './http-connection.ts'
 

@@ -2,6 +2,7 @@
 // for two lengths (both kinds of it, doubled ones, bare line feeds, folded lines) is a fault that ends
 // the connection: the next answer on it would be anybody's. Used by the connections of this folder.
 
+import { Buffer } from 'node:buffer'
 import {
   HTTP_CHUNK_LINE_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,

@@ -2,6 +2,7 @@
 // only that. Sends what the configuration says and nothing of the client's but its trace context.
 // Called by whoever owns the sessions.
 
+import { performance } from 'node:perf_hooks'
 import type { Era } from '../../../wire/eras.ts'
 import type { Id, Message } from '../../../wire/message.ts'
 import {
