@@ -15,6 +15,8 @@ export const BLOCKS_READ_AT_ONCE = 64
 export const PENDING_RECORDS_MAX = 65_536
 /** Outcomes kept in memory while writing fails; the rest is marked unknown at the next start. */
 export const KEPT_OUTCOMES_MAX = 10_000
+/** Sessions of whose calls the text is remembered that they have alike. */
+export const REMEMBERED_SESSIONS_MAX = 1_000
 /** An outcome waits this long for a commit to ride in before it gets one of its own. */
 export const OUTCOME_DELAY_MS_MAX = 10
 /** Pauses between attempts while writing fails: from the first, doubling, to the second. */
