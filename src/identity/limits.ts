@@ -9,7 +9,7 @@ export const GRANT_SLOTS = 1
 export const GRANT_SLOTS_MAX = 64
 
 /** For so long what was read of the grants holds: requests that come together are checked together. */
-export const GRANTS_FRESH_MS = 2
+export const GRANTS_FRESH_MS = 10
 /** Grants of one installation, the revoked ones too. */
 export const GRANTS_MAX = 10_000
 export const GRANT_GROUPS_MAX = 64

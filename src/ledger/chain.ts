@@ -31,6 +31,7 @@ export class Chain {
   readonly #commit: StatementSync
   #drop: StatementSync | undefined
   #head: Head
+  #fresh: readonly string[] = []
   #certain = true
   #anchored: { seq: number; atMs: number }
 
@@ -55,6 +56,11 @@ export class Chain {
     return this.#head
   }
 
+  /** The hash after each record of the last `append`. */
+  get fresh(): readonly string[] {
+    return this.#fresh
+  }
+
   /** Durable when it returns; throws a StoreError where nothing was kept. `open` is the first
    * record that may be an intent without outcome. */
   append(entries: readonly Entry[], open: number, nowMs: number): Appended {
@@ -65,11 +71,12 @@ export class Chain {
       if (anchorDue) this.#checkUnmoved()
       // A single row is a transaction by itself, and a cheaper one.
       if (anchorDue) this.#begin.run()
-      const { appended, head } = this.#write(entries, open)
+      const { appended, hashes, head } = this.#write(entries, open)
       if (anchorDue && head.seq > 0)
         this.#anchor.run(head.seq, nowMs, Buffer.from(head.hash, 'latin1'))
       if (this.database.isTransaction) this.#commit.run()
       this.#head = head
+      this.#fresh = hashes
       if (anchorDue) this.#anchored = { seq: head.seq, atMs: nowMs }
       return appended
     } catch (error) {
@@ -82,6 +89,7 @@ export class Chain {
   #write(entries: readonly Entry[], open: number) {
     const block = this.#block
     const appended: (number | Error)[] = []
+    const hashes: string[] = []
     let { seq } = this.#head
     let latestMs = 0
     block.begin(this.#head.hash)
@@ -97,6 +105,7 @@ export class Chain {
         continue
       }
       appended.push(++seq)
+      hashes.push(block.hash)
       latestMs = Math.max(latestMs, wallTime(entry.atMs))
       if (block.bytes > BLOCK_BYTES_MAX) {
         if (!this.database.isTransaction) this.#begin.run()
@@ -106,7 +115,7 @@ export class Chain {
       }
     }
     store()
-    return { appended, head: { seq, hash: block.hash, open } }
+    return { appended, hashes, head: { seq, hash: block.hash, open } }
   }
 
   /** From here on the chain begins behind this checkpoint; `dropSome` makes the room. */

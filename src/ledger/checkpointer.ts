@@ -12,7 +12,12 @@ import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './
 import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
 import { LedgerError } from './errors.ts'
 import { CHECKPOINTS_FILE } from './files.ts'
-import { CHECKPOINT_EVERY_MS, CHECKPOINT_EVERY_RECORDS, TREE_RECORDS_PER_TURN } from './limits.ts'
+import {
+  CHECKPOINT_EVERY_MS,
+  CHECKPOINT_EVERY_RECORDS,
+  TREE_HASHES_HELD_MAX,
+  TREE_RECORDS_PER_TURN,
+} from './limits.ts'
 import { leafOf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
 
@@ -27,6 +32,12 @@ export interface CheckpointOptions {
 
 const flush = promisify(fdatasync)
 
+/** The hash after each record of one commit, and the number of the first. */
+interface Told {
+  readonly first: number
+  readonly hashes: readonly string[]
+}
+
 export class Checkpointer {
   readonly #database: DatabaseSync
   readonly #file: string
@@ -36,6 +47,9 @@ export class Checkpointer {
   readonly #blocks: StatementSync
   readonly #timer: NodeJS.Timeout
   readonly #tree: Peaks
+  /** What was committed and is not in the tree yet, as far as it need not be read. */
+  #told: Told[] = []
+  #toldRecords = 0
   /** The hash after the last record in the tree. */
   #hash: string
   #due: number
@@ -71,8 +85,12 @@ export class Checkpointer {
     this.#timer.unref()
   }
 
-  /** After a commit: all that the path of a call has to do with it. */
-  committed(seq: number): void {
+  /** After a commit, with the hash after each of its records: all that the path of a call has to do
+   * with it. */
+  committed(seq: number, hashes: readonly string[]): void {
+    if (this.#toldRecords > TREE_HASHES_HELD_MAX) this.#forget()
+    this.#told.push({ first: seq - hashes.length + 1, hashes })
+    this.#toldRecords += hashes.length
     if (seq >= this.#due) this.#take(seq)
   }
 
@@ -138,17 +156,41 @@ export class Checkpointer {
   /** Takes the next records into the tree; `seq` is the end of a block. */
   #grow(seq: number): void {
     const from = this.#tree.size
+    if (this.#growByTold(seq)) return
     // One after the other: blocks of a busy gate are large, and one turn takes few of them.
     for (const row of this.#blocks.iterate(from)) {
       if (Number(row.seq) !== this.#tree.size + 1) break
-      eachHash(asBuffer(row.data as Uint8Array), (hash) => {
-        this.#tree.add(leafOf(hash))
-        this.#hash = hash
-      })
+      eachHash(asBuffer(row.data as Uint8Array), (hash) => this.#add(hash))
       if (this.#tree.size >= seq || this.#tree.size - from >= TREE_RECORDS_PER_TURN) return
     }
     if (this.#tree.size === from)
       throw new LedgerError('LEDGER_BROKEN', `record ${from + 1} is missing`, SEE_VERIFY)
+  }
+
+  /** False where what comes next was not told, and has to be read. */
+  #growByTold(seq: number): boolean {
+    const from = this.#tree.size
+    for (let told = this.#told[0]; told !== undefined; told = this.#told[0]) {
+      const { first, hashes } = told
+      const isNext = first <= this.#tree.size + 1 && first <= seq
+      if (!isNext || this.#tree.size - from >= TREE_RECORDS_PER_TURN) break
+      // Some of it may have been read.
+      for (let at = this.#tree.size + 1 - first; at < hashes.length; at++)
+        this.#add(hashes[at] as string)
+      this.#told.shift()
+      this.#toldRecords -= hashes.length
+    }
+    return this.#tree.size > from
+  }
+
+  #forget(): void {
+    this.#told = []
+    this.#toldRecords = 0
+  }
+
+  #add(hash: string): void {
+    this.#tree.add(leafOf(hash))
+    this.#hash = hash
   }
 
   #write(seq: number): void {

@@ -247,7 +247,7 @@ export class Ledger {
       return false
     }
     this.#commits++
-    this.#checkpointer?.committed(this.#chain.head.seq)
+    this.#checkpointer?.committed(this.#chain.head.seq, this.#chain.fresh)
     for (const [index, { entry, resolve, reject }] of batch.entries()) {
       const seq = appended[index] as number | Error
       if (typeof seq !== 'number') {

@@ -49,6 +49,8 @@ export const CHECKPOINT_EVERY_RECORDS = 1_000
 export const CHECKPOINT_EVERY_MS = 60_000
 /** Records that are put into the tree in one turn: a fraction of a millisecond. */
 export const TREE_RECORDS_PER_TURN = 256
+/** Hashes that wait in memory for the tree; beyond it they are read from the disk. */
+export const TREE_HASHES_HELD_MAX = 10_000
 /** Blocks that are dropped in one turn: a few milliseconds at most. */
 export const DROPPED_BLOCKS_PER_TURN = 200
 /** Leaves under one node that is kept for proofs. */

@@ -10,6 +10,9 @@ export type Id = string | number
 export interface Members {
   readonly value: JsonObject
   readonly text: ReadonlyMap<string, string>
+  /** Nothing in these texts, nor in the message around them, may be taken for the end of a line. Said
+   * by the reader alone, of the very texts it read: what is put together anew is looked at anew. */
+  readonly isOneLine?: true
 }
 
 export interface Request {

@@ -55,6 +55,9 @@ const PLAIN_DIGITS = 9
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\\\x00-\x1f]/g
+/** What has to be looked at more closely: escapes, and whatever could end a line for somebody. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
 const INHERITED_LENGTH_MIN = Math.min(...[...INHERITED].map((name) => name.length))
 /** Of one object: so many are held against each other, more are looked up. */
@@ -73,6 +76,8 @@ export class Reader {
   values = 0
   /** Of the next backslash or control character, if it is not before `at`. */
   special = -1
+  /** Known from `readText` on: no escape and no end of a line anywhere. */
+  isPlain = false
 
   constructor(text: string, limits: JsonLimits) {
     this.text = text
@@ -92,6 +97,8 @@ export class Reader {
       this.refuse('WIRE_SYNTAX', 'the text begins with a byte order mark, leave it out')
     if (!(this.text as WellFormedness).isWellFormed())
       this.refuseSurrogate(this.text.search(LONE_SURROGATE))
+    this.isPlain = !NOT_PLAIN.test(this.text)
+    if (this.isPlain) this.special = length
     const value = readRoot()
     this.skipSpace()
     if (this.at < length) this.refuseSyntax('the end of the text')

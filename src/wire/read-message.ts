@@ -200,7 +200,7 @@ function readParams(reader: Reader, start: number): Members {
     return member
   })
   if (!isObject(value)) return reader.refuse('WIRE_PARAMS', '`params` must be an object', start)
-  return { value, text }
+  return reader.isPlain ? { value, text, isOneLine: true } : { value, text }
 }
 
 function readError(reader: Reader, start: number): Answer['error'] {

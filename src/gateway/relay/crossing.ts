@@ -125,7 +125,8 @@ export class Crossing {
         : request.params
     const params = withTrace(renamed, admission?.watched.ownTrace)
     const trace = admission?.watched.trace ?? along.trace
-    const text = oneLine(writeRequest(ours, method, params?.text))
+    const written = writeRequest(ours, method, params?.text)
+    const text = params?.isOneLine === true ? written : oneLine(written)
     const passing = { id: ours, method, params, tool: along.tool }
     const carried =
       along.request === undefined ? { trace, passing } : { request: along.request, trace, passing }
@@ -257,7 +258,10 @@ const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
 
 /** An answer as its asker is to read it. */
 export function writeAnswer(id: Id, { error, result }: Answer): string {
-  if (error === undefined && result !== undefined) return oneLine(writeResult(id, result))
+  if (error === undefined && result !== undefined)
+    return typeof id === 'number'
+      ? writeResult(id, oneLine(result))
+      : oneLine(writeResult(id, result))
   const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
   return oneLine(writeError(id, code, message, data))
 }
