@@ -3,7 +3,6 @@
 // gate.
 
 import { Buffer } from 'node:buffer'
-import { performance } from 'node:perf_hooks'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import { LIST_CHANGES } from '../../wire/eras.ts'
 import type { Answer, Id, Message, Notification } from '../../wire/message.ts'
