@@ -3,19 +3,17 @@
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { FULLY_COVERED } from './test/rooms.ts'
+import { COVERING, FULLY_COVERED, roomsThatExist } from './test/rooms.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 
+/** Tests of rooms without I/O, clock and state: nothing of one file is left for the next. */
+const pure = [...roomsThatExist()]
+  .filter(([, { kind }]) => kind === 'pure')
+  .map(([room]) => `src/${room}/**/*.test.ts`)
+
 export default defineConfig({
   test: {
-    include: [
-      'src/**/*.test.ts',
-      'test/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'console/src/**/*.test.ts',
-    ],
-    globalSetup: ['test/bundle-command.ts'],
     setupFiles: ['test/seed.ts'],
     // For the processes that tests start: most of a short one is the stripping of types.
     env: {
@@ -28,6 +26,28 @@ export default defineConfig({
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    projects: [
+      // `npm test` measures coverage of this one alone (scripts/test.ts).
+      { extends: true, test: { name: 'covering', include: [...COVERING], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, exclude: [...COVERING], isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'house',
+          include: [
+            'src/**/*.test.ts',
+            'test/**/*.test.ts',
+            'scripts/**/*.test.ts',
+            'console/src/**/*.test.ts',
+          ],
+          exclude: [...COVERING, ...pure],
+          globalSetup: ['test/bundle-command.ts'],
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: [...FULLY_COVERED],

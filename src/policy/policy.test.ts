@@ -19,6 +19,18 @@ describe('NameMap', () => {
     expect(new NameMap([]).size).toBe(0)
   })
 
+  test('gives its entries in one order, however they were written', () => {
+    const sorted = [
+      ['*/*', 3],
+      ['*/b', 4],
+      ['a/*', 2],
+      ['a/b', 1],
+      ['a/b/c', 5],
+    ]
+    expect(map.entries()).toEqual(sorted)
+    expect(new NameMap(map.entries().reverse()).entries()).toEqual(sorted)
+  })
+
   test.each([
     ['a', 'b', 1, [1, 2, 3, 4]],
     ['a', 'b/c', 5, [5, 2, 3]],

@@ -9,7 +9,7 @@ import type { KnownTool } from '../../core/tools.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
 import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
 import type { CompiledPolicy } from '../policy.ts'
-import { decide, visible } from './decide.ts'
+import { decide, hidden, visible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -39,6 +39,15 @@ function ask(policy: CompiledPolicy, { args = {}, facts, usage, method, trace }:
 
 const withRule = (rule: object | string) =>
   compiled({ version: 1, default: 'deny', tools: { 'a/put': rule } })
+
+test.each([
+  ['hide', true],
+  ['deny', false],
+  ['allow', false],
+])('a tool under `%s` is answered as if nobody had it: %s', (action, expected) => {
+  const call = { server: 'a', name: 'put', method: 'tools/call' }
+  expect(hidden(withRule(action), call, sampleFacts(TOOL), NOW)).toBe(expected)
+})
 
 describe('outside the rules', () => {
   const open = compiled({ version: 1, default: 'allow' })

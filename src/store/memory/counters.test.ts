@@ -55,6 +55,31 @@ describe('memory', () => {
   })
 })
 
+describe('over a restart', () => {
+  test('what was counted counts on, as much older as the gate was away', () => {
+    const before = new MemoryCounters()
+    for (const at of [0, 30_000]) before.consume([spend('2', '5')], instant(at))
+    const counted = before.dump(instant(40_000), 100)
+    const after = new MemoryCounters()
+    after.load(counted, 10_000, instant(1_000_000))
+    expect(after.look(spend('2', '5'), instant(1_000_000)).passes).toBe(false)
+    expect(after.look(spend('2', '5'), instant(1_010_000)).passes).toBe(true)
+    expect(after.look(spend('4', '5'), instant(1_039_999)).passes).toBe(false)
+    expect(after.look(spend('4', '5'), instant(1_040_000)).passes).toBe(true)
+  })
+
+  test('of more events than are kept neighbours are merged: tighter, never looser', () => {
+    const before = new MemoryCounters()
+    for (let at = 0; at < 40_000; at += 1_000) before.consume([spend('1', '100')], instant(at))
+    const counted = before.dump(instant(40_000), 5)
+    expect(counted[0]?.amounts.length).toBeLessThanOrEqual(5)
+    const after = new MemoryCounters()
+    after.load(counted, -1, instant(0))
+    expect(after.look(spend('61', '100'), instant(0)).passes).toBe(false)
+    expect(after.look(spend('60', '100'), instant(0)).passes).toBe(true)
+  })
+})
+
 describe('beyond the bound on events', () => {
   test('neighbours are merged into the later one: tighter, and never looser', async () => {
     const property = fc.asyncProperty(
