@@ -7,7 +7,7 @@ import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import type { Passkeys, RelyingParty } from '../identity/passkeys.ts'
 import { ApiError } from './errors.ts'
-import { CHALLENGE_MS, CHALLENGES_MAX } from './limits.ts'
+import { CHALLENGE_MS, CHALLENGES_MAX, CHALLENGES_PER_PERSON_MAX } from './limits.ts'
 import { ShortLived } from './short-lived.ts'
 
 /** What is going to be asked for; `body` is the very text. */
@@ -52,7 +52,7 @@ export class Challenges {
   async forRegistration(person: string, rp: RelyingParty): Promise<object> {
     const options = await this.#passkeys.registrationOptions(person, rp)
     const given: Given = { person, use: 'register', digest: '', nonce: '' }
-    this.#given.put(options.challenge, given, CHALLENGE_MS)
+    this.#give(options.challenge, given)
     return options
   }
 
@@ -66,8 +66,14 @@ export class Challenges {
     const nonce = randomBytes(16).toString('base64url')
     const digest = digestOf(action, person.name, nonce)
     const given: Given = { person: person.name, use: 'action', digest: text(digest), nonce }
-    this.#given.put(text(digest), given, CHALLENGE_MS)
+    this.#give(text(digest), given)
     return this.#passkeys.assertionOptions(rp, digest, person.name)
+  }
+
+  /** One person's page, or a program with its token, must not push out what another is to sign. */
+  #give(challenge: string, given: Given): void {
+    this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === given.person)
+    this.#given.put(challenge, given, CHALLENGE_MS)
   }
 
   /** The name of who signed in. Throws ApiError or Refused. */

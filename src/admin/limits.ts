@@ -19,6 +19,7 @@ export const CODES_MAX = 1_000
 /** How long a person may take to touch a key, and how many may be about to. */
 export const CHALLENGE_MS = 2 * 60_000
 export const CHALLENGES_MAX = 1_000
+export const CHALLENGES_PER_PERSON_MAX = 16
 export const ASSERTION_LENGTH_MAX = 16_384
 
 /** Held calls in one answer. */

@@ -15,7 +15,7 @@ import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.
 import { Challenges } from './challenges.ts'
 import { endpoint } from './endpoint.ts'
 import { Events, type Feed } from './events.ts'
-import { STREAMS_PER_PERSON_MAX } from './limits.ts'
+import { CHALLENGES_MAX, STREAMS_PER_PERSON_MAX } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { Router } from './router.ts'
 import { signInEndpoints } from './sign-in-endpoints.ts'
@@ -203,6 +203,18 @@ test('another PIN signs out, and so does another person of the same name', async
   await people.add(personCalled('cat', 'admin'), {}, nowMs + 2)
   expect((await again.ask('GET', '/api/me')).status).toBe(401)
   expect((await new Page(origin).signIn(code)).status).toBe(401)
+})
+
+test('a flood of challenges of one person pushes out nobody else’s', async () => {
+  const page = await pageOf('ann')
+  await page.addPasskey(PIN)
+  const text = '{"verdict":"no"}'
+  const wish = { method: 'POST', path: '/api/things/3', body: text }
+  const { body } = await page.ask('POST', '/api/proofs', wish)
+  const rp = { id: 'localhost', origin }
+  for (let at = 0; at <= CHALLENGES_MAX; at += 1) await challenges.forRegistration('vic', rp)
+  const { status } = await page.ask('POST', wish.path, text, page.proofOf(body.challenge))
+  expect(status).toBe(200)
 })
 
 test('a flood of challenges that anyone may ask for pushes out nobody’s proof', async () => {

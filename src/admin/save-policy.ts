@@ -2,7 +2,8 @@
 // compiles, written whole or not at all; then put in force by the person who proved who they are. A
 // file under version control is not written: its owners get the change as a patch.
 
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
@@ -94,11 +95,18 @@ function waitingDigest(policies: Policies, only: PolicyDocument): string | undef
   )
 }
 
-/** Beside it first: a crash must not leave half a policy. */
+/** Beside it first: a crash, or a full disk, must not leave half a policy. Under a name that nobody
+ * else can have put a link in the place of. */
 function writeWhole(file: string, text: string): void {
-  const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`)
-  writeFileSync(beside, text, { mode: statSync(file).mode & 0o777 })
-  renameSync(beside, file)
+  const name = `.${basename(file)}.${randomBytes(8).toString('hex')}.new`
+  const beside = join(dirname(file), name)
+  try {
+    writeFileSync(beside, text, { flag: 'wx', mode: statSync(file).mode & 0o777, flush: true })
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
+  }
 }
 
 /** Some folder above it is a checkout. */

@@ -36,6 +36,12 @@ export class ShortLived<Value> {
     this.#kept.delete(key)
   }
 
+  /** The oldest of these go, so that no more than so many are left. */
+  keepAtMost(count: number, is: (value: Value) => boolean): void {
+    const keys = [...this.#kept].filter(([, { value }]) => is(value)).map(([key]) => key)
+    for (const key of keys.slice(0, Math.max(0, keys.length - count))) this.#kept.delete(key)
+  }
+
   deleteWhere(is: (value: Value) => boolean): void {
     for (const [key, { value }] of this.#kept) if (is(value)) this.#kept.delete(key)
   }

@@ -74,6 +74,8 @@ export const MODEL_ATTEMPTS = 4
 export const MODEL_RETRY_MS_MIN = 500
 export const MODEL_RETRY_MS_MAX = 20_000
 export const MODEL_TIMEOUT_MS = 300_000
+/** What a server of models may answer in all, unpacked. */
+export const MODEL_ANSWER_BYTES_MAX = 16 * 1_048_576
 export const MODEL_OUTPUT_LENGTH_MAX = 1_000_000
 /** Turns of a script, and its size. */
 export const SCRIPT_BYTES_MAX = 4 * 1_048_576

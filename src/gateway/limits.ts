@@ -90,6 +90,10 @@ export const HTTP_FAREWELL_MS_MAX = 2_000
 
 // A client.
 
+/** Connections at once, over all clients: each takes a file of the process, and without one there is no
+ * record either. Past it whoever has said nothing for the longest makes room. */
+export const CLIENT_CONNECTIONS_MAX = 2_000
+
 /** How long a connection is kept that says nothing. */
 export const CLIENT_KEEP_ALIVE_MS = 60_000
 /** How long a request may take to come whole, and how often that is looked at. */

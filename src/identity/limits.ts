@@ -3,6 +3,8 @@
 
 /** A slot without a call for so long begins anew, with fresh counters and labels. */
 export const SLOT_IDLE_MS = 30 * 60_000
+/** Principals whose slots are kept before those that are over are looked for. */
+export const SLOT_PRINCIPALS_KEPT = 1_000
 /** Slots of the local user; a grant has one unless it says more. */
 export const LOCAL_SLOTS = 4
 export const GRANT_SLOTS = 1

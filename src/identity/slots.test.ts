@@ -1,7 +1,7 @@
 // Slots: nothing a client does gives it a fresh session before half an hour without a call.
 
 import { describe, expect, test } from 'vitest'
-import { LOCAL_SLOTS, SLOT_IDLE_MS } from './limits.ts'
+import { LOCAL_SLOTS, SLOT_IDLE_MS, SLOT_PRINCIPALS_KEPT } from './limits.ts'
 import { Slots } from './slots.ts'
 
 const T = 1_000_000
@@ -14,6 +14,26 @@ describe('slots', () => {
     expect(new Set(ids).size).toBe(4)
     for (const id of new Set(ids))
       expect(ids.filter((other) => other === id).length).toBeGreaterThanOrEqual(12)
+  })
+
+  test('principals without end: those whose slots are over are forgotten, others are not', () => {
+    const slots = new Slots()
+    const stays = slots.open('stays', 1, T)
+    stays.see(['private'])
+    const rests = slots.openLasting('agent', T)
+    rests.see(['private'])
+    rests.release()
+    for (let at = 0; at < SLOT_PRINCIPALS_KEPT * 3; at += 1)
+      slots.open(`visitor ${at}`, 1, T).release()
+    expect(slots.principals).toBeGreaterThan(SLOT_PRINCIPALS_KEPT * 3)
+    for (let at = 0; at < SLOT_PRINCIPALS_KEPT * 3; at += 1)
+      slots.open(`later ${at}`, 1, T + SLOT_IDLE_MS).release()
+    expect(slots.principals).toBeLessThanOrEqual(SLOT_PRINCIPALS_KEPT * 4)
+    stays.asked(T + SLOT_IDLE_MS)
+    expect(stays.facts(T + SLOT_IDLE_MS).saw).toEqual(['private'])
+    expect(slots.openLasting('agent', T + SLOT_IDLE_MS).facts(T + SLOT_IDLE_MS).saw).toEqual([
+      'private',
+    ])
   })
 
   test('another principal has others', () => {

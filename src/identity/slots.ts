@@ -3,7 +3,7 @@
 // keeps its counters and labels until half an hour has passed without a call.
 
 import type { SessionFacts } from '../core/call.ts'
-import { SLOT_IDLE_MS } from './limits.ts'
+import { SLOT_IDLE_MS, SLOT_PRINCIPALS_KEPT } from './limits.ts'
 
 interface Held {
   readonly principal: string
@@ -23,11 +23,13 @@ export class Slots {
   readonly #held = new Map<string, Held[]>()
   /** Whose slots do not begin anew after a rest. */
   readonly #lasting = new Set<string>()
+  #sweepAt = SLOT_PRINCIPALS_KEPT
 
   /** The slot for a new connection: a free one, the longest unused first; where none is free, the
    * one with the fewest connections. */
   open(principal: string, count: number, nowMs: number): SlotUse {
     const slots = this.#held.get(principal) ?? []
+    if (slots.length === 0 && this.#held.size >= this.#sweepAt) this.#sweep(nowMs)
     this.#held.set(principal, slots)
     for (let number = slots.length; number < count; number++)
       slots.push(newSlot(principal, number, nowMs))
@@ -39,6 +41,22 @@ export class Slots {
     )
     slot.users += 1
     return new SlotUse(slot, this.#lasting.has(principal))
+  }
+
+  /** Of principals that nobody is and whose slots would begin anew. How many there are is for an
+   * authorisation server to say, not for this memory. */
+  #sweep(nowMs: number): void {
+    for (const [principal, slots] of this.#held) {
+      const isOver = slots.every(
+        ({ users, lastUsedMs }) => users === 0 && nowMs - lastUsedMs >= SLOT_IDLE_MS,
+      )
+      if (isOver && !this.#lasting.has(principal)) this.#held.delete(principal)
+    }
+    this.#sweepAt = Math.max(SLOT_PRINCIPALS_KEPT, 2 * this.#held.size)
+  }
+
+  get principals(): number {
+    return this.#held.size
   }
 
   /** A slot of its own that rests as long as it likes. */

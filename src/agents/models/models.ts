@@ -5,6 +5,8 @@
 import type { ToolSet } from 'ai'
 import type { Message, ModelUsage, Price, ToolCall, ToolDefinition } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
+import { MODEL_OUTPUT_LENGTH_MAX } from '../limits.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { playScript } from './script-model.ts'
 
 export interface ModelRequest {
@@ -108,6 +110,12 @@ export async function callModel(
     maxRetries: 0,
     abortSignal: request.signal,
   })
+  const said = result.text.length + JSON.stringify(result.toolCalls).length
+  if (said > MODEL_OUTPUT_LENGTH_MAX)
+    throw new AgentError(
+      'MODEL_FAILED',
+      `the model said ${said} characters in one turn, at most ${MODEL_OUTPUT_LENGTH_MAX}`,
+    )
   return {
     text: result.text,
     toolCalls: result.toolCalls.map(({ toolCallId, toolName, input }) => ({
@@ -125,16 +133,21 @@ async function languageModel(provider: string, model: string, settings: ModelSet
   if (compatible !== undefined) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     const apiKey = compatible.keyFrom === undefined ? undefined : environment[compatible.keyFrom]
-    const options = { name: provider, baseURL: compatible.url, includeUsage: true }
+    const options = {
+      name: provider,
+      baseURL: compatible.url,
+      includeUsage: true,
+      fetch: boundedFetch,
+    }
     return createOpenAICompatible({ ...options, ...(apiKey ? { apiKey } : {}) })(model)
   }
   const apiKey = environment[KEYS[provider as keyof typeof KEYS]] ?? ''
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey })(model)
+    return createAnthropic({ apiKey, fetch: boundedFetch })(model)
   }
   const { createOpenAI } = await import('@ai-sdk/openai')
-  return createOpenAI({ apiKey })(model)
+  return createOpenAI({ apiKey, fetch: boundedFetch })(model)
 }
 
 type ModelMessages = NonNullable<Parameters<typeof import('ai').generateText>[0]['messages']>

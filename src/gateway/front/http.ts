@@ -12,7 +12,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { RPC } from '../../wire/rpc-codes.ts'
-import { BODY_BYTES_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
+import { BODY_BYTES_MAX, CLIENT_CONNECTIONS_MAX, CLIENT_KEEP_ALIVE_MS } from '../limits.ts'
 import { ALL_SERVERS } from '../link.ts'
 import type { Site } from '../run/run-admin.ts'
 import type { OwnCertificate, TlsPair } from './own-certificate.ts'
@@ -79,6 +79,8 @@ export class HttpFront {
     this.#server =
       options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
+    // Also of those that make room and are not gone yet, or have not shaken hands.
+    this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
       const failed = (error: Error) => refuse(reply, 500, RPC.internal, error.message)

@@ -60,6 +60,11 @@ export class PlainConnection implements Answered {
     return this.#reply === undefined && this.#held === undefined
   }
 
+  /** For how many looks nobody has waited for an answer; -1 where somebody does. */
+  get idleLooks(): number {
+    return this.#reply === undefined ? this.#looks : -1
+  }
+
   /** Ends it with the answer that is open, or at once. */
   endSoon(): void {
     this.isLast = true

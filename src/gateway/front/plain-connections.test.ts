@@ -70,6 +70,30 @@ const until = (check: () => void | Promise<void>) =>
   vi.waitFor(check, { timeout: 20_000, interval: 5 })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
+describe('connections beyond the bound', () => {
+  test('of whoever says nothing, or never all of it, make room for the next', async () => {
+    connections.close()
+    server.removeAllListeners('connection')
+    const take = (_head: unknown, body: string | Buffer, _socket: Socket, reply: Reply) =>
+      reply.send(200, {}, `gate ${body}`)
+    connections = new PlainConnections(server, 'connection', take, undefined, 3)
+    const slow = client()
+    slow.socket.write('POST /mcp/a HTTP/1.1\r\nhost: a\r\n')
+    const silent = client()
+    const busy = client()
+    busy.socket.write(plain('b0'))
+    await until(() => expect(bodiesIn(busy.said)).toEqual(['gate b0']))
+    vi.advanceTimersByTime(3 * CLIENT_LOOK_EVERY_MS)
+    busy.socket.write(plain('b1'))
+    await until(() => expect(bodiesIn(busy.said)).toHaveLength(2))
+    const more = [client(), client()]
+    for (const [at, each] of more.entries()) each.socket.write(plain(`b${at}`))
+    await until(() => expect(more.every(({ said }) => said.includes('gate'))).toBe(true))
+    await until(() => expect([slow.isClosed, silent.isClosed]).toEqual([true, true]))
+    expect(busy.isClosed).toBe(false)
+  })
+})
+
 describe('requests', () => {
   test('of both kinds, cut and joined anyhow, are answered once each and in order', async () => {
     const piece = fc.record({ isPlain: fc.boolean(), cut: fc.nat(120), waits: fc.boolean() })

@@ -4,12 +4,16 @@
 
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { CLIENT_LOOK_EVERY_MS } from '../limits.ts'
+import { CLIENT_CONNECTIONS_MAX, CLIENT_LOOK_EVERY_MS } from '../limits.ts'
 import { PlainConnection, type PlainEvents } from './plain-connection.ts'
 
 export class PlainConnections {
   readonly #all = new Set<PlainConnection>()
   readonly #sweeper: NodeJS.Timeout
+  readonly #server: Server
+  readonly #most: number
+  /** With those that went to the server. */
+  #open = 0
 
   /** `event` is the one that tells of a connection: `secureConnection` where there is TLS. */
   constructor(
@@ -17,7 +21,10 @@ export class PlainConnections {
     event: 'connection' | 'secureConnection',
     onRequest: PlainEvents['onRequest'],
     onUnread: PlainEvents['onUnread'] = () => {},
+    most = CLIENT_CONNECTIONS_MAX,
   ) {
+    this.#server = server
+    this.#most = most
     const theirs = server.listeners(event)
     server.removeAllListeners(event)
     const events: PlainEvents = {
@@ -29,7 +36,14 @@ export class PlainConnections {
       },
       onGone: (connection) => this.#all.delete(connection),
     }
-    server.on(event, (socket: Socket) => this.#all.add(new PlainConnection(socket, events)))
+    server.on(event, (socket: Socket) => {
+      this.#open += 1
+      socket.once('close', () => {
+        this.#open -= 1
+      })
+      if (this.#open > this.#most) this.#makeRoom()
+      this.#all.add(new PlainConnection(socket, events))
+    })
     this.#sweeper = setInterval(() => this.#look(), CLIENT_LOOK_EVERY_MS).unref()
   }
 
@@ -42,6 +56,14 @@ export class PlainConnections {
   close(): void {
     clearInterval(this.#sweeper)
     for (const { socket } of this.#all) socket.destroy()
+  }
+
+  /** Many who connect and say nothing, or never all of it, must not keep the others out. */
+  #makeRoom(): void {
+    let idlest: PlainConnection | undefined
+    for (const each of this.#all) if (each.idleLooks > (idlest?.idleLooks ?? -1)) idlest = each
+    if (idlest === undefined) this.#server.closeIdleConnections()
+    else idlest.socket.destroy()
   }
 
   #look(): void {
