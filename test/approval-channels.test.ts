@@ -39,6 +39,7 @@ const request: ApprovalRequest = {
   args: '{"amount":100,"card":"••••"}',
   edited: false,
   edits: 0,
+  rest: '',
   before: [{ atMs: 1, server: 'stripe', name: 'list', action: 'allow' }],
   callId: 'c-1',
   usedBy: null,

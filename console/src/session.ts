@@ -177,7 +177,7 @@ export async function decideRequest(
 
 export async function revealArguments(id: string): Promise<string> {
   const path = `/approvals/${encodeURIComponent(id)}/reveal`
-  return (await call<{ args: string }>('POST', path, {})).args
+  return (await proven<{ args: string }>('POST', path, {})).args
 }
 
 function asFault(error: unknown): ApiError {

@@ -79,7 +79,7 @@ export function approvalEndpoints(approvals: Approvals): Endpoint[] {
       handle: ({ params }) => found(params.id),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/approvals/:id/reveal', role: 'approver' },
+      ...{ method: 'POST', path: '/api/approvals/:id/reveal', role: 'approver', proof: true },
       body: z.strictObject({}),
       summary: 'its arguments with what is masked elsewhere; on record',
       handle: async ({ params, person }) => ({

@@ -6,12 +6,12 @@ import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.t
 import type { JsonObject } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
-import { maskedText } from './json-text.ts'
+import { canonicalMembers, maskedText } from './json-text.ts'
 import { EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
-import { Requests, type Row, rowOf, type StoredRow, signOf } from './requests.ts'
+import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
-import { standingOf } from './weigh-votes.ts'
+import { isSatisfied, standingOf } from './weigh-votes.ts'
 
 export interface BookParts {
   /** gate.db, with the tables of schema.ts. */
@@ -26,6 +26,8 @@ export interface BookParts {
   readonly before: (session: string) => readonly Before[]
   /** What is wrong with arguments that an approver wrote; undefined where they can be sent. */
   readonly readArgs: (text: string) => string | undefined
+  /** Whether somebody may decide, and could then: one who was removed may not. */
+  readonly isApprover: (name: string, atMs: number) => boolean
   readonly nowMs: () => number
   readonly newId: () => string
   readonly warn: (message: string, why: string) => void
@@ -37,6 +39,8 @@ export interface Sent {
   readonly rest: string
   readonly args: string
 }
+
+export const GONE = 'whoever approved it may no longer decide'
 
 export class Book {
   readonly parts: BookParts
@@ -52,7 +56,11 @@ export class Book {
   constructor(parts: BookParts) {
     this.parts = parts
     this.vault = new Vault(parts.key)
-    this.requests = new Requests(parts.database)
+    this.requests = new Requests(
+      parts.database,
+      // A client's own word is nobody's on the list.
+      ({ by, atMs, channel }) => channel === 'client' || parts.isApprover(by, atMs),
+    )
     this.arm()
   }
 
@@ -157,6 +165,20 @@ export class Book {
     this.changed(row.id)
   }
 
+  /** Somebody was removed: what they approved is shown, and stands, without them. */
+  peopleChanged(): void {
+    this.#shown.clear()
+    for (const row of this.unused()) {
+      if (!row.votes.some(({ gone }) => gone)) continue
+      if (row.state === 'approved' && !isSatisfied(row.asks, row.votes, row.edited))
+        this.void(row, GONE)
+      else {
+        this.requests.vote(row.id, row.votes)
+        this.changed(row.id)
+      }
+    }
+  }
+
   /** Looks again when the next request runs out; in wall time, so at least every now and then. */
   arm(): void {
     if (this.#closed) return
@@ -183,14 +205,14 @@ export class Book {
     const sign = signOf(stored)
     const kept = this.#shown.get(id)
     if (kept?.sign === sign) return kept.request
-    const request = this.shown(rowOf(stored))
+    const request = this.shown(this.requests.read(stored))
     if (this.#shown.size >= SHOWN_KEPT_MAX) this.#shown.clear()
     this.#shown.set(id, { sign, request })
     return request
   }
 
   shown(row: Row): ApprovalRequest {
-    const args = this.sent(row)?.args ?? ''
+    const { rest = '', args = '' } = this.sent(row) ?? {}
     return {
       ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
       ...{ principal: row.principal, agent: row.agent, session: row.session },
@@ -198,6 +220,7 @@ export class Book {
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       args: args === '' ? '' : maskedText(args),
+      rest: restShown(rest),
       ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },
       ...{ usedBy: row.usedBy, why: row.why },
     }
@@ -213,4 +236,12 @@ export class Book {
   #wake(id: string): void {
     for (const done of [...(this.#waiting.get(id) ?? [])]) done()
   }
+}
+
+/** The name stands elsewhere. */
+function restShown(rest: string): string {
+  if (rest === '') return ''
+  const members = [...canonicalMembers(rest)].filter(([name]) => name !== 'name')
+  if (members.length === 0) return ''
+  return maskedText(`{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`)
 }

@@ -14,6 +14,8 @@ export class EngineBench {
   nowMs = 1_000_000
   /** Set to make the ledger fail. */
   fault: string | undefined
+  /** Names of whoever was removed. */
+  readonly removed = new Set<string>()
   engine: ApprovalEngine
   #ids = 0
 
@@ -36,6 +38,7 @@ export class EngineBench {
       },
       before: () => [{ atMs: 5, server: 's', name: 'read', action: 'allow' }],
       readArgs: (text) => (text.startsWith('{') ? undefined : 'they are no object'),
+      isApprover: (name) => !this.removed.has(name),
       nowMs: () => this.nowMs,
       newId: () => `r${++this.#ids}`,
       warn: (message, why) => void this.warned.push(`${message}: ${why}`),

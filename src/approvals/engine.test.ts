@@ -212,6 +212,61 @@ describe('limits on asking', () => {
 })
 
 describe('whose word counts', () => {
+  test('the vote of an approver who was removed counts for nothing, and stays void', async () => {
+    const b = bench()
+    const call = held('{"n":1}', asking({ quorum: 2 }))
+    const id = await proposed(b, call)
+    await b.engine.decide(id, yes, ada, 'terminal')
+    b.removed.add('ada')
+    b.engine.peopleChanged()
+    expect(b.engine.find(id)).toMatchObject({
+      ...{ state: 'pending', asks: [{ approvedBy: [] }], votes: [{ by: 'ada', gone: true }] },
+    })
+    await b.engine.decide(id, yes, bob, 'terminal')
+    expect(b.engine.find(id)).toMatchObject({ state: 'pending', asks: [{ approvedBy: ['bob'] }] })
+    // Another of the same name, later.
+    b.removed.delete('ada')
+    expect(b.engine.find(id)?.asks[0]?.approvedBy).toEqual(['bob'])
+    await b.engine.decide(id, yes, ada, 'terminal')
+    expect(b.engine.find(id)?.state).toBe('approved')
+    expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', by: 'bob, ada' })
+  })
+
+  test('what a removed approver had approved, and what they let pass for a while, passes no more', async () => {
+    const b = bench()
+    const [once, looks] = [held('{"n":1}'), held('{"n":2}')]
+    const id = await proposed(b, once)
+    await b.engine.decide(id, yes, ada, 'terminal')
+    const other = await proposed(b, looks)
+    await b.engine.decide(other, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'terminal')
+    b.engine.use(other, 'c9')
+    b.engine.settled(other, 'c9', 'executed')
+    expect((await b.engine.ask(looks)).is).toBe('standing')
+    b.removed.add('ada')
+    // Also where nobody has said so: a gate that was not there when it happened.
+    expect(b.engine.use(id, 'c1')).toBe(false)
+    expect((await b.engine.ask(looks)).is).not.toBe('standing')
+    b.engine.peopleChanged()
+    expect(b.engine.find(id)).toMatchObject({
+      state: 'void',
+      why: expect.stringContaining('no longer'),
+    })
+    expect(b.engine.standing).toEqual([])
+    expect(b.steps).toContain('standing-ended')
+    expect(await proposed(b, once)).not.toBe(id)
+    b.removed.delete('ada')
+    expect((await b.engine.ask(looks)).is).not.toBe('standing')
+  })
+
+  test('what is sent beside the arguments is shown, secrets masked', async () => {
+    const b = bench()
+    const rest = '{"name":"pay","task":{"ttl":60000},"token":"abc"}'
+    const id = await proposed(b, held('{"n":1}', { rest }))
+    expect(b.engine.find(id)?.rest).toBe('{"task":{"ttl":60000},"token":"[masked]"}')
+    const plain = await proposed(b, held('{"n":1}'))
+    expect(b.engine.find(plain)?.rest).toBe('')
+  })
+
   test('each rule by its own approvers and quorum; nobody twice; the shortest timeout', async () => {
     const b = bench()
     const money = { ...ASK, approvers: ['finance'], says: 'money' }

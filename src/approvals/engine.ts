@@ -17,7 +17,7 @@ import type { Channel } from '../core/decision.ts'
 import { holds, type Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { digestOf } from '../ledger/record.ts'
-import { Book, type BookParts } from './book.ts'
+import { Book, type BookParts, GONE } from './book.ts'
 import { Denials } from './denials.ts'
 import { askedOf, type HeldCall, keyOf } from './held-call.ts'
 import { canonicalText } from './json-text.ts'
@@ -36,7 +36,7 @@ import type { Row } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
 import { Tellers, type Told } from './tell-people.ts'
 import { weighVerdict } from './verdict.ts'
-import { clientObjection } from './weigh-votes.ts'
+import { clientObjection, isSatisfied } from './weigh-votes.ts'
 
 /** Where a held call stands. */
 export type Hold =
@@ -55,7 +55,7 @@ export class ApprovalEngine implements Approvals {
 
   constructor(parts: BookParts) {
     this.#book = new Book(parts)
-    this.#standing = new StandingApprovals(parts.database, this.#book.vault)
+    this.#standing = new StandingApprovals(parts.database, this.#book.vault, parts.isApprover)
     this.#denials = new Denials(parts.database)
   }
 
@@ -97,6 +97,7 @@ export class ApprovalEngine implements Approvals {
     const { ledger, nowMs } = this.#book.parts
     const row = this.#book.requests.find(id)
     if (row === undefined || row.expiresAtMs <= nowMs()) return false
+    if (!isSatisfied(row.asks, row.votes, row.edited)) return false
     return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
   }
 
@@ -150,6 +151,13 @@ export class ApprovalEngine implements Approvals {
     for (const row of this.#book.unused())
       if (row.server === server && row.name === name && row.pin !== '' && row.pin !== pin)
         this.#book.void(row, 'the definition of the tool has changed since')
+  }
+
+  /** Somebody was removed: their votes that were not used yet, and their word for a while, are void. */
+  peopleChanged(): void {
+    this.#book.peopleChanged()
+    for (const standing of this.#standing.endGone(this.#book.parts.nowMs()))
+      this.#book.note('standing-ended', { standing, why: GONE })
   }
 
   close(): void {
@@ -254,6 +262,11 @@ export class ApprovalEngine implements Approvals {
         this.#book.void(newest, 'the definition of the tool has changed since')
       else if (newest.asked !== asked)
         this.#book.void(newest, 'the rule that asked has changed since')
+      else if (
+        newest.state === 'approved' &&
+        !isSatisfied(newest.asks, newest.votes, newest.edited)
+      )
+        this.#book.void(newest, GONE)
     }
     const row = this.#book.known(newest.id)
     const { id, state, usedBy, usedAtMs, told, why } = row
@@ -262,7 +275,9 @@ export class ApprovalEngine implements Approvals {
     if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < USED_TOLD_MS))
       return { is: 'used', id, usedBy }
     if (state === 'approved') {
-      const by = row.votes.filter(({ verdict }) => verdict === 'approve').map((vote) => vote.by)
+      const by = row.votes
+        .filter(({ verdict, gone }) => verdict === 'approve' && !gone)
+        .map((vote) => vote.by)
       const edited = row.edited > 0 ? { args: this.#book.sent(row)?.args ?? '' } : {}
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }

@@ -40,9 +40,12 @@ const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
 
 export class Requests {
   readonly #database: DatabaseSync
+  readonly #counts: (vote: Vote) => boolean
 
-  constructor(database: DatabaseSync) {
+  /** `counts`: whether whoever gave a vote may still decide. */
+  constructor(database: DatabaseSync, counts: (vote: Vote) => boolean) {
     this.#database = database
+    this.#counts = counts
   }
 
   insert(row: Omit<Row, 'seq'>): void {
@@ -60,7 +63,18 @@ export class Requests {
 
   find(id: string): Row | undefined {
     const row = this.stored(id)
-    return row === undefined ? undefined : rowOf(row)
+    return row === undefined ? undefined : this.read(row)
+  }
+
+  /** With the votes of whoever was removed counting for nothing, and that for good: somebody of the
+   * same name who comes later is another. */
+  read(stored: StoredRow): Row {
+    const row = rowOf(stored)
+    const votes = row.votes.map((vote): KeptVote => {
+      const isGone = vote.verdict === 'approve' && (vote.gone === true || !this.#counts(vote))
+      return isGone ? { ...vote, asks: [], gone: true } : vote
+    })
+    return { ...row, votes }
   }
 
   stored(id: string): StoredRow | undefined {
@@ -72,10 +86,10 @@ export class Requests {
     const row = this.#database
       .prepare('SELECT * FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1')
       .get(key)
-    return row === undefined ? undefined : rowOf(row)
+    return row === undefined ? undefined : this.read(row)
   }
 
-  /** As they are stored: `rowOf` reads them, `signOf` says whether one has changed. */
+  /** As they are stored: `read` reads them, `signOf` says whether one has changed. */
   list({ states, server, principal, before, limit }: ApprovalFilter): StoredRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
@@ -100,7 +114,7 @@ export class Requests {
     return this.#database
       .prepare("SELECT * FROM approvals WHERE state IN ('pending', 'approved') ORDER BY seq")
       .all()
-      .map(rowOf)
+      .map((row) => this.read(row))
   }
 
   /** When the next of them runs out. */
@@ -207,7 +221,7 @@ export function signOf({ state, edited, used_by, expires_at, votes }: StoredRow)
   return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
 }
 
-export function rowOf(row: StoredRow): Row {
+function rowOf(row: StoredRow): Row {
   const text = (name: string): string => String(row[name])
   const maybe = (name: string): string | null => (row[name] === null ? null : text(name))
   const maybeNumber = (name: string): number | null =>

@@ -29,6 +29,8 @@ export interface StandingCall {
 }
 
 interface Terms {
+  /** When it was given. */
+  readonly atMs?: number
   readonly rest: string
   /** Canonical text of each argument without a bound. */
   readonly exact: Readonly<Record<string, string>>
@@ -46,11 +48,17 @@ interface Kept extends Omit<StandingCall, 'rest' | 'args'> {
 export class StandingApprovals {
   readonly #database: DatabaseSync
   readonly #vault: Vault
+  readonly #isApprover: (name: string, atMs: number) => boolean
   readonly #kept = new Map<string, Kept>()
 
-  constructor(database: DatabaseSync, vault: Vault) {
+  constructor(
+    database: DatabaseSync,
+    vault: Vault,
+    isApprover: (name: string, atMs: number) => boolean,
+  ) {
     this.#database = database
     this.#vault = vault
+    this.#isApprover = isApprover
     for (const row of database.prepare('SELECT * FROM approvals_standing').all()) {
       const id = String(row.id)
       this.#kept.set(id, {
@@ -66,7 +74,7 @@ export class StandingApprovals {
   }
 
   list(nowMs: number): Standing[] {
-    const valid = [...this.#kept.values()].filter(({ untilMs }) => untilMs > nowMs)
+    const valid = [...this.#kept.values()].filter((kept) => this.#holds(kept, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const exact = Object.entries(terms.exact).map(([key, text]) => {
         const masked = JSON.parse(maskedText(`{${JSON.stringify(key)}:${text}}`)) as object
@@ -81,9 +89,18 @@ export class StandingApprovals {
   find(call: StandingCall, nowMs: number): { id: string; by: readonly string[] } | undefined {
     if (this.#kept.size === 0) return undefined
     for (const kept of this.#kept.values())
-      if (kept.untilMs > nowMs && SAME.every((part) => kept[part] === call[part]))
-        if (covers(kept.terms, call)) return kept
+      if (SAME.every((part) => kept[part] === call[part]) && covers(kept.terms, call))
+        if (this.#holds(kept, nowMs)) return kept
     return undefined
+  }
+
+  /** Ends those whose giver was removed; which they were. */
+  endGone(nowMs: number): string[] {
+    const gone = [...this.#kept.values()].filter(
+      (kept) => kept.untilMs > nowMs && !this.#holds(kept, nowMs),
+    )
+    for (const { id } of gone) this.end(id)
+    return gone.map(({ id }) => id)
   }
 
   used(id: string): void {
@@ -116,13 +133,18 @@ export class StandingApprovals {
       }),
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
-    const terms: Terms = { rest, exact, bounds }
+    const terms: Terms = { atMs: nowMs, rest, exact, bounds }
     return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
   }
 
   end(id: string): boolean {
     this.#database.prepare('DELETE FROM approvals_standing WHERE id = ?').run(id)
     return this.#kept.delete(id)
+  }
+
+  #holds({ untilMs, by, terms }: Kept, nowMs: number): boolean {
+    const givenMs = terms.atMs ?? nowMs
+    return untilMs > nowMs && by.every((name) => this.#isApprover(name, givenMs))
   }
 
   #keep(row: Row, terms: Terms, by: readonly string[], untilMs: number): void {

@@ -53,7 +53,7 @@ export function weighVerdict(
     )
   const edit = args === undefined ? row.edited : row.edited + 1
   const has = row.votes.some(
-    (vote) => vote.by === by && vote.verdict === 'approve' && vote.edit === edit,
+    (vote) => vote.by === by && vote.verdict === 'approve' && vote.edit === edit && !vote.gone,
   )
   if (has) throw new Refused(`\`${by}\` has approved it already`, 'it waits for others')
   const vote: KeptVote = { ...given, asks, edit }

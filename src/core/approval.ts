@@ -26,6 +26,8 @@ export interface Vote {
   readonly verdict: 'approve' | 'deny'
   readonly comment: string
   readonly atMs: number
+  /** Whoever gave it may no longer decide: it counts for nothing. */
+  readonly gone?: true
 }
 
 /** What one rule asks, and whose approval counts for it so far. */
@@ -57,6 +59,9 @@ export interface ApprovalRequest extends CallHeld {
   readonly votes: readonly Vote[]
   /** JSON text of what will be sent, secrets masked; empty once it is decided and not kept. */
   readonly args: string
+  /** JSON text of what will be sent beside name and arguments, masked alike; empty where that is
+   * nothing, and once it is not kept. */
+  readonly rest: string
   /** An approver changed the arguments: the call goes with these. */
   readonly edited: boolean
   /** How often that happened: an approval says which of them was seen. */

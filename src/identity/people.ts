@@ -9,6 +9,7 @@ import { Refused } from '../core/refused.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
 import { openDatabase } from '../store/sqlite/open.ts'
 import { identityFile } from './identity-file.ts'
+import type { Issuer } from './issuer.ts'
 import { PEOPLE_MAX } from './limits.ts'
 import { makeOwnToken, ownTokenKind } from './own-tokens.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
@@ -40,6 +41,8 @@ const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ? 
 const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
 
 export class People {
+  /** Somebody may no longer decide. */
+  onRemove: () => void = () => {}
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #pinCost: number | undefined
@@ -140,6 +143,7 @@ export class People {
       this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
       this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
     })
+    this.onRemove()
     return person
   }
 
@@ -241,6 +245,23 @@ export class People {
 /** Has a PIN, a passkey or a token. */
 export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean {
   return pinSetMs !== null || passkeys > 0 || hasToken
+}
+
+/** Whether a vote that was given at a time still counts: who gave it is on the list, since before then.
+ * Who signs in at an authorisation server is not on it; they count as long as that is asked at all. */
+export function approverCheck(
+  people: Pick<People, 'find'>,
+  issuers: readonly Pick<Issuer, 'name' | 'roles'>[],
+): (name: string, atMs: number) => boolean {
+  const elsewhere = new Set(
+    issuers.filter(({ roles }) => Object.keys(roles).length > 0).map(({ name }) => name),
+  )
+  return (name, atMs) => {
+    const [issuer = '', subject] = name.split(':')
+    if (subject !== undefined) return elsewhere.has(issuer)
+    const person = people.find(name)
+    return person !== undefined && holds(person, 'approver') && person.createdMs <= atMs
+  }
 }
 
 export function asPerson(kept: Decider, proof: Person['proof']): Person {

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/gateway/config/config.ts'
 import { compileDocuments, readDocuments } from '../../src/gateway/operate/documents.ts'
 import { type RunningGate as Running, runGate } from '../../src/gateway/run/run-gate.ts'
 import type { Log } from '../../src/gateway/upstream/upstream.ts'
+import { People } from '../../src/identity/people.ts'
 import type { GateSpec, RunningGate } from './start-gate.ts'
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
@@ -35,6 +36,7 @@ export async function ownGate(
   if (config === undefined) throw new Error(JSON.stringify(problems))
   const { compiled } = compileDocuments(readDocuments(config))
   if (compiled === undefined) throw new Error('the policy does not compile')
+  await addAda(join(folder, 'data'))
   const log: string[] = []
   const say: Log = (_level, message, fields) =>
     void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
@@ -52,6 +54,17 @@ export async function endOwnGates(): Promise<void> {
   for (const gate of gates.splice(0)) {
     await gate.stop()
     rmSync(gate.folder, { recursive: true, force: true })
+  }
+}
+
+/** On the list: the word of somebody who is not counts for nothing. */
+async function addAda(data: string): Promise<void> {
+  const people = People.open(data)
+  try {
+    const { proof: _, ...ada } = ADA
+    if (people.find(ada.name) === undefined) await people.add(ada, {}, Date.now())
+  } finally {
+    people.close()
   }
 }
 

@@ -50,7 +50,7 @@ export function lineOf(request: ApprovalRequest, output: Output, nowMs: number):
 
 /** Everything that a person decides by. */
 export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
-  const { asks, votes, before, category, risk, session, args, edited, why } = request
+  const { asks, votes, before, category, risk, session, args, rest, edited, why } = request
   const dim = (text: string) => output.paint('dim', text)
   return [
     lineOf({ ...request, args: '' }, output, nowMs),
@@ -66,12 +66,15 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
         `  ${dim('before')}     ${timeOf(atMs)} ${printable(`${server}/${name}`)} ${action}`,
     ),
     ...votes.map(
-      ({ by, verdict, channel, proof, comment }) =>
-        `  ${dim('verdict')}    ${verdict} by ${printable(by)} (${channel}, ${proof})${comment === '' ? '' : `: ${printable(comment)}`}`,
+      ({ by, verdict, channel, proof, comment, gone }) =>
+        `  ${dim('verdict')}    ${verdict} by ${printable(by)} (${channel}, ${proof})${gone ? ', who may no longer decide' : ''}${comment === '' ? '' : `: ${printable(comment)}`}`,
     ),
     ...(why === '' ? [] : [`  ${dim('why')}        ${printable(why)}`]),
     `  ${dim(edited ? 'arguments, changed' : 'arguments')}`,
     ...argumentLines(args).map((line) => `    ${line}`),
+    ...(rest === ''
+      ? []
+      : [`  ${dim('beside them')}`, ...argumentLines(rest).map((line) => `    ${line}`)]),
   ]
 }
 

@@ -22,11 +22,13 @@ export function openApprovals({
   store,
   ledger,
   log,
+  isApprover,
 }: {
   readonly data: string
   readonly store: DatabaseSync
   readonly ledger: Ledger
   readonly log: Log
+  readonly isApprover: (name: string, atMs: number) => boolean
 }): OpenedApprovals {
   const record = openLedgerReadOnly(data)
   try {
@@ -36,11 +38,14 @@ export function openApprovals({
       ledger,
       before: (session) => beforeIn(record, session),
       readArgs: wrongArgs,
+      isApprover,
       nowMs: Date.now,
       newId: () => randomBytes(6).toString('hex'),
       warn: (message, why) => log('warn', message, { why }),
     })
     engine.recover(record)
+    // Somebody may have been removed while no gate ran.
+    engine.peopleChanged()
     const end = (): void => {
       engine.close()
       record.close()

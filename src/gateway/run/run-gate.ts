@@ -9,6 +9,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'
 import { Links } from '../../identity/links.ts'
 import { Logins } from '../../identity/logins.ts'
+import { approverCheck } from '../../identity/people.ts'
 import { Seals } from '../../identity/seal.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
@@ -127,7 +128,9 @@ export async function runGate(
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
     const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
-    const approvals = openApprovals({ data: config.data, store, ledger, log })
+    const isApprover = approverCheck(people, config.issuers)
+    const approvals = openApprovals({ data: config.data, store, ledger, log, isApprover })
+    people.onRemove = () => approvals.engine.peopleChanged()
     undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)
     const builtins = { agents: agents.connect }
