@@ -216,7 +216,7 @@ describe.skipIf(chromium === undefined)(name, () => {
     await page.keyboard.press('Escape')
   })
 
-  test('a changed definition is held, shown as a difference, and accepted with the passkey', async () => {
+  test('a changed definition is held, shown as a difference, refused, and accepted with the passkey', async () => {
     writeFileSync(
       stage.desk,
       JSON.stringify([
@@ -229,7 +229,14 @@ describe.skipIf(chromium === undefined)(name, () => {
     await held.waitFor()
     await held.getByRole('button', { name: 'Show the difference' }).click()
     await held.locator('.diff-line.came', { hasText: 'Deletes every word' }).waitFor()
-    await held.getByRole('button', { name: 'Accept' }).click()
+    await held.getByRole('button', { name: 'Refuse…' }).click()
+    await held.getByLabel('Why not').fill('a glossary deletes nothing')
+    await page.keyboard.press('Enter')
+    await held.getByText('Refused by ada').waitFor()
+    expect(JSON.stringify((await desk.call('look_up', {})).answer)).toContain(
+      'was refused by ada: a glossary deletes nothing',
+    )
+    await held.getByRole('button', { name: 'Accept after all' }).click()
     await held.waitFor({ state: 'detached' })
   })
 

@@ -1,5 +1,5 @@
-// What only the console keeps: versions of policy documents that were saved there, with who and why,
-// and definitions that a person has refused. In a file of its own; no verdict is reached by it.
+// What only the console keeps: versions of policy documents that were saved there, with who and why.
+// In a file of its own; no verdict is reached by it.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../store/sqlite/open.ts'
@@ -23,6 +23,9 @@ const SCHEMA = `
     by TEXT NOT NULL
   ) STRICT;`
 
+/** Refused definitions are the gate's to know. */
+const NO_PINS = 'DROP TABLE refused_pins;'
+
 export interface SavedVersion extends Omit<PolicyVersion, 'id'> {
   readonly text: string
 }
@@ -31,7 +34,7 @@ export class ConsoleStore {
   readonly #database: DatabaseSync
 
   constructor(directory: string) {
-    this.#database = openDatabase({ directory, name: 'console.db', migrations: [SCHEMA] })
+    this.#database = openDatabase({ directory, name: 'console.db', migrations: [SCHEMA, NO_PINS] })
   }
 
   /** The newest first. */
@@ -61,17 +64,6 @@ export class ConsoleStore {
   hasVersion(name: string, digest: string): boolean {
     const sql = 'SELECT 1 FROM versions WHERE name = ? AND digest = ? LIMIT 1'
     return this.#database.prepare(sql).get(name, digest) !== undefined
-  }
-
-  refusePin(digest: string, atMs: number, by: string): void {
-    const sql = 'INSERT OR REPLACE INTO refused_pins (digest, at, by) VALUES (?, ?, ?)'
-    this.#database.prepare(sql).run(digest, atMs, by)
-  }
-
-  /** Who refused a definition; undefined where nobody did. */
-  refusedBy(digest: string): string | undefined {
-    const row = this.#database.prepare('SELECT by FROM refused_pins WHERE digest = ?').get(digest)
-    return row === undefined ? undefined : String(row.by)
   }
 
   close(): void {

@@ -144,6 +144,8 @@ export interface ToolView {
   readonly verdict: Action | 'depends'
   readonly reason: string
   readonly held: boolean
+  /** Held, and a person does not want it. */
+  readonly refusedBy: string | null
 }
 
 export interface ToolPage {
@@ -177,7 +179,8 @@ export interface HeldPin {
   readonly before: string
   readonly after: string
   /** Who has refused it; it stays held. */
-  readonly refusedBy: string | null
+  /** A person does not want it. */
+  readonly refused: { readonly by: string; readonly why: string; readonly atMs: number } | null
   /** Of the definition that was looked at: what is accepted is this one and no other. */
   readonly digest: string
 }

@@ -10,12 +10,11 @@ import type { JsonValue } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 import { LOCAL_POLICY } from '../gateway/config/grants.ts'
-import { acceptPins } from '../gateway/operate/accept-pins.ts'
+import { REFUSAL_LENGTH_MAX } from '../gateway/limits.ts'
+import { acceptPins, refusePins } from '../gateway/operate/accept-pins.ts'
 import type { HeldTool } from '../gateway/operate/pins.ts'
-import { byWhom } from '../gateway/operate/prove.ts'
 import type { AdminParts } from '../gateway/run/run-admin.ts'
 import { DEFINITION_LENGTH_SHOWN } from './console-limits.ts'
-import type { ConsoleStore } from './console-store.ts'
 import type { HeldPin, ServerView, ToolPage, ToolView } from './contract-console.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -25,7 +24,6 @@ import { serverViews } from './server-views.ts'
 export interface ServersParts {
   readonly parts: AdminParts
   readonly reader: Reader
-  readonly store: ConsoleStore
   readonly nowMs: () => number
 }
 
@@ -36,13 +34,14 @@ const PIN = z.strictObject({
 })
 const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
 
-export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts): Endpoint[] {
+export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoint[] {
   const { gate, pins, ledger, policies, tools } = parts
   const waiting = ({ server, name, digest }: z.output<typeof PIN>): HeldTool => {
     const held = pins.waiting(server, name).find((one) => one.digest === digest)
     if (held !== undefined) return held
     throw new Refused('the definition has changed again', 'look at it once more')
   }
+  const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
@@ -56,11 +55,12 @@ export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts):
         tools.flush()
         const documents = [...policies.documents]
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
-        const held = new Set(pins.held.map(({ tool }) => keyOf(tool)))
+        const held = new Map(pins.held.map((one) => [keyOf(one.tool), one] as const))
         return {
           tools: placed.map(({ server, name, category, risk, verdict, reason }) => ({
             ...{ server, name, category, risk, verdict, reason },
             held: held.has(`${server}/${name}`),
+            refusedBy: held.get(`${server}/${name}`)?.refused?.by ?? null,
           })),
         }
       },
@@ -83,11 +83,7 @@ export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts):
       summary: 'definitions that wait for a person, with what has changed',
       handle: (): { held: HeldPin[] } => ({
         held: pins.held.map((held) =>
-          heldPin(
-            held,
-            pins.acceptedOf(held.tool.definition.server, held.tool.definition.name),
-            store.refusedBy(held.digest),
-          ),
+          heldPin(held, pins.acceptedOf(held.tool.definition.server, held.tool.definition.name)),
         ),
       }),
     }),
@@ -97,20 +93,18 @@ export function serversEndpoints({ parts, reader, store, nowMs }: ServersParts):
       summary: 'accept one definition, as it was looked at',
       handle: async ({ body, person }) => {
         const { digest } = waiting(body)
-        const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
         const { server, name } = body
         return acceptPins(accepting, { server, name, seen: [digest] }, person)
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/pins/refuse', role: 'policy-manager', body: PIN },
-      summary: 'note that a definition is refused: it stays held',
+      ...{ method: 'POST', path: '/api/pins/refuse', role: 'policy-manager' },
+      body: PIN.extend({ why: z.string().max(REFUSAL_LENGTH_MAX).optional() }),
+      summary: 'refuse a definition: it stays held, and callers are told by whom',
       handle: async ({ body, person }) => {
         const { digest } = waiting(body)
-        const detail = { how: 'refused', server: body.server, tool: body.name, by: byWhom(person) }
-        await ledger.event({ atMs: nowMs(), name: 'pin', detail })
-        store.refusePin(digest, nowMs(), person.name)
-        return { refused: true }
+        const { server, name, why = '' } = body
+        return refusePins(accepting, { server, name, seen: [digest], why }, person)
       },
     }),
   ]
@@ -138,16 +132,15 @@ function pageOf(definition: ToolDefinition): ToolPage {
 }
 
 function heldPin(
-  { tool, digest, because, changes }: HeldTool,
+  { tool, digest, because, changes, refused }: HeldTool,
   before: ToolDefinition | undefined,
-  refusedBy: string | undefined,
 ): HeldPin {
   const { server, name } = tool.definition
   return {
     ...{ server, name, category: tool.category, because, changes, digest },
     before: before === undefined ? '' : json(before as unknown as JsonValue),
     after: json(tool.definition as unknown as JsonValue),
-    refusedBy: refusedBy ?? null,
+    refused: refused ?? null,
   }
 }
 

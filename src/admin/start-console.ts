@@ -42,7 +42,7 @@ export function startConsole(
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents),
       ...settingsEndpoints(parts),
-      ...serversEndpoints({ parts, reader, store, nowMs }),
+      ...serversEndpoints({ parts, reader, nowMs }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')

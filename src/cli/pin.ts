@@ -25,6 +25,8 @@ interface Options extends PlaceOptions {
   readonly tools?: string
   readonly held?: boolean
   readonly accept?: string
+  readonly refuse?: string
+  readonly why?: string
   readonly as?: string
   readonly json?: boolean
 }
@@ -36,8 +38,10 @@ Examples:
   sluice pin --held                      what waits for a person, with what changed
   sluice pin --accept github             accept all that is held of a server
   sluice pin --accept github/get_issue
+  sluice pin --refuse github/get_issue --why "it wants to write now"
+                                         it stays held, and callers are told by whom
 
---accept asks for your PIN at the terminal (role policy-manager or admin).
+--accept and --refuse ask for your PIN at the terminal (role policy-manager or admin).
 With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
 
 export function addPin(parent: Command, answer: Answer): void {
@@ -49,6 +53,8 @@ export function addPin(parent: Command, answer: Answer): void {
     .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
     .option('--held', 'list what is held')
     .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
+    .option('--refuse <name>', 'refuse what is held of a server, or one tool: SERVER/TOOL')
+    .option('--why <text>', 'with --refuse: on the record, and told to callers')
     .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
@@ -56,6 +62,7 @@ export function addPin(parent: Command, answer: Answer): void {
       const output = new Output(options)
       if (options.held === true) await tellHeld(options, output)
       else if (options.accept !== undefined) await accept(options.accept, options, output)
+      else if (options.refuse !== undefined) await refuse(options.refuse, options, output)
       else write(options, output)
       answer(0)
     })
@@ -68,6 +75,7 @@ interface Told {
   readonly because: string
   readonly changes: readonly string[]
   readonly digest: string
+  readonly refused?: { readonly by: string; readonly why: string; readonly atMs: number }
 }
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
@@ -81,11 +89,30 @@ async function tellHeld(options: Options, output: Output): Promise<void> {
   output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
 }
 
+function namedBy(target: string): { readonly server: string; readonly name?: string } {
+  const cut = target.indexOf('/')
+  if (cut < 0) return { server: target }
+  return { server: target.slice(0, cut), name: target.slice(cut + 1) }
+}
+
+/** As it is held now: a server that changes it once more has not been refused that. */
+async function refuse(target: string, options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const proof = await provePerson(data, options)
+  const { why = '' } = options
+  const request = { do: 'pin-refuse', ...namedBy(target), why, proof }
+  const said = await askOwner(data, request, async () => {
+    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
+  })
+  const refused = said.refused as unknown as readonly Told[]
+  output.value(said)
+  for (const one of refused) tell(one, output)
+  output.line(`${output.paint('red', 'refused')}: ${plural(refused.length, 'tool')}`)
+}
+
 async function accept(target: string, options: Options, output: Output): Promise<void> {
   const { data } = findData(options)
-  const cut = target.indexOf('/')
-  const named =
-    cut < 0 ? { server: target } : { server: target.slice(0, cut), name: target.slice(cut + 1) }
+  const named = namedBy(target)
   // Shown before the PIN, and accepted only as it was shown. Where no gate runs nothing changes.
   const { held } = await askOwner(data, { do: 'pin-held' }, async () => ({}))
   const shown = ((held ?? []) as unknown as readonly Told[]).filter(
@@ -112,9 +139,15 @@ async function accept(target: string, options: Options, output: Output): Promise
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
 
-function tell({ server, name, category, because, changes }: Told, output: Output): void {
+function tell({ server, name, category, because, changes, refused }: Told, output: Output): void {
   output.line(`${printable(`${server}/${name}`)}  ${category}: ${printable(because)}`)
   for (const change of changes) output.line(`  ${printable(change)}`)
+  if (refused !== undefined) {
+    const why = refused.why === '' ? '' : `: ${printable(refused.why)}`
+    output.line(
+      `  refused by ${printable(refused.by)} at ${new Date(refused.atMs).toISOString()}${why}`,
+    )
+  }
 }
 
 function write(options: Options, output: Output): void {

@@ -1,4 +1,4 @@
-// `sluice pin --accept` and `--held`, as the running gate does them, and as a command does them where
+// `sluice pin --accept`, `--refuse` and `--held`, as the running gate does them, and as a command does them where
 // none runs: then what servers last listed is in gate.db, and a person accepts that.
 
 import { createHash } from 'node:crypto'
@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../core/json.ts'
 import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { REFUSAL_LENGTH_MAX } from '../limits.ts'
 import { readKeptTools } from './kept-tools.ts'
 import type { HeldTool, Pins } from './pins.ts'
 import { byWhom } from './prove.ts'
@@ -34,6 +35,24 @@ export async function acceptPins(
   parts.pins.accept(mine)
   parts.changed()
   return { accepted: mine.map(told) }
+}
+
+/** It tightens, so nothing has to be shown before; who it was is on record, and told to callers. */
+export async function refusePins(
+  parts: AcceptParts,
+  request: JsonObject,
+  by: Person,
+): Promise<JsonObject> {
+  const { server, name } = readTarget(request)
+  const why = typeof request.why === 'string' ? request.why : ''
+  if (why.length > REFUSAL_LENGTH_MAX)
+    throw new Refused(`the reason has more than ${REFUSAL_LENGTH_MAX} characters`, 'shorten it')
+  const mine = parts.pins.waiting(server, name)
+  checkSeen(mine, request.seen)
+  const detail = { how: 'refused', server, tools: mine.map(told), by: byWhom(by), why }
+  await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
+  parts.pins.refuse(mine, by.name, why)
+  return { refused: mine.map(told) }
 }
 
 export function heldPins({ pins }: Pick<AcceptParts, 'pins'>): JsonObject {
@@ -79,9 +98,10 @@ function checkSeen(mine: readonly HeldTool[], seen: JsonValue | undefined): void
   throw new Refused('a definition has changed again in the meantime', 'look at it once more')
 }
 
-function told({ tool, digest, because, changes }: HeldTool): JsonObject {
+function told({ tool, digest, because, changes, refused }: HeldTool): JsonObject {
   const { server, name } = tool.definition
-  return { server, name, category: tool.category, because, changes, digest }
+  const said = refused === undefined ? {} : { refused: { ...refused } }
+  return { server, name, category: tool.category, because, changes, digest, ...said }
 }
 
 function readTarget({ server, name }: JsonObject): { server: string; name: string | undefined } {

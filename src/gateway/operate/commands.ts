@@ -13,7 +13,7 @@ import { policyNames } from '../config/grants.ts'
 import type { Gate } from '../gate.ts'
 import { APPROVALS_TOLD_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
-import { acceptPins, heldPins } from './accept-pins.ts'
+import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
 import { approvalWords } from './approval-commands.ts'
 import { type Command, Control } from './control.ts'
 import { freeze, thaw, told } from './freeze.ts'
@@ -73,6 +73,8 @@ export function controlOf(parts: CommandParts): Control {
       metrics: async () => ({ text: (await parts.metrics.write()).text }),
       'pin-accept': async (request) =>
         acceptPins(accepting, request, await prove(request, MAY.pins, 'pin --accept')),
+      'pin-refuse': async (request) =>
+        refusePins(accepting, request, await prove(request, MAY.pins, 'pin --refuse')),
       'pin-held': () => heldPins(parts),
       apply: async (request) => {
         reload()

@@ -52,11 +52,23 @@ const PINS = `
 /** The lock file in force; null where there is none. */
 const LOCK = 'CREATE TABLE lock (id INTEGER PRIMARY KEY CHECK (id = 1), pins TEXT) STRICT;'
 
+/** Definitions of tools that a person does not want, each by its digest. */
+const REFUSALS = `
+  CREATE TABLE refusals (
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    by TEXT NOT NULL,
+    why TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (server, name, digest)
+  ) STRICT;`
+
 function gateFile(directory: string) {
   return {
     directory,
     name: 'gate.db',
-    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK],
+    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
   }
 }
 

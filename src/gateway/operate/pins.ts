@@ -1,7 +1,8 @@
 // What is accepted of a server's definitions, and what waits for a person (A02). Judged when a list
 // is seen, kept in gate.db over restarts; the check before a call is a look-up. With a lock file only
 // what it pins is accepted; without one, first sight is trusted (on loopback, after the poison
-// checks) and every later change is graded.
+// checks) and every later change is graded. What a person refused is held whatever its grade, until one
+// accepts it.
 
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
@@ -13,6 +14,7 @@ import type { KnownTool, ToolDefinition } from '../../core/tools.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
+import { type Refusal, Refusals } from './refusals.ts'
 import { Twins } from './twins.ts'
 
 export interface PinsOptions {
@@ -31,6 +33,8 @@ export interface HeldTool {
   readonly digest: string
   readonly because: string
   readonly changes: readonly string[]
+  /** A person does not want it. */
+  readonly refused?: Refusal
 }
 
 interface Accepted {
@@ -49,10 +53,12 @@ export class Pins {
   /** Of what is accepted; made when a tool is first met. */
   #twins: Twins | undefined
   #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
+  readonly #refusals: Refusals
   #lock: readonly Pin[] | undefined
 
   constructor(options: PinsOptions) {
     this.#options = options
+    this.#refusals = new Refusals(options.store)
     this.setLock(options.lock)
   }
 
@@ -157,6 +163,17 @@ export class Pins {
     }
   }
 
+  /** A person's word, too: it stays held, and whoever calls it is told by whom. */
+  refuse(held: readonly HeldTool[], by: string, why: string): void {
+    const refused: Refusal = { by, why, atMs: this.#options.nowMs() }
+    for (const one of held) {
+      const { server, name } = one.tool.definition
+      this.#refusals.add(server, name, one.digest, refused)
+      this.#held.set(keyOf(server, name), { ...one, refused })
+      this.#verdicts.set(one.tool, { ...one, refused })
+    }
+  }
+
   #judge(tool: KnownTool): HeldTool | 'accepted' {
     const { firstSight, log } = this.#options
     const lock = this.#lock
@@ -173,8 +190,9 @@ export class Pins {
       this.#held.delete(key)
       return 'accepted'
     }
+    const refused = this.#refusals.of(definition.server, definition.name, digest)
     const hold = (because: string, changes: readonly string[] = []): HeldTool => {
-      const held = { tool, digest, because, changes }
+      const held = { tool, digest, because, changes, ...(refused && { refused }) }
       if (this.#held.size < PINS_MAX) this.#held.set(key, held)
       log('warn', 'a tool is held until a person accepts its definition', {
         tool: key,
@@ -184,7 +202,7 @@ export class Pins {
     }
     if (known === undefined) {
       const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
-      if (because !== undefined) return hold(because)
+      if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
       this.#keep(tool, digest)
       log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
       return 'accepted'
@@ -194,6 +212,7 @@ export class Pins {
     if (isFirstWord && lock === undefined && this.#digest(definition, '') === known.digest) {
       const poison = this.poisonIn(instructions ?? '')
       if (poison !== undefined) return hold(`the instructions of its server: ${poison}`)
+      if (refused !== undefined) return hold(NOT_WANTED)
       this.#keep(tool, digest)
       return 'accepted'
     }
@@ -201,7 +220,7 @@ export class Pins {
       withInstructions(known.definition, known.instructions),
       whole,
     )
-    if (passes && lock === undefined) {
+    if (passes && lock === undefined && refused === undefined) {
       this.#keep(tool, digest)
       log('info', 'the words of a definition changed', {
         tool: key,
@@ -247,6 +266,7 @@ export class Pins {
     const said = instructions === undefined ? {} : { instructions }
     const key = keyOf(server, name)
     this.#held.delete(key)
+    this.#refusals.delete(server, name, digest)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
     const atMs = this.#options.nowMs()
     this.#accepted.set(key, { digest, definition, ...said, atMs })
@@ -280,10 +300,13 @@ function withInstructions(
 }
 
 const NOT_PINNED = 'the lock file does not pin it'
+const NOT_WANTED = 'a person does not want it'
 
-/** What a caller of a held tool is told: the change, and the command that accepts it. */
-export function heldReason({ tool, because, changes }: HeldTool): string {
+/** What a caller of a held tool is told: the change, and the command that accepts it; or who refused. */
+export function heldReason({ tool, because, changes, refused }: HeldTool): string {
   const { server, name } = tool.definition
+  if (refused !== undefined)
+    return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
   const told = changes.slice(0, HELD_CHANGES_TOLD_MAX).join('; ')
   return `the definition of \`${name}\` waits for a person: ${because}${told === '' ? '' : ` (${told})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
 }

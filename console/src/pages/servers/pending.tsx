@@ -1,5 +1,6 @@
 // Definitions that changed after they were accepted, or were never trusted: what changed, the whole
-// difference, and a person's word on it. What is refused stays held.
+// difference, and a person's word on it. What is refused stays blocked, with who refused it and why,
+// until somebody accepts it after all.
 
 import { type JSX, useState } from 'react'
 import type { HeldPin } from '../../../../src/admin/contract.ts'
@@ -7,58 +8,70 @@ import { post } from '../../api.ts'
 import { mayAct, proven, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Diff } from '../../ui/diff.tsx'
+import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Category } from '../../ui/marks.tsx'
+import { Category, Mark } from '../../ui/marks.tsx'
+import { Notice } from '../../ui/page.tsx'
 import { Said } from '../../ui/said.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
-import { plural } from '../../ui/words.ts'
+import { date, plural } from '../../ui/words.ts'
 
-export function Pending({
-  held,
-  reload,
-}: {
-  held: readonly HeldPin[]
-  reload: () => void
-}): JSX.Element {
+interface Listed {
+  readonly held: readonly HeldPin[]
+  readonly reload: () => void
+}
+
+export function Pending({ held, reload }: Listed): JSX.Element {
+  const waiting = held.filter(({ refused }) => refused === null)
+  const refused = held.filter((pin) => pin.refused !== null)
   return (
-    <section className="stack" aria-label="Definitions that wait">
-      <h2>{plural(held.length, 'definition waits', 'definitions wait')} for you</h2>
-      {held.map((pin) => (
-        <Held key={pin.digest} pin={pin} reload={reload} />
-      ))}
-    </section>
+    <>
+      {waiting.length > 0 && (
+        <section className="stack" aria-label="Definitions that wait">
+          <h2>{plural(waiting.length, 'definition waits', 'definitions wait')} for you</h2>
+          {waiting.map((pin) => (
+            <Held key={pin.digest} pin={pin} reload={reload} />
+          ))}
+        </section>
+      )}
+      {refused.length > 0 && (
+        <section className="stack" aria-label="Definitions that were refused">
+          <h2>{plural(refused.length, 'definition was', 'definitions were')} refused</h2>
+          {refused.map((pin) => (
+            <Held key={pin.digest} pin={pin} reload={reload} />
+          ))}
+        </section>
+      )}
+    </>
   )
 }
 
 function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
-  const { server, name, digest } = pin
+  const [why, setWhy] = useState<string>()
+  const { server, name, digest, refused } = pin
   const accept = () =>
     proven('POST', '/pins/accept', { server, name, digest }).then(() => {
       say(`accepted the definition of ${server}/${name}`)
       reload()
     }, complain)
   const refuse = () =>
-    post('/pins/refuse', { server, name, digest }).then(() => {
-      say(`refused: ${server}/${name} stays held`)
+    post('/pins/refuse', { server, name, digest, why }).then(() => {
+      say(`refused: ${server}/${name} stays blocked`)
+      setWhy(undefined)
       reload()
     }, complain)
   return (
-    <article className="card held">
+    <article className="card held" aria-label={`${server}/${name}`}>
       <div className="row spread">
         <div className="row">
-          <span className="mark ask">
-            <Icon name="ask" size={12} /> Held
-          </span>
-          <span className="strong">
+          {refused === null ? <Mark word="ask" says="Held" /> : <Mark word="deny" says="Refused" />}
+          <span className="strong held-name">
             <span className="muted">{server}/</span>
             <Said text={name} />
           </span>
           <Category name={pin.category} />
-          {pin.refusedBy !== null && (
-            <span className="tag critical">refused by {pin.refusedBy}</span>
-          )}
         </div>
         <div className="row">
           <Button kind="quiet" onPress={() => setOpen(!open)} aria-expanded={open}>
@@ -66,16 +79,31 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
           </Button>
           {mayAct(me, 'policy-manager') && (
             <>
-              <Button kind="refuse" onPress={refuse} isDisabled={pin.refusedBy !== null}>
-                Refuse
-              </Button>
-              <Button kind="approve" onPress={accept}>
-                <Icon name="key" /> Accept
+              {refused === null && (
+                <Button
+                  kind="refuse"
+                  onPress={() => setWhy(why === undefined ? '' : undefined)}
+                  aria-expanded={why !== undefined}
+                >
+                  Refuse…
+                </Button>
+              )}
+              <Button kind={refused === null ? 'approve' : 'plain'} onPress={accept}>
+                <Icon name="key" /> {refused === null ? 'Accept' : 'Accept after all'}
               </Button>
             </>
           )}
         </div>
       </div>
+      {refused !== null && (
+        <Notice kind="bad">
+          <span className="strong">
+            Refused by <Said text={refused.by} />, {date(refused.atMs)}.
+          </span>{' '}
+          {refused.why !== '' && <Said text={`“${refused.why}” `} />}
+          Nobody can call it until it is accepted, or its server goes back to the one before.
+        </Notice>
+      )}
       <p>
         <Said text={pin.because} />
       </p>
@@ -87,6 +115,25 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
             </li>
           ))}
         </ul>
+      )}
+      {why !== undefined && (
+        <form
+          className="row held-refuse"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void refuse()
+          }}
+        >
+          <TextField
+            label="Why not"
+            value={why}
+            onChange={setWhy}
+            placeholder="Told to whoever calls it; may be left empty"
+          />
+          <Button kind="refuse" type="submit">
+            Refuse it
+          </Button>
+        </form>
       )}
       {open && <Diff before={pin.before} after={pin.after} />}
     </article>

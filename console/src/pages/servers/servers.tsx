@@ -190,7 +190,9 @@ function Tools({
                       <Risk level={tool.risk} />
                     </span>
                     <span>
-                      {tool.held ? (
+                      {tool.refusedBy !== null ? (
+                        <Mark word="deny" says="Definition refused" />
+                      ) : tool.held ? (
                         <Mark word="ask" says="Definition held" />
                       ) : tool.verdict === 'depends' ? (
                         <Mark word="limited" says="Depends" />
