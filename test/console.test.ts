@@ -100,6 +100,30 @@ describe.skipIf(chromium === undefined)(name, () => {
     expect(said).not.toContain('everybody')
   })
 
+  test('an approval for a while has bounds, is listed, and can be ended', async () => {
+    await open('Approvals')
+    const waiting = office.call('create_payment', { amount: 60, to: 'ann' })
+    await page.getByLabel('How long it holds').selectOption('3600000')
+    await page.getByLabel('What amount may be').selectOption('range')
+    await page.getByLabel('amount, at most').fill('70')
+    await page.getByLabel('At most so many calls').fill('2')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await waiting
+    expect(
+      JSON.stringify((await office.call('create_payment', { amount: 70, to: 'ann' })).answer),
+    ).toContain('create_payment')
+    await page.getByRole('radio', { name: 'For a while' }).click()
+    const stands = page.getByRole('article', { name: 'office/create_payment, for a while' })
+    await stands.getByText('at most 70').waitFor()
+    await stands.getByText('used 1 of 2 times').waitFor()
+    await stands.getByRole('button', { name: 'End it' }).click()
+    await stands.waitFor({ state: 'detached' })
+    const again = office.call('create_payment', { amount: 70, to: 'ann' })
+    await page.getByRole('radio', { name: /^Waiting 1/ }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
+    expect(JSON.stringify((await again).answer)).toContain('APPROVAL_DENIED')
+  })
+
   test('a viewer sees what waits, and can neither approve nor read an agent', async () => {
     const token = await adminToken()
     const added = await proveless(token, '/api/people')
@@ -247,6 +271,19 @@ describe.skipIf(chromium === undefined)(name, () => {
     expect(await page.locator('.ledger-row', { hasText: 'read_file' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('records are as they were written').waitFor()
+    await page.getByLabel('Export as').selectOption('csv')
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export these' }).click()
+    const saved = await saving
+    expect(saved.suggestedFilename()).toMatch(/^sluice-[\d-]+\.csv$/)
+    const [head, ...lines] = readFileSync(await saved.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    expect(head).toMatch(/^seq,kind,time,/)
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.every((line) => line.includes(',delete_all,') && line.includes(',deny,'))).toBe(
+      true,
+    )
   })
 
   test('a grant is shown once and can be revoked', async () => {

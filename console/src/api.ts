@@ -77,10 +77,43 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
 }
 
 /** A file that the gate answers with, saved by the browser. */
-export async function download(path: string, name: string): Promise<void> {
-  const response = await fetch(`/api${path}`, { headers: authorised(), cache: 'no-store' })
+export async function download(
+  path: string,
+  {
+    name,
+    signal,
+    onProgress,
+  }: {
+    /** The gate's own name for it where none is given. */
+    readonly name?: string
+    readonly signal?: AbortSignal
+    readonly onProgress?: (bytes: number) => void
+  },
+): Promise<string> {
+  const request: RequestInit = { headers: authorised(), cache: 'no-store', redirect: 'error' }
+  if (signal !== undefined) request.signal = signal
+  const response = await fetch(`/api${path}`, request)
   if (!response.ok) throw await refusal(response)
-  save(await response.blob(), name)
+  const parts: BlobPart[] = []
+  let came = 0
+  for await (const part of partsOf(response)) {
+    parts.push(part)
+    came += part.byteLength
+    onProgress?.(came)
+  }
+  const said = /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
+  const called = name ?? said ?? 'sluice'
+  save(new Blob(parts), called)
+  return called
+}
+
+async function* partsOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const reader = body?.getReader()
+  for (;;) {
+    const read = await reader?.read()
+    if (read === undefined || read.done) return
+    yield read.value as Uint8Array<ArrayBuffer>
+  }
 }
 
 export function save(content: Blob, name: string): void {

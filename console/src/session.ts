@@ -4,7 +4,13 @@
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { useSyncExternalStore } from 'react'
-import type { ApprovalRequest, Me, SignedIn, SignInWays } from '../../src/admin/contract.ts'
+import type {
+  ApprovalRequest,
+  Me,
+  SignedIn,
+  SignInWays,
+  Verdict,
+} from '../../src/admin/contract.ts'
 import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
 import { leaveFor, takeAnswer } from './elsewhere.ts'
 
@@ -160,18 +166,9 @@ export async function proven<Answer>(
 
 export async function decideRequest(
   { id, edits }: Pick<ApprovalRequest, 'id' | 'edits'>,
-  {
-    verdict,
-    comment,
-    forMs,
-    args,
-  }: { verdict: 'approve' | 'deny'; comment: string; forMs?: number; args?: string },
+  verdict: Verdict,
 ): Promise<ApprovalRequest> {
-  const body = {
-    ...{ verdict, comment, edits },
-    ...(forMs === undefined ? {} : { forAWhile: { forMs } }),
-    ...(args === undefined ? {} : { args }),
-  }
+  const body: Verdict = { ...verdict, edits }
   return proven<ApprovalRequest>('POST', `/approvals/${encodeURIComponent(id)}/verdict`, body)
 }
 

@@ -50,6 +50,7 @@ const VERDICT = z.strictObject({
   forAWhile: z
     .strictObject({
       forMs: z.number().int().positive(),
+      calls: z.number().int().positive().optional(),
       bounds: z.record(z.string().max(200), BOUND).optional(),
     })
     .optional(),

@@ -5,7 +5,15 @@
 // or a system's credential. What is marked "proof" also needs a passkey assertion for just that request:
 // see ProofWish.
 
-export type { ApprovalRequest, Barred, Standing, Verdict, Vote } from '../core/approval.ts'
+export type {
+  ApprovalRequest,
+  Barred,
+  Bound,
+  ForAWhile,
+  Standing,
+  Verdict,
+  Vote,
+} from '../core/approval.ts'
 export type { Role } from '../core/person.ts'
 export type * from './contract-console.ts'
 

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { Person, Role } from '../core/person.ts'
+import type { Download } from './download.ts'
 import type { Events } from './events.ts'
 
 /** What a handler gets; everything in it has been checked. */
@@ -34,7 +35,7 @@ export interface Endpoint {
   readonly body?: z.ZodType | undefined
   readonly query?: z.ZodType | undefined
   readonly answer?: z.ZodType | undefined
-  /** A JSON value, or a stream of events. */
+  /** A JSON value, a stream of events, or a file. */
   readonly handle: (call: Call<unknown, unknown>) => unknown
 }
 
@@ -49,7 +50,7 @@ interface Row<Body extends z.ZodType, Query extends z.ZodType> {
   readonly answer?: z.ZodType
   readonly handle: (
     call: Call<z.output<Body>, z.output<Query>>,
-  ) => object | Events | Promise<object>
+  ) => object | Events | Download | Promise<object>
 }
 
 /** Keeps the types of body and query for the handler. */

@@ -21,9 +21,13 @@ export interface LiveEndpointParts {
 
 const word = z.string().min(1).max(400).optional()
 const number = z.coerce.number().int().min(0).optional()
-const QUERY = z.strictObject({
+/** Which calls: everything given must hold. */
+export const FILTER = z.strictObject({
   ...{ principal: word, session: word, server: word, name: word, action: word, code: word },
-  ...{ sinceMs: number, untilMs: number, before: number },
+  ...{ sinceMs: number, untilMs: number },
+})
+const QUERY = FILTER.extend({
+  before: number,
   limit: z.coerce.number().int().min(1).max(500).optional(),
 })
 const ADDRESS = z.strictObject({

@@ -9,7 +9,7 @@ const reading = new Reading(directory)
 
 export interface Question {
   readonly id: number
-  readonly ask: 'page' | 'call' | 'events' | 'past' | 'verify' | 'tools' | 'draft'
+  readonly ask: 'page' | 'call' | 'stretch' | 'events' | 'past' | 'verify' | 'tools' | 'draft'
   readonly with: unknown
 }
 

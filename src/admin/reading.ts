@@ -14,6 +14,13 @@ import { openGateStoreReadOnly } from '../gateway/operate/gate-store.ts'
 import { readKeptTools } from '../gateway/operate/kept-tools.ts'
 import { replay } from '../gateway/operate/replay.ts'
 import { verdictChanges } from '../gateway/operate/verdict-changes.ts'
+import { ownVersion } from '../gateway/run/own-version.ts'
+import {
+  type ExportFormat,
+  type Stretch,
+  type StretchFrom,
+  stretchOf,
+} from '../ledger/export/chunks.ts'
 import { type Called, type Query, queryLedger } from '../ledger/query.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../ledger/read.ts'
 import type { OutcomeRecord } from '../ledger/record.ts'
@@ -55,6 +62,12 @@ export interface DraftAsked {
   readonly text: string
   /** Also tried on the calls since then. */
   readonly replaySinceMs?: number | undefined
+}
+
+export interface StretchAsked {
+  readonly query: Query
+  readonly format: ExportFormat
+  readonly from: StretchFrom
 }
 
 export class Reading {
@@ -133,6 +146,11 @@ export class Reading {
     }
     const past = [...stretches].map(([atMs, counts]) => ({ atMs, counts })).reverse()
     return { rows: rows.reverse(), past, stretchMs: LIVE_PAST_STRETCH_MS }
+  }
+
+  /** A stretch of an export. */
+  stretch({ query, format, from }: StretchAsked): Stretch {
+    return stretchOf(this.#ledger, query, { format, version: ownVersion() }, from)
   }
 
   verify(): LedgerVerified {

@@ -10,6 +10,7 @@ import { readBody } from '../gateway/front/read-body.ts'
 import type { RelyingParty } from '../identity/passkeys.ts'
 import { readJson } from '../wire/read-json.ts'
 import type { Challenges } from './challenges.ts'
+import { Download } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
 import { Events } from './events.ts'
@@ -68,7 +69,8 @@ export class Router {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const answer = await this.#answer(request)
-      if (answer instanceof Events) return this.#stream(answer, request, response)
+      if (answer instanceof Events || answer instanceof Download)
+        return this.#stream(answer, request, response)
       send(response, 200, answer)
     } catch (error) {
       tell(response, error as Error)
@@ -151,7 +153,7 @@ export class Router {
     return this.#options.challenges.prove(person, assertion, action, rp)
   }
 
-  #stream(events: Events, request: IncomingMessage, response: ServerResponse): void {
+  #stream(events: Events | Download, request: IncomingMessage, response: ServerResponse): void {
     const token = bearerOf(request)
     const { name } = this.#options.signIns.who(token).person
     const full = this.#isFull(name)

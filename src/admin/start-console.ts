@@ -3,10 +3,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Service } from '../agents/service.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { AdminParts } from '../gateway/run/run-admin.ts'
 import { agentsEndpoints } from './agents-endpoints.ts'
 import { ConsoleStore } from './console-store.ts'
 import type { Endpoint } from './endpoint.ts'
+import { exportEndpoints } from './export-endpoints.ts'
 import { liveEndpoints } from './live-endpoints.ts'
 import { LiveHub } from './live-hub.ts'
 import { policyEndpoints } from './policy-endpoints.ts'
@@ -36,9 +38,12 @@ export function startConsole(
   const flushTools = () => tools.flush()
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
+  const record = (detail: JsonObject) =>
+    parts.ledger.event({ atMs: nowMs(), name: 'export', detail })
   return {
     endpoints: [
       ...liveEndpoints({ hub, reader, ruleText, nowMs }),
+      ...exportEndpoints({ reader, record, nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents),
       ...settingsEndpoints(parts),

@@ -2,9 +2,11 @@
 // from their door.
 
 import { DatabaseSync } from 'node:sqlite'
+import type { ApprovalAsk } from '../core/decision.ts'
 import type { Person } from '../core/person.ts'
 import type { Event } from '../ledger/record.ts'
 import { ApprovalEngine } from './engine.ts'
+import type { HeldCall } from './held-call.ts'
 import { APPROVAL_TABLES } from './schema.ts'
 
 export class EngineBench {
@@ -57,3 +59,31 @@ export function person(name: string, more: Partial<Person> = {}): Person {
     ...more,
   }
 }
+
+export const ASK: ApprovalAsk = {
+  ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
+  ...{ quorum: 1, channels: ['console', 'terminal', 'webhook', 'email'], separateDuties: false },
+  ...{ editArgs: false, says: 'rule' },
+}
+
+export function held(args: string, more: Partial<HeldCall> = {}): HeldCall {
+  return {
+    ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
+    ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
+    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [ASK] },
+    ...more,
+  }
+}
+
+export const asking = (more: Partial<ApprovalAsk>) => ({ asks: [{ ...ASK, ...more }] })
+
+/** The id of a request that waits for this call. */
+export async function proposed(b: EngineBench, call: HeldCall): Promise<string> {
+  const hold = await b.engine.ask(call)
+  if (hold.is !== 'pending') throw new Error(`it is ${hold.is}`)
+  return hold.id
+}
+
+export const ada = person('ada', { groups: ['finance'] })
+export const bob = person('bob', { groups: ['ops'] })
+export const yes = { verdict: 'approve' } as const

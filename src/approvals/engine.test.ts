@@ -4,25 +4,20 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ApprovalAsk } from '../core/decision.ts'
-import { EngineBench, person } from './engine.test-support.ts'
+import {
+  ASK,
+  ada,
+  asking,
+  bob,
+  EngineBench,
+  held,
+  person,
+  proposed,
+  yes,
+} from './engine.test-support.ts'
 import type { HeldCall } from './held-call.ts'
 import { canonicalText, maskedText } from './json-text.ts'
 import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
-
-const ASK: ApprovalAsk = {
-  ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
-  ...{ quorum: 1, channels: ['console', 'terminal', 'webhook', 'email'], separateDuties: false },
-  ...{ editArgs: false, says: 'rule' },
-}
-
-function held(args: string, more: Partial<HeldCall> = {}): HeldCall {
-  return {
-    ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
-    ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
-    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [ASK] },
-    ...more,
-  }
-}
 
 const benches: EngineBench[] = []
 function bench(): EngineBench {
@@ -33,19 +28,6 @@ function bench(): EngineBench {
 afterEach(() => {
   for (const { engine } of benches.splice(0)) engine.close()
 })
-
-const asking = (more: Partial<ApprovalAsk>) => ({ asks: [{ ...ASK, ...more }] })
-
-/** The id of a request that waits for this call. */
-async function proposed(b: EngineBench, call: HeldCall): Promise<string> {
-  const hold = await b.engine.ask(call)
-  expect(hold.is).toBe('pending')
-  return (hold as { id: string }).id
-}
-
-const ada = person('ada', { groups: ['finance'] })
-const bob = person('bob', { groups: ['ops'] })
-const yes = { verdict: 'approve' } as const
 
 describe('a request', () => {
   test('is one for one call, approved once, used once', async () => {
@@ -212,61 +194,6 @@ describe('limits on asking', () => {
 })
 
 describe('whose word counts', () => {
-  test('the vote of an approver who was removed counts for nothing, and stays void', async () => {
-    const b = bench()
-    const call = held('{"n":1}', asking({ quorum: 2 }))
-    const id = await proposed(b, call)
-    await b.engine.decide(id, yes, ada, 'terminal')
-    b.removed.add('ada')
-    b.engine.peopleChanged()
-    expect(b.engine.find(id)).toMatchObject({
-      ...{ state: 'pending', asks: [{ approvedBy: [] }], votes: [{ by: 'ada', gone: true }] },
-    })
-    await b.engine.decide(id, yes, bob, 'terminal')
-    expect(b.engine.find(id)).toMatchObject({ state: 'pending', asks: [{ approvedBy: ['bob'] }] })
-    // Another of the same name, later.
-    b.removed.delete('ada')
-    expect(b.engine.find(id)?.asks[0]?.approvedBy).toEqual(['bob'])
-    await b.engine.decide(id, yes, ada, 'terminal')
-    expect(b.engine.find(id)?.state).toBe('approved')
-    expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', by: 'bob, ada' })
-  })
-
-  test('what a removed approver had approved, and what they let pass for a while, passes no more', async () => {
-    const b = bench()
-    const [once, looks] = [held('{"n":1}'), held('{"n":2}')]
-    const id = await proposed(b, once)
-    await b.engine.decide(id, yes, ada, 'terminal')
-    const other = await proposed(b, looks)
-    await b.engine.decide(other, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'terminal')
-    b.engine.use(other, 'c9')
-    b.engine.settled(other, 'c9', 'executed')
-    expect((await b.engine.ask(looks)).is).toBe('standing')
-    b.removed.add('ada')
-    // Also where nobody has said so: a gate that was not there when it happened.
-    expect(b.engine.use(id, 'c1')).toBe(false)
-    expect((await b.engine.ask(looks)).is).not.toBe('standing')
-    b.engine.peopleChanged()
-    expect(b.engine.find(id)).toMatchObject({
-      state: 'void',
-      why: expect.stringContaining('no longer'),
-    })
-    expect(b.engine.standing).toEqual([])
-    expect(b.steps).toContain('standing-ended')
-    expect(await proposed(b, once)).not.toBe(id)
-    b.removed.delete('ada')
-    expect((await b.engine.ask(looks)).is).not.toBe('standing')
-  })
-
-  test('what is sent beside the arguments is shown, secrets masked', async () => {
-    const b = bench()
-    const rest = '{"name":"pay","task":{"ttl":60000},"token":"abc"}'
-    const id = await proposed(b, held('{"n":1}', { rest }))
-    expect(b.engine.find(id)?.rest).toBe('{"task":{"ttl":60000},"token":"[masked]"}')
-    const plain = await proposed(b, held('{"n":1}'))
-    expect(b.engine.find(plain)?.rest).toBe('')
-  })
-
   test('each rule by its own approvers and quorum; nobody twice; the shortest timeout', async () => {
     const b = bench()
     const money = { ...ASK, approvers: ['finance'], says: 'money' }

@@ -52,6 +52,8 @@ export class ApprovalEngine implements Approvals {
   readonly #standing: StandingApprovals
   readonly #denials: Denials
   readonly #tellers = new Tellers()
+  /** Calls under way that an approval for a while lets pass, by their id. */
+  readonly #taken = new Set<string>()
 
   constructor(parts: BookParts) {
     this.#book = new Book(parts)
@@ -101,9 +103,15 @@ export class ApprovalEngine implements Approvals {
     return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
   }
 
+  /** One call of an approval for a while; false where it holds no more, or not for one call more. */
+  takeStanding(id: string, callId: string): boolean {
+    if (!this.#standing.take(id, this.#book.parts.nowMs())) return false
+    this.#taken.add(callId)
+    return true
+  }
+
   /** The call is about to leave: on the ledger together with its intent. */
   executing(id: string, callId: string, argsText: string | undefined): void {
-    this.#standing.used(id)
     const row = this.#book.requests.find(id)
     const about = row === undefined ? { standing: id } : aboutRequest(row)
     const edited = (row?.edited ?? 0) > 0
@@ -115,6 +123,7 @@ export class ApprovalEngine implements Approvals {
   settled(id: string, callId: string, became: Became): void {
     const row = this.#book.requests.find(id)
     if (row?.usedBy !== callId) {
+      if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.giveBack(id)
       this.#book.note('returned', { standing: id, call: callId, became })
       return
     }

@@ -64,6 +64,7 @@ export function aboutWhile(wanted: ForAWhile | undefined): JsonObject {
   if (wanted === undefined) return {}
   return {
     forMs: wanted.forMs,
+    calls: wanted.calls ?? null,
     bounds: JSON.parse(JSON.stringify(wanted.bounds ?? {})) as JsonValue,
   }
 }

@@ -29,8 +29,9 @@ export interface StandingCall {
 }
 
 interface Terms {
-  /** When it was given. */
+  /** When it was given, and how often it may be used. */
   readonly atMs?: number
+  readonly calls?: number
   readonly rest: string
   /** Canonical text of each argument without a bound. */
   readonly exact: Readonly<Record<string, string>>
@@ -81,7 +82,7 @@ export class StandingApprovals {
         return [key, { oneOf: [JSON.stringify(Object.values(masked)[0])] }] as const
       })
       const bounds = { ...Object.fromEntries(exact), ...terms.bounds }
-      return { id, principal, server, name, bounds, by, untilMs, used }
+      return { id, principal, server, name, bounds, by, untilMs, used, calls: terms.calls ?? null }
     })
   }
 
@@ -97,17 +98,30 @@ export class StandingApprovals {
   /** Ends those whose giver was removed; which they were. */
   endGone(nowMs: number): string[] {
     const gone = [...this.#kept.values()].filter(
-      (kept) => kept.untilMs > nowMs && !this.#holds(kept, nowMs),
+      ({ untilMs, by, terms }) => untilMs > nowMs && !this.#isByApprovers(by, terms.atMs ?? nowMs),
     )
     for (const { id } of gone) this.end(id)
     return gone.map(({ id }) => id)
   }
 
-  used(id: string): void {
+  /** For one call, counted on the disk before it leaves; false where it holds no more. */
+  take(id: string, nowMs: number): boolean {
     const kept = this.#kept.get(id)
-    if (kept === undefined) return
-    kept.used += 1
-    this.#database.prepare('UPDATE approvals_standing SET used = ? WHERE id = ?').run(kept.used, id)
+    if (kept === undefined || !this.#holds(kept, nowMs)) return false
+    this.#count(kept, 1)
+    return true
+  }
+
+  /** The call that took it did not leave. */
+  giveBack(id: string): void {
+    const kept = this.#kept.get(id)
+    if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
+  }
+
+  #count(kept: Kept, by: 1 | -1): void {
+    kept.used += by
+    const sql = 'UPDATE approvals_standing SET used = ? WHERE id = ?'
+    this.#database.prepare(sql).run(kept.used, kept.id)
   }
 
   /** Refuses what is no bound, before anybody is told that it holds. */
@@ -118,6 +132,9 @@ export class StandingApprovals {
         `an approval for ${wanted.forMs} ms cannot be given`,
         `more than nothing, at most ${STANDING_MS_MAX / 3_600_000} hours`,
       )
+    const { calls } = wanted
+    if (calls !== undefined && !(Number.isSafeInteger(calls) && calls > 0))
+      throw new Refused(`${calls} calls cannot be given`, 'a whole number, at least 1')
     this.#forgetOver(nowMs)
     if (this.#kept.size >= STANDING_MAX)
       throw new Refused(`${STANDING_MAX} approvals hold for a while already`, 'end some of them')
@@ -133,7 +150,10 @@ export class StandingApprovals {
       }),
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
-    const terms: Terms = { atMs: nowMs, rest, exact, bounds }
+    const terms: Terms = {
+      ...{ atMs: nowMs, rest, exact, bounds },
+      ...(calls === undefined ? {} : { calls }),
+    }
     return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
   }
 
@@ -142,9 +162,13 @@ export class StandingApprovals {
     return this.#kept.delete(id)
   }
 
-  #holds({ untilMs, by, terms }: Kept, nowMs: number): boolean {
-    const givenMs = terms.atMs ?? nowMs
-    return untilMs > nowMs && by.every((name) => this.#isApprover(name, givenMs))
+  #holds({ untilMs, used, by, terms }: Kept, nowMs: number): boolean {
+    const isOver = untilMs <= nowMs || used >= (terms.calls ?? Number.POSITIVE_INFINITY)
+    return !isOver && this.#isByApprovers(by, terms.atMs ?? nowMs)
+  }
+
+  #isByApprovers(by: readonly string[], givenMs: number): boolean {
+    return by.every((name) => this.#isApprover(name, givenMs))
   }
 
   #keep(row: Row, terms: Terms, by: readonly string[], untilMs: number): void {

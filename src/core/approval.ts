@@ -90,6 +90,8 @@ export type Bound =
 /** Approves calls like this one for a while: every argument equal, but for those with a bound. */
 export interface ForAWhile {
   readonly forMs: number
+  /** At most so many; as many as come where it is left out. */
+  readonly calls?: number
   /** By the name of the argument. */
   readonly bounds?: Readonly<Record<string, Bound>>
 }
@@ -125,6 +127,8 @@ export interface Standing {
   readonly by: readonly string[]
   readonly untilMs: number
   readonly used: number
+  /** How often it may be used; null where that is not bounded. */
+  readonly calls: number | null
 }
 
 /** A tool that a session was denied too often to ask for it again. */

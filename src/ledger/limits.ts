@@ -90,3 +90,7 @@ export const PLACE_END_MS_MAX = 5_000
 
 /** Rows of each part of a report. */
 export const REPORT_ROWS_MAX = 50
+
+/** An export with a filter: records that are looked at in one go, and calls whose outcome it waits for. */
+export const EXPORT_STRETCH_RECORDS = 5_000
+export const EXPORT_OPEN_MAX = 10_000

@@ -44,7 +44,8 @@ export function TextField({
   quiet = false,
   type = 'text',
   className = '',
-}: Common & { type?: string; className?: string }): JSX.Element {
+  min,
+}: Common & { type?: string; className?: string; min?: number }): JSX.Element {
   const id = useId()
   return (
     <Labelled {...{ id, label, quiet, className }}>
@@ -52,6 +53,7 @@ export function TextField({
         id={id}
         className="input"
         type={type}
+        min={min}
         value={value}
         placeholder={placeholder}
         autoComplete="off"

@@ -17,6 +17,7 @@ interface Options extends PlaceOptions {
   readonly args?: string
   readonly for?: string
   readonly bound?: readonly string[]
+  readonly calls?: string
   readonly as?: string
   readonly json?: boolean
 }
@@ -26,7 +27,7 @@ Examples:
   sluice approvals approve 3f9
   sluice approvals approve 3f9 --comment "checked with Ann"
   sluice approvals approve 3f9 --args '{"amount": 20}'          where the rule has edit_args
-  sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*'
+  sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*' --calls 10
 
 Shows the request, then asks for your PIN at the terminal: never on stdin, in a flag or a file. --for
 lets calls like this one pass for a while: every argument exactly equal, but for those with a --bound
@@ -37,6 +38,7 @@ export function addApprovalsDecide(parent: Command, answer: Answer): void {
     .option('--args <json>', 'with other arguments, where the rule has `edit_args`')
     .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
     .option('--bound <bound>', 'with --for: what an argument may be', collect, [])
+    .option('--calls <n>', 'with --for: at most so many')
     .addHelpText('after', APPROVE_EXAMPLES)
     .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
   verdictCommand(parent, 'deny', 'do not let it pass').action(
@@ -93,12 +95,12 @@ async function proved(
   return askApprovals(data, { ...request, proof })
 }
 
-function forAWhile({ for: time, bound = [] }: Options): JsonObject {
+function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {
   if (time === undefined) {
-    if (bound.length === 0) return {}
+    if (bound.length === 0 && calls === undefined) return {}
     throw new CliError(
       'CLI_ARGUMENT',
-      '--bound without --for',
+      `${calls === undefined ? '--bound' : '--calls'} without --for`,
       'say for how long, such as --for 1h',
     )
   }
@@ -110,7 +112,10 @@ function forAWhile({ for: time, bound = [] }: Options): JsonObject {
     const [name, read] = readBound(each)
     bounds[name] = { ...bounds[name], ...read } as never
   }
-  return { forAWhile: { forMs: seconds * 1_000, bounds } }
+  if (calls !== undefined && !/^[1-9]\d{0,8}$/.test(calls))
+    throw new CliError('CLI_ARGUMENT', `--calls is \`${calls}\``, 'a whole number, at least 1')
+  const often = calls === undefined ? {} : { calls: Number(calls) }
+  return { forAWhile: { forMs: seconds * 1_000, ...often, bounds } }
 }
 
 function readBound(text: string): [string, Bound] {

@@ -7,23 +7,22 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Command, Option } from 'commander'
 import { ownVersion } from '../../gateway/run/own-version.ts'
-import { hashAfter, placesOf, recordText } from '../../ledger/block.ts'
-import { decode } from '../../ledger/decoding.ts'
 import { deliver } from '../../ledger/elsewhere/signed-post.ts'
-import { CSV_HEAD, cefLine, csvLine, otlpRecord, otlpRequest } from '../../ledger/export/forms.ts'
-import { blocksFrom, openLedgerReadOnly } from '../../ledger/read.ts'
-import type { LedgerRecord } from '../../ledger/record.ts'
+import {
+  chunksOf,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type Found,
+  foundFrom,
+} from '../../ledger/export/chunks.ts'
+import { openLedgerReadOnly } from '../../ledger/read.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
-import { recordJson } from './lines.ts'
 import { asTold, DATA_OPTION, readCount, readTime, told } from './source.ts'
-
-const FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
-type Format = (typeof FORMATS)[number]
 
 interface Options {
   data: string
-  format: Format
+  format: ExportFormat
   out?: string
   otlp?: string
   from: string
@@ -52,7 +51,7 @@ export function addLedgerExport(parent: Command, answer: Answer): void {
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
     .option(...DATA_OPTION)
     .addOption(
-      new Option('--format <form>', 'of what is written').choices(FORMATS).default('jsonl'),
+      new Option('--format <form>', 'of what is written').choices(EXPORT_FORMATS).default('jsonl'),
     )
     .option('--out <file>', 'write there, for its owner only; stdout where left out')
     .option('--otlp <url>', 'send to a collector that takes OTLP over HTTP, as JSON')
@@ -68,10 +67,6 @@ export function addLedgerExport(parent: Command, answer: Answer): void {
     })
 }
 
-const CHUNK_LENGTH = 65_536
-/** Below what one message may have. */
-const OTLP_CHUNK_LENGTH = 150_000
-
 async function exportAll(options: Options): Promise<void> {
   const ledger = told(() => openLedgerReadOnly(options.data))
   try {
@@ -84,67 +79,26 @@ async function exportAll(options: Options): Promise<void> {
   }
 }
 
-interface Found {
-  readonly record: LedgerRecord
-  readonly hash: string
-  readonly encoded: string
-}
-
 function* foundIn(ledger: DatabaseSync, options: Options): Generator<Found> {
   const from = readCount(options.from, '--from', 2 ** 50)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const untilMs = readTime(options.until, '--until') ?? Number.MAX_SAFE_INTEGER
-  for (const { data } of blocksFrom(ledger, from))
-    for (const place of placesOf(data)) {
-      const encoded = recordText(data, place)
-      const record = decode(encoded)
-      if (record.seq < from || record.atMs < sinceMs || record.atMs > untilMs) continue
-      const hash = Buffer.from(hashAfter(data, place), 'latin1').toString('hex')
-      yield { record, hash, encoded }
-    }
+  for (const found of foundFrom(ledger, from))
+    if (found.record.atMs >= sinceMs && found.record.atMs <= untilMs) yield found
+}
+
+function chunks(ledger: DatabaseSync, options: Options, format: ExportFormat): Generator<string> {
+  const form = { format, version: ownVersion(), encoded: options.encoded === true }
+  return chunksOf(foundIn(ledger, options), form)
 }
 
 async function writeAll(ledger: DatabaseSync, options: Options): Promise<void> {
   const { write, close } = writerTo(options.out)
   try {
-    const chunks = options.format === 'otlp' ? otlpBodies : lineChunks
-    for (const chunk of chunks(ledger, options)) await write(chunk)
+    for (const chunk of chunks(ledger, options, options.format)) await write(chunk)
   } finally {
     close()
   }
-}
-
-function* lineChunks(ledger: DatabaseSync, options: Options): Generator<string> {
-  let chunk = options.format === 'csv' ? CSV_HEAD : ''
-  const version = ownVersion()
-  for (const { record, hash, encoded } of foundIn(ledger, options)) {
-    chunk +=
-      options.format === 'csv'
-        ? csvLine(record, hash)
-        : options.format === 'cef'
-          ? cefLine(record, hash, version)
-          : `${recordJson(record, options.encoded ? { hash, encoded } : { hash })}\n`
-    if (chunk.length < CHUNK_LENGTH) continue
-    yield chunk
-    chunk = ''
-  }
-  yield chunk
-}
-
-function* otlpBodies(ledger: DatabaseSync, options: Options): Generator<string> {
-  const version = ownVersion()
-  let records: unknown[] = []
-  let length = 0
-  for (const { record, hash } of foundIn(ledger, options)) {
-    const made = otlpRecord(record, hash)
-    records.push(made)
-    length += JSON.stringify(made).length
-    if (length < OTLP_CHUNK_LENGTH) continue
-    yield `${otlpRequest(records, version)}\n`
-    records = []
-    length = 0
-  }
-  if (records.length > 0) yield `${otlpRequest(records, version)}\n`
 }
 
 async function sendAll(ledger: DatabaseSync, options: Options, to: string): Promise<void> {
@@ -154,7 +108,7 @@ async function sendAll(ledger: DatabaseSync, options: Options, to: string): Prom
   if (!url.pathname.endsWith('/v1/logs'))
     url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`
   let sent = 0
-  for (const body of otlpBodies(ledger, options)) {
+  for (const body of chunks(ledger, options, 'otlp')) {
     try {
       await deliver({ url: url.href }, { id: `ledger-${sent}`, body })
     } catch (error) {

@@ -1,9 +1,8 @@
 // Records of the ledger as lines: for people, with colour on a terminal and what servers and agents
-// named made printable, or as one JSON object. Used by the ledger commands.
+// named made printable. Used by the ledger commands.
 
 import type { Action } from '../../core/actions.ts'
-import { type Decimal, formatDecimal } from '../../core/decimal.ts'
-import { ExactNumber } from '../../core/json.ts'
+import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
 import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/record.ts'
 import { type Output, printable, type Style } from '../output.ts'
 
@@ -56,23 +55,6 @@ export function callLine(
     .trimEnd()
 }
 
-/** For `--json` and `export`: amounts and inexact numbers as text, the time in both forms. */
-export function recordJson(record: LedgerRecord, more: object = {}): string {
-  const { seq, kind, atMs, ...rest } = record
-  return jsonLine({ seq, kind, at: timeText(atMs), atMs, ...rest, ...more })
-}
-
-function jsonLine(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => {
-    if (inner instanceof ExactNumber) return inner.text
-    return isDecimal(inner) ? formatDecimal(inner) : inner
-  })
-}
-
-function isDecimal(value: unknown): value is Decimal {
-  return typeof value === 'object' && value !== null && typeof (value as Decimal).units === 'bigint'
-}
-
 function beginning({ seq, atMs }: LedgerRecord, output: Output): string {
   return `${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`
 }
@@ -83,9 +65,4 @@ function outcomeText(outcome: OutcomeRecord, output: Output): string {
   const code = errorCode === null ? '' : ` ${errorCode}`
   const figures = `${Math.round(durationMs * 10) / 10} ms, ${bytes} bytes`
   return `${output.paint(style, status)}${code} ${output.paint('dim', figures)}`
-}
-
-function timeText(atMs: number): string {
-  const date = new Date(atMs)
-  return Number.isNaN(date.getTime()) ? 'no time' : date.toISOString()
 }

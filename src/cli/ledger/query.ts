@@ -4,6 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
+import { recordJson } from '../../ledger/export/record-json.ts'
 import { QUERY_RECORDS_MAX, SQL_MS_ALLOWED_MAX, SQL_ROWS_ALLOWED_MAX } from '../../ledger/limits.ts'
 import { type Query, queryLedger } from '../../ledger/query.ts'
 import { RecordIndex } from '../../ledger/record-index.ts'
@@ -14,7 +15,7 @@ import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
-import { callLine, recordJson } from './lines.ts'
+import { callLine } from './lines.ts'
 import { asTold, DATA_OPTION, readCount, readTime, withLedger } from './source.ts'
 
 interface Options {

@@ -3,11 +3,12 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { recordJson } from '../../ledger/export/record-json.ts'
 import { openLedgerReadOnly, readHead, recordsBackwards, recordsFrom } from '../../ledger/read.ts'
 import type { LedgerRecord } from '../../ledger/record.ts'
 import type { Answer } from '../answer.ts'
 import { Output } from '../output.ts'
-import { recordJson, recordLine } from './lines.ts'
+import { recordLine } from './lines.ts'
 import { DATA_OPTION, readCount, told } from './source.ts'
 
 interface Options {

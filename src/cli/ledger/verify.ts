@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import { faultOf } from '../../ledger/checkpoint.ts'
 import type { Placed } from '../../ledger/checkpoint-file.ts'
+import { recordJson } from '../../ledger/export/record-json.ts'
 import { PROBLEMS_MAX } from '../../ledger/limits.ts'
 import { checkProof, readProof } from '../../ledger/proof.ts'
 import type { Problem } from '../../ledger/verifier.ts'
@@ -14,7 +15,7 @@ import { CliError } from '../errors.ts'
 import { Output, plural } from '../output.ts'
 import { readText } from '../read-input.ts'
 import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
-import { recordJson, recordLine } from './lines.ts'
+import { recordLine } from './lines.ts'
 import { DATA_OPTION, told, withLedger } from './source.ts'
 
 interface Options {

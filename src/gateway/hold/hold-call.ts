@@ -20,6 +20,7 @@ import type { Outcome } from '../relay/crossing.ts'
 export interface HoldEngine {
   ask(call: HeldCall): Promise<Hold>
   use(id: string, callId: string): boolean
+  takeStanding(id: string, callId: string): boolean
   executing(id: string, callId: string, argsText: string | undefined): void
   settled(id: string, callId: string, became: ReturnType<typeof becameOf>): void
   decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<unknown>
@@ -188,7 +189,7 @@ function passing(
   const { callId } = waited
   const args = hold.is === 'approved' ? hold.args : undefined
   const approval: TakenApproval = {
-    take: () => hold.is === 'standing' || engine.use(id, callId),
+    take: () => (hold.is === 'standing' ? engine.takeStanding(id, callId) : engine.use(id, callId)),
     giveBack: () => engine.settled(id, callId, 'not-sent'),
     executing: (argsText) => engine.executing(id, callId, argsText),
     settled: ({ status, givenBack }) =>

@@ -105,10 +105,13 @@ function readVerdict({ verdict, comment, edits, args, forAWhile }: JsonObject): 
 function readWhile(given: JsonValue): ForAWhile {
   if (!isObject(given) || typeof given.forMs !== 'number')
     throw new Refused('`forAWhile` has no `forMs`', 'say how long, in milliseconds')
-  const { forMs, bounds = {} } = given
+  const { forMs, calls, bounds = {} } = given
+  if (calls !== undefined && typeof calls !== 'number')
+    throw new Refused('`calls` is no number', 'leave it out, or say how many')
   if (!isObject(bounds)) throw new Refused('`bounds` is no object', 'name arguments in it')
   // What a bound may be is the approvals' to say.
-  return { forMs, bounds: bounds as unknown as Readonly<Record<string, Bound>> }
+  const often = calls === undefined ? {} : { calls }
+  return { forMs, ...often, bounds: bounds as unknown as Readonly<Record<string, Bound>> }
 }
 
 function nextNews(approvals: Approvals): Promise<void> {

@@ -60,7 +60,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
         <Button onPress={fork}>
           <Icon name="fork" /> Fork{turn === undefined ? '' : ` from turn ${turn}`}
         </Button>
-        <Button onPress={() => download(`${path}/export`, `${id}.json`).catch(complain)}>
+        <Button onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}>
           <Icon name="download" /> Export
         </Button>
         <Button

@@ -14,6 +14,7 @@ import { SaidLine } from '../../ui/said.tsx'
 import { ago, left } from '../../ui/words.ts'
 import { pendingOf, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
+import { StandingApprovals } from './standing.tsx'
 import './approvals.css'
 
 export function Approvals(): JSX.Element {
@@ -26,7 +27,7 @@ export function Approvals(): JSX.Element {
   const open =
     inbox.requests.find(({ id }) => id === rest[0]) ??
     (rest[0] === undefined ? shown[0] : undefined)
-  useListKeys(shown, open)
+  useListKeys(shows === 'standing' ? [] : shown, open)
   return (
     <div className="page">
       <PageHead title="Approvals" lead="Calls that the policy holds until a person has looked.">
@@ -37,11 +38,16 @@ export function Approvals(): JSX.Element {
           choices={[
             { value: 'waiting', says: `Waiting ${pending.length}` },
             { value: 'decided', says: 'Decided' },
+            { value: 'standing', says: 'For a while' },
           ]}
         />
         <NotifyMe />
       </PageHead>
-      {shown.length === 0 && open === undefined ? (
+      {shows === 'standing' ? (
+        <div className="page-body">
+          <StandingApprovals />
+        </div>
+      ) : shown.length === 0 && open === undefined ? (
         <Empty
           icon="approvals"
           title={shows === 'waiting' ? 'Nothing waits' : 'Nothing was decided yet'}

@@ -36,7 +36,8 @@ function Value({ value }: { value: unknown }): JSX.Element {
   return <span className="mono strong">{String(value)}</span>
 }
 
-function membersOf(json: string): [string, unknown][] | undefined {
+/** Numbers that no double holds keep their digits. */
+export function membersOf(json: string): [string, unknown][] | undefined {
   try {
     const exact = JSON.parse(json, keepDigits) as unknown
     if (typeof exact !== 'object' || exact === null || Array.isArray(exact)) return undefined

@@ -16,16 +16,10 @@ import { complain, say } from '../../ui/toasts.tsx'
 import { ago, clock, date, left } from '../../ui/words.ts'
 import { Arguments } from './arguments.tsx'
 import { put } from './inbox.ts'
+import { forAWhile, ONCE, WHILES, While } from './while.tsx'
 
 /** What the gate writes in the place of a secret. */
 const MASK = '[masked]'
-
-const WHILES = [
-  { value: '', says: 'This call only' },
-  { value: '900000', says: 'Calls like this for 15 min' },
-  { value: '3600000', says: 'Calls like this for 1 h' },
-  { value: '28800000', says: 'Calls like this for 8 h' },
-]
 
 export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
   const now = useNow()
@@ -95,6 +89,12 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
             )}
           </div>
           <Arguments json={args} />
+          {request.rest !== '' && (
+            <>
+              <h4>Sent beside the arguments</h4>
+              <Arguments json={request.rest} />
+            </>
+          )}
         </section>
 
         {request.before.length > 0 && (
@@ -126,6 +126,9 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
                   <span className="muted small">
                     {date(vote.atMs)}, {vote.channel}, {vote.proof}
                   </span>
+                  {vote.gone === true && (
+                    <span className="tag critical">may no longer decide: counts for nothing</span>
+                  )}
                   {vote.comment !== '' && <Said text={`“${vote.comment}”`} />}
                 </li>
               ))}
@@ -164,7 +167,7 @@ function Verdict({
 }): JSX.Element {
   const me = useMe()
   const [comment, setComment] = useState('')
-  const [forMs, setForMs] = useState('')
+  const [wish, setWish] = useState(ONCE)
   const [busy, setBusy] = useState(false)
   const [changed, setChanged] = useState<string>()
   const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !args.includes(MASK)
@@ -174,9 +177,10 @@ function Verdict({
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
+      const lasts = forAWhile(wish, args)
       const asked = {
         ...{ verdict, comment },
-        ...(isYes && forMs !== '' ? { forMs: Number(forMs) } : {}),
+        ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
       put(await decideRequest(request, asked))
@@ -235,6 +239,7 @@ function Verdict({
           onChange={setChanged}
         />
       )}
+      {wish.forMs !== '' && <While args={args} wish={wish} onChange={setWish} />}
       <div className="verdict-row">
         <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
           <Icon name="allow" /> Approve <kbd>A</kbd>
@@ -242,8 +247,15 @@ function Verdict({
         <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
           <Icon name="deny" /> Deny <kbd>D</kbd>
         </Button>
-        <Pick label="How long it holds" value={forMs} onChange={setForMs} choices={WHILES} />
-        {mayEdit && (
+        {changed === undefined && !request.edited && (
+          <Pick
+            label="How long it holds"
+            value={wish.forMs}
+            onChange={(forMs) => setWish({ ...wish, forMs })}
+            choices={WHILES}
+          />
+        )}
+        {mayEdit && wish.forMs === '' && (
           <Button
             kind="quiet"
             onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}

@@ -9,7 +9,7 @@ import type {
   LedgerPage,
   LedgerVerified,
 } from '../../../../src/admin/contract.ts'
-import { get, post, queryOf, save } from '../../api.ts'
+import { get, post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
@@ -21,11 +21,10 @@ import { Said, SaidLine } from '../../ui/said.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { count, date, millis } from '../../ui/words.ts'
 import { type CallAddress, Explained } from '../live/explained.tsx'
+import { Export } from './export.tsx'
 import './ledger.css'
 
 const PAGE = 200
-const EXPORT_PAGE = 500
-const EXPORT_MAX = 100_000
 const FILTERS = ['principal', 'session', 'server', 'name', 'action'] as const
 /** Those that are typed. */
 const WRITTEN = [
@@ -127,9 +126,7 @@ function Calls(): JSX.Element {
           </Button>
         )}
         <span className="spacer" />
-        <Button onPress={() => exportAll(key).catch(complain)}>
-          <Icon name="download" /> Export these
-        </Button>
+        <Export filters={key} />
       </div>
       <section className="card ledger-rows" aria-label="Calls on record">
         <div className="ledger-head" aria-hidden="true">
@@ -196,18 +193,6 @@ function Calls(): JSX.Element {
 function getPage(key: string, limit: number, before?: number): Promise<LedgerPage> {
   const from = before === undefined ? '' : `&before=${before}`
   return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`)
-}
-
-/** A page after the other, as the gate gives them; a JSON object a line. */
-async function exportAll(key: string): Promise<void> {
-  const lines: string[] = []
-  let before: number | undefined
-  do {
-    const page: LedgerPage = await getPage(key, EXPORT_PAGE, before)
-    for (const call of page.calls) lines.push(JSON.stringify(call))
-    before = page.next ?? undefined
-  } while (before !== undefined && lines.length < EXPORT_MAX)
-  save(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }), 'calls.jsonl')
 }
 
 function Events(): JSX.Element {

@@ -1,0 +1,115 @@
+// What holds without asking: approvals for a while with their bounds, and tools that a session may not
+// ask for any more. Ending one needs no passkey, for it tightens; lifting the other does.
+
+import type { JSX } from 'react'
+import type { Barred, Bound, Standing, StandingTold } from '../../../../src/admin/contract.ts'
+import { call } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { mayAct, proven, useMe } from '../../session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Mark } from '../../ui/marks.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Empty, Fault, Loading } from '../../ui/page.tsx'
+import { Said } from '../../ui/said.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { left, plural } from '../../ui/words.ts'
+
+const REFRESH_MS = 3_000
+
+export function StandingApprovals(): JSX.Element {
+  const { value, error, reload } = useResource<StandingTold>('/standing', REFRESH_MS)
+  if (error !== undefined) return <Fault error={error} again={reload} />
+  if (value === undefined) return <Loading />
+  const { standing, barred } = value
+  if (standing.length === 0 && barred.length === 0)
+    return (
+      <Empty icon="approvals" title="Nothing holds without asking">
+        An approval “for a while” stands here, with its bounds, until it ends.
+      </Empty>
+    )
+  return (
+    <div className="stack">
+      {standing.map((one) => (
+        <Stands key={one.id} standing={one} reload={reload} />
+      ))}
+      {barred.map((one) => (
+        <Bars key={`${one.session} ${one.server} ${one.name}`} barred={one} reload={reload} />
+      ))}
+    </div>
+  )
+}
+
+function Stands({ standing, reload }: { standing: Standing; reload: () => void }): JSX.Element {
+  const me = useMe()
+  const now = useNow(5_000)
+  const { id, principal, server, name, bounds, by, untilMs, used, calls } = standing
+  const end = () =>
+    call('DELETE', `/standing/${encodeURIComponent(id)}`).then(() => {
+      say(`ended: ${server}/${name} asks again`)
+      reload()
+    }, complain)
+  return (
+    <article className="card card-body stack" aria-label={`${server}/${name}, for a while`}>
+      <div className="row spread">
+        <div className="row">
+          <Mark word="allow" says="For a while" />
+          <span className="strong held-name">
+            <span className="muted">{server}/</span>
+            <Said text={name} />
+          </span>
+          <span className="muted small num">{left(untilMs, now)}</span>
+        </div>
+        {mayAct(me, 'approver') && <Button onPress={end}>End it</Button>}
+      </div>
+      <p className="muted">
+        for <Said text={principal} />, approved by <Said text={by.join(', ')} />; used{' '}
+        {calls === null ? plural(used, 'time') : `${used} of ${calls} times`}
+      </p>
+      <dl className="args">
+        {Object.entries(bounds).map(([argument, bound]) => (
+          <div key={argument} className="arg">
+            <dt>
+              <Said text={argument} className="mono" />
+            </dt>
+            <dd>
+              <Said text={boundText(bound)} className="mono" />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </article>
+  )
+}
+
+function boundText(bound: Bound): string {
+  if ('any' in bound) return 'anything'
+  if ('oneOf' in bound) return bound.oneOf.join(' or ')
+  const { min, max } = bound
+  if (min === undefined) return `at most ${max}`
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`
+}
+
+function Bars({ barred, reload }: { barred: Barred; reload: () => void }): JSX.Element {
+  const me = useMe()
+  const { session, server, name, denials } = barred
+  const lift = () =>
+    proven('POST', '/barred/lift', { session, server, name }).then(() => {
+      say(`lifted: ${server}/${name} may be asked for again`)
+      reload()
+    }, complain)
+  return (
+    <article className="card card-body row spread" aria-label={`${server}/${name}, barred`}>
+      <div className="row">
+        <Mark word="deny" says="Not asked any more" />
+        <span className="strong held-name">
+          <span className="muted">{server}/</span>
+          <Said text={name} />
+        </span>
+        <span className="muted small">
+          denied {plural(denials, 'time')} in session <Said text={session} className="mono" />
+        </span>
+      </div>
+      {mayAct(me, 'approver') && <Button onPress={lift}>Let it ask again</Button>}
+    </article>
+  )
+}

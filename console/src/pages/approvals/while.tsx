@@ -1,0 +1,166 @@
+// "For a while": calls like this one pass without asking again. How long, how often, and for each
+// argument whether it must be exactly this or may be another, within bounds.
+
+import type { JSX } from 'react'
+import type { Bound, ForAWhile } from '../../../../src/admin/contract.ts'
+import { Pick, TextArea, TextField } from '../../ui/fields.tsx'
+import { Said } from '../../ui/said.tsx'
+import { membersOf } from './arguments.tsx'
+
+export const WHILES = [
+  { value: '', says: 'This call only' },
+  { value: '900000', says: 'Calls like this for 15 min' },
+  { value: '3600000', says: 'Calls like this for 1 h' },
+  { value: '28800000', says: 'Calls like this for 8 h' },
+]
+
+const MASK = '[masked]'
+const SHOWN_LENGTH = 60
+
+type Kind = 'exact' | 'any' | 'range' | 'list'
+
+interface Wish {
+  readonly kind: Kind
+  readonly min: string
+  readonly max: string
+  /** One a line. */
+  readonly list: string
+}
+
+export interface WhileWish {
+  readonly forMs: string
+  readonly calls: string
+  readonly wishes: Readonly<Record<string, Wish>>
+}
+
+export const ONCE: WhileWish = { forMs: '', calls: '', wishes: {} }
+
+/** Undefined where it is for this call only. */
+export function forAWhile(
+  { forMs, calls, wishes }: WhileWish,
+  args: string,
+): ForAWhile | undefined {
+  if (forMs === '') return undefined
+  const members = new Map(membersOf(args) ?? [])
+  const bounds = Object.fromEntries(
+    Object.entries(wishes).flatMap(([name, wish]): [string, Bound][] => {
+      const bound = boundOf(wish, members.get(name))
+      return bound === undefined ? [] : [[name, bound]]
+    }),
+  )
+  return { forMs: Number(forMs), bounds, ...(calls === '' ? {} : { calls: Number(calls) }) }
+}
+
+function boundOf({ kind, min, max, list }: Wish, value: unknown): Bound | undefined {
+  if (kind === 'any') return { any: true }
+  if (kind === 'range') return { ...(min === '' ? {} : { min }), ...(max === '' ? {} : { max }) }
+  if (kind === 'exact') return undefined
+  const isText = typeof value === 'string'
+  const others = list.split('\n').filter((line) => line.trim() !== '')
+  const texts = others.map((line) => (isText ? JSON.stringify(line) : line.trim()))
+  return { oneOf: [...new Set([JSON.stringify(value), ...texts])] }
+}
+
+export function While({
+  args,
+  wish,
+  onChange,
+}: {
+  args: string
+  wish: WhileWish
+  onChange: (wish: WhileWish) => void
+}): JSX.Element {
+  const members = membersOf(args) ?? []
+  return (
+    <fieldset className="while">
+      <legend>Which calls are like this one</legend>
+      <p className="muted small">
+        The same caller, the same tool, the same definition of it, and these arguments. Everything
+        else asks again.
+      </p>
+      {members.map(([name, value]) => (
+        <Argument
+          key={name}
+          {...{ name, value }}
+          wish={wish.wishes[name] ?? EXACT}
+          onChange={(next) => onChange({ ...wish, wishes: { ...wish.wishes, [name]: next } })}
+        />
+      ))}
+      <TextField
+        label="At most so many calls"
+        type="number"
+        min={1}
+        value={wish.calls}
+        onChange={(calls) => onChange({ ...wish, calls })}
+        placeholder="as many as come"
+      />
+    </fieldset>
+  )
+}
+
+const EXACT: Wish = { kind: 'exact', min: '', max: '', list: '' }
+
+function Argument({
+  name,
+  value,
+  wish,
+  onChange,
+}: {
+  name: string
+  value: unknown
+  wish: Wish
+  onChange: (wish: Wish) => void
+}): JSX.Element {
+  const shown = typeof value === 'string' ? value : JSON.stringify(value)
+  const isMasked = shown.includes(MASK)
+  const isNumber = /^-?\d/.test(JSON.stringify(value))
+  const kinds = [
+    { value: 'exact', says: isMasked ? 'exactly as it is' : `exactly ${cut(shown)}` },
+    ...(isNumber ? [{ value: 'range', says: 'a number between' }] : []),
+    ...(isMasked ? [] : [{ value: 'list', says: 'this, or one of' }]),
+    { value: 'any', says: 'anything' },
+  ]
+  return (
+    <div className="while-row">
+      <Said text={name} className="mono while-name" />
+      <Pick
+        label={`What ${name} may be`}
+        value={wish.kind}
+        onChange={(kind) => onChange({ ...wish, kind: kind as Kind })}
+        choices={kinds}
+      />
+      {wish.kind === 'range' && (
+        <>
+          <TextField
+            label={`${name}, at least`}
+            quiet
+            value={wish.min}
+            placeholder="at least"
+            onChange={(min) => onChange({ ...wish, min: min.trim() })}
+          />
+          <TextField
+            label={`${name}, at most`}
+            quiet
+            value={wish.max}
+            placeholder="at most"
+            onChange={(max) => onChange({ ...wish, max: max.trim() })}
+          />
+        </>
+      )}
+      {wish.kind === 'list' && (
+        <TextArea
+          label={`Other values of ${name}, one a line`}
+          quiet
+          rows={2}
+          value={wish.list}
+          placeholder={typeof value === 'string' ? 'one a line' : 'one a line, as JSON'}
+          onChange={(list) => onChange({ ...wish, list })}
+        />
+      )}
+    </div>
+  )
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
+}

@@ -1,0 +1,50 @@
+// Takes what the filters leave away as a file, in the forms of `sluice ledger export`. The gate sends it
+// as fast as it is read; how much has come is shown, and it can be called off.
+
+import { type JSX, useRef, useState } from 'react'
+import { download } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Pick } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { complain, say } from '../../ui/toasts.tsx'
+import { bytes } from '../../ui/words.ts'
+
+const FORMATS = [
+  { value: 'jsonl', says: 'JSON lines' },
+  { value: 'csv', says: 'CSV' },
+  { value: 'cef', says: 'CEF' },
+  { value: 'otlp', says: 'OpenTelemetry' },
+]
+
+/** `filters` as in the address: empty, or beginning with `?`. */
+export function Export({ filters }: { filters: string }): JSX.Element {
+  const [format, setFormat] = useState('jsonl')
+  const [came, setCame] = useState<number>()
+  const calling = useRef<AbortController>(undefined)
+  const begin = () => {
+    const mine = new AbortController()
+    calling.current = mine
+    setCame(0)
+    const query = `${filters === '' ? '?' : `${filters}&`}format=${format}`
+    download(`/ledger/export${query}`, { signal: mine.signal, onProgress: setCame })
+      .then(
+        (name) => say(`saved ${name}`),
+        (error) => mine.signal.aborted || complain(error),
+      )
+      .finally(() => setCame(undefined))
+  }
+  return (
+    <>
+      <Pick label="Export as" value={format} onChange={setFormat} choices={FORMATS} />
+      {came === undefined ? (
+        <Button onPress={begin}>
+          <Icon name="download" /> {filters === '' ? 'Export all' : 'Export these'}
+        </Button>
+      ) : (
+        <Button onPress={() => calling.current?.abort()}>
+          <Icon name="close" /> Stop at <span className="num">{bytes(came)}</span>
+        </Button>
+      )}
+    </>
+  )
+}
