@@ -3,10 +3,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violationsIn } from './console/axe.ts'
 import { findChromium, HOW, launch } from './console/browser.ts'
 import { signInElsewhere } from './console/sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './console/stage.ts'
@@ -301,24 +301,12 @@ describe.skipIf(chromium === undefined)(name, () => {
   })
 
   test('no page has a violation of accessibility, in light and in dark', async () => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
     const found: string[] = []
     for (const link of ['Approvals', 'Live', 'Servers', 'Policy', 'Agents', 'Ledger', 'Settings']) {
       await open(link)
       await page.getByText('Loading…').first().waitFor({ state: 'detached' })
       for (const scheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: scheme })
-        await page.evaluate(axe)
-        // What does not depend on colours was seen in light.
-        const run = scheme === 'light' ? {} : { runOnly: ['color-contrast'] }
-        const violations = await page.evaluate(async (options) => {
-          // biome-ignore lint/suspicious/noExplicitAny: of the page
-          const { violations: all } = await (globalThis as any).axe.run(options)
-          return all.map(
-            (one: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
-              `${one.id}: ${one.nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(' | ')}`,
-          )
-        }, run)
+        const violations = await violationsIn(page, scheme)
         found.push(...violations.map((one: string) => `${link} (${scheme}): ${one}`))
       }
     }

@@ -1,0 +1,22 @@
+// What axe finds wrong with a page for whoever cannot see it well, or cannot use a mouse.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What does not depend on colours is looked at in light only. */
+export async function violationsIn(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.evaluate(axe)
+  const run = scheme === 'light' ? {} : { runOnly: ['color-contrast'] }
+  return page.evaluate(async (options) => {
+    // biome-ignore lint/suspicious/noExplicitAny: of the page
+    const { violations: all } = await (globalThis as any).axe.run(options)
+    return all.map(
+      (one: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+        `${one.id}: ${one.nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(' | ')}`,
+    )
+  }, run)
+}
