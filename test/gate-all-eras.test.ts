@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipeTo } from './gate/line-pipe.ts'
+import { PlainClient } from './gate/plain-client.ts'
 import { endGates, fixture, NODE, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { listenStateless, postStateless, statelessClient } from './gate/stateless-client.ts'
 import { ROOT } from './rooms.ts'
@@ -103,6 +104,28 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
     const extra = { 'mcp-param-region': 'eu' }
     const declared = await postStateless(gate, ALL, 'tools/call', params, extra)
     expect([declared.status, declared.answer.error.code]).toEqual([400, -32020])
+    const wants = { name: 'newer__test_param_header', arguments: { region: 'eu' } }
+    const right = await postStateless(gate, ALL, 'tools/call', wants, extra)
+    expect(JSON.stringify(right.answer.result)).toContain('eu')
+    for (const region of [undefined, 'us']) {
+      const wrong = { 'mcp-param-region': region }
+      const { status, answer } = await postStateless(gate, ALL, 'tools/call', wants, wrong)
+      expect([status, answer.error.code]).toEqual([400, -32020])
+    }
+  })
+
+  test('a tool that wants headers in a way the protocol does not have is left out', async () => {
+    const { answer } = await post('tools/list')
+    const names = (answer.result.tools as { name: string }[]).map(({ name }) => name)
+    expect(names).toContain('a__whoami')
+    expect(names).not.toContain('a__odd')
+    expect((await call('a__odd')).answer.error.message).toBe('Unknown tool: a__odd')
+    expect(gate.log).toMatch(/left out: `x-mcp-header` of `odd` is wrong/)
+    // A session has no such headers: there it is a tool like any.
+    const session = await PlainClient.open(gate, 'a')
+    const listed = await session.ask('tools/list')
+    expect(JSON.stringify(listed.answer.result)).toContain('"odd"')
+    await session.end()
   })
 
   test('a call that wants input goes on where it began, once, and at no other server', async () => {

@@ -12,6 +12,8 @@ import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { allSaid } from '../policy/change/rule-text.ts'
+import type { Era } from '../wire/eras.ts'
+import { paramHeadersOf } from '../wire/mcp-headers.ts'
 import { membersOf } from '../wire/spans.ts'
 import { writeMembers } from '../wire/write-message.ts'
 import type { Spine } from './admit.ts'
@@ -87,6 +89,8 @@ export class Gate {
   readonly #room = new ProcessRoom()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: ServerLinks
+  /** Tools that were said to be left out. */
+  readonly #leftOut = new WeakSet<KnownTool>()
   /** The last failure of each server that has answered nothing since. */
   readonly #failures = new Map<string, ServerFailure>()
 
@@ -223,7 +227,10 @@ export class Gate {
       explain: () => who().explain,
       frozen,
       lists: (ask) =>
-        new SeenLists({ server: name, known: this.#known, policy, now, ask, freshMs, heldOf }),
+        new SeenLists({
+          ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
+          leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
+        }),
       handles: new Handles({
         era: link.era,
         seals,
@@ -301,6 +308,17 @@ export class Gate {
     log('warn', 'the instructions of a server are not passed on', { server, why: poison })
     members.delete('instructions')
     return writeMembers(members)
+  }
+
+  /** A client of the newer era, which the gate is too, leaves out a tool whose arguments cannot be
+   * repeated in headers as its definition wants. */
+  #leavesOut(tool: KnownTool, era: Era, log: Log): boolean {
+    const { server, name, inputSchema } = tool.definition
+    const isNewer = era === 'stateless' || this.#servers.isNewer(server)
+    if (!isNewer || paramHeadersOf(inputSchema) !== undefined) return false
+    if (!this.#leftOut.has(tool)) log('warn', `left out: \`x-mcp-header\` of \`${name}\` is wrong`)
+    this.#leftOut.add(tool)
+    return true
   }
 
   #expire(): void {

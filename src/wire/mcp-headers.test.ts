@@ -132,12 +132,13 @@ describe('headers and body', () => {
 describe('what a tool wants repeated', () => {
   const string = (name: unknown) => ({ type: 'string', 'x-mcp-header': name })
 
-  test('is found along properties, and nowhere else', () => {
+  test('is found along properties', () => {
     const schema = {
       properties: {
         a: string('A'),
         in: { type: 'object', properties: { b: string('B') } },
-        list: { type: 'array', items: { properties: { c: string('C') } } },
+        list: { type: 'array', items: { properties: { 'x-mcp-header': { type: 'string' } } } },
+        data: { enum: [string('C')], default: string('D'), 'x-own': string('E') },
       },
     }
     expect(paramHeadersOf(schema as JsonObject)).toEqual(WANTED)
@@ -152,6 +153,10 @@ describe('what a tool wants repeated', () => {
     ['twice but for case', { a: string('A'), b: string('a') }],
     ['of a number', { a: { type: 'number', 'x-mcp-header': 'A' } }],
     ['of an object', { a: { type: 'object', 'x-mcp-header': 'A' } }],
+    ['in a list', { a: { type: 'array', items: string('A') } }],
+    ['in an alternative', { a: { anyOf: [{ properties: { b: string('B') } }] } }],
+    ['in a definition', { a: { $defs: { b: string('B') } } }],
+    ['under a pattern', { a: { patternProperties: { b: string('B') } } }],
   ])('is not followed where it is %s', (_, properties) => {
     expect(paramHeadersOf({ properties } as JsonObject)).toBeUndefined()
   })

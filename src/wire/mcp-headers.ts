@@ -53,31 +53,69 @@ export interface ParamHeader {
   readonly path: readonly string[]
 }
 
-/** Undefined where the annotations are not such as a client may follow. */
-export function paramHeadersOf(inputSchema: JsonValue | undefined): ParamHeader[] | undefined {
-  const found: ParamHeader[] = []
-  const isFine = collect(inputSchema, [], found)
-  const names = new Set(found.map(({ header }) => header))
-  return isFine && names.size === found.length && found.length <= PARAM_HEADERS_MAX
-    ? found
-    : undefined
+/** What was found of a schema: definitions are shared, and asked about with every call. */
+const known = new WeakMap<JsonObject, readonly ParamHeader[] | null>()
+
+/** Undefined where the annotations are not such as a client may follow: the protocol has it leave out
+ * the whole tool then. */
+export function paramHeadersOf(
+  inputSchema: JsonValue | undefined,
+): readonly ParamHeader[] | undefined {
+  if (!isObject(inputSchema)) return []
+  let found = known.get(inputSchema)
+  if (found === undefined) {
+    found = collected(inputSchema)
+    known.set(inputSchema, found)
+  }
+  return found ?? undefined
 }
 
-function collect(schema: JsonValue | undefined, path: string[], found: ParamHeader[]): boolean {
-  const properties = isObject(schema) ? schema.properties : undefined
-  if (!isObject(properties) || path.length > SCHEMA_PATH_DEPTH_MAX) return true
-  for (const [key, property] of Object.entries(properties)) {
-    if (!isObject(property)) continue
-    const here = [...path, key]
-    const name = property['x-mcp-header']
-    if (name !== undefined) {
-      const isPrimitive = ['string', 'integer', 'boolean'].includes(String(property.type))
-      if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive) return false
-      found.push({ header: `mcp-param-${name.toLowerCase()}`, path: here })
-    }
-    if (!collect(property, here, found)) return false
+function collected(inputSchema: JsonObject): readonly ParamHeader[] | null {
+  const found: ParamHeader[] = []
+  if (!collect(inputSchema, [], found)) return null
+  const names = new Set(found.map(({ header }) => header))
+  return names.size === found.length && found.length <= PARAM_HEADERS_MAX ? found : null
+}
+
+const ANNOTATION = 'x-mcp-header'
+/** Members of a schema that are schemas, or lists of them; and those that have them by name. */
+const INNER = ['items', 'prefixItems', 'additionalItems', 'contains', 'additionalProperties']
+const ALTERNATIVES = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else']
+const REST = ['unevaluatedProperties', 'unevaluatedItems', 'propertyNames']
+const SCHEMAS: readonly string[] = [...INNER, ...ALTERNATIVES, ...REST]
+const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
+
+/** False where one is wrong. `path` is undefined where no argument can be said to be meant: in items,
+ * alternatives, and whatever else is not a property of a property. */
+function collect(
+  schema: JsonObject,
+  path: readonly string[] | undefined,
+  found: ParamHeader[],
+): boolean {
+  const name = schema[ANNOTATION]
+  if (name !== undefined) {
+    const isPrimitive = ['string', 'integer', 'boolean'].includes(String(schema.type))
+    const isReached = path !== undefined && path.length > 0 && path.length <= SCHEMA_PATH_DEPTH_MAX
+    if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive || !isReached) return false
+    found.push({ header: `mcp-param-${name.toLowerCase()}`, path })
   }
-  return true
+  for (const [key, each] of entriesOf(schema.properties))
+    if (!collect(each, path && [...path, key], found)) return false
+  const others = [
+    ...SCHEMAS.flatMap((key) => entriesOf({ [key]: schema[key] ?? null })),
+    ...BY_NAME.flatMap((key) => entriesOf(schema[key])),
+  ]
+  return others.every(([, each]) => collect(each, undefined, found))
+}
+
+/** The schemas that an object has, also in lists. */
+function entriesOf(value: JsonValue | undefined): (readonly [string, JsonObject])[] {
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    (Array.isArray(each) ? each : [each]).flatMap((one) =>
+      isObject(one) ? [[key, one] as const] : [],
+    ),
+  )
 }
 
 /** The argument that is repeated; undefined where there is none to repeat. */

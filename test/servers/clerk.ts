@@ -88,7 +88,16 @@ function resultOf(method: string, params: Params): object | undefined {
       instructions: `I am ${name}.`,
     }
   if (method === 'tools/list')
-    return { tools: TOOLS.map((each) => ({ name: each, inputSchema: { type: 'object' }, x: 1.0 })) }
+    return {
+      tools: [
+        ...TOOLS.map((each) => ({ name: each, inputSchema: { type: 'object' }, x: 1.0 })),
+        // No client of 2026-07-28 may follow it.
+        {
+          name: 'odd',
+          inputSchema: { properties: { a: { type: 'number', 'x-mcp-header': 'A' } } },
+        },
+      ],
+    }
   if (method === 'prompts/list') return { prompts: [{ name: 'greet' }, { name: 'hidden' }] }
   if (method === 'prompts/get')
     return {

@@ -122,6 +122,7 @@ export class Play {
         new SeenLists({
           ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
           heldOf: () => undefined,
+          leavesOut: () => false,
           freshMs,
         }),
       handles: new Handles({

@@ -23,6 +23,8 @@ export interface SeenListsContext {
   readonly now: () => Instant
   /** Why a definition may be neither shown nor called. */
   readonly heldOf: (tool: KnownTool) => HeldTool | undefined
+  /** It may neither be shown nor called, by what the protocol says of its definition. */
+  readonly leavesOut: (tool: KnownTool) => boolean
   /** Asks the server, as the gate; rejects where no answer comes. */
   readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
   /** How long definitions hold where no server tells of changes; undefined where it does. */
@@ -92,6 +94,7 @@ export class SeenLists {
       const name = isObject(definition) ? definition[list.name] : undefined
       if (typeof name !== 'string') return false
       const known = list.method === TOOL_CALL ? this.#learn(definition, text) : undefined
+      if (known !== undefined && this.#context.leavesOut(known)) return false
       if (known !== undefined && this.heldOf(known) !== undefined) return false
       const tool = known === undefined ? {} : { tool: known }
       const call = { server, name, method: list.method }
@@ -124,7 +127,7 @@ export class SeenLists {
     const { server, known } = this.#context
     const tool = known.accept(server, definition as unknown as ToolDefinition, text)
     if (this.#tools.size === 0) this.#learntAtMs = this.#context.now().monotonicMs
-    this.#tools.set(tool.definition.name, tool)
+    if (!this.#context.leavesOut(tool)) this.#tools.set(tool.definition.name, tool)
     return tool
   }
 }

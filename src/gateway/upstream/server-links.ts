@@ -59,6 +59,11 @@ export class ServerLinks {
     return new AsStateless(link, { log: (text) => log('warn', text), onBegun() {} })
   }
 
+  /** Whether it has shown to speak the newer era. */
+  isNewer(name: string): boolean {
+    return this.#eras.get(name)?.stateless === true
+  }
+
   /** Ends what is shared; every other link is its session's. */
   close(why: string): Promise<void> {
     return this.#shared.close(why)
