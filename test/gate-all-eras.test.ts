@@ -89,6 +89,13 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
     })
   })
 
+  test('tasks are for clients that say they know them', async () => {
+    const { status, answer } = await post('tasks/get', { taskId: 'a:t-1' })
+    expect([status, answer.error.code]).toEqual([400, -32021])
+    const { extensions } = answer.error.data.requiredCapabilities
+    expect(extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} })
+  })
+
   test('methods of sessions are not known, with the status that says so', async () => {
     for (const method of ['ping', 'logging/setLevel', 'made/up']) {
       const { status, answer } = await post(method)

@@ -49,6 +49,15 @@ export function versionOf({ params }: Request): JsonValue | undefined {
   return metaOf(params)[META.version]
 }
 
+/** The extension that a client says it knows, or may be answered with no task. */
+export const TASKS = 'io.modelcontextprotocol/tasks'
+
+export function knowsTasks(params: Members | undefined): boolean {
+  const capabilities = metaOf(params)[META.capabilities]
+  const extensions = isObject(capabilities) ? capabilities.extensions : undefined
+  return isObject(extensions) && extensions[TASKS] !== undefined
+}
+
 /** What is wrong with a request of the stateless era, if anything. */
 export function faultOf(request: Request): 'version' | 'capabilities' | 'unsupported' | undefined {
   const meta = metaOf(request.params)

@@ -9,6 +9,7 @@ import { addPrompts } from './prompts.ts'
 import { state } from './request-state.ts'
 import { addResources } from './resources.ts'
 import { addStreamTools, type Changes } from './stream-tools.ts'
+import { addTaskTools, TASKS } from './tasks.ts'
 
 export function makeServer(changes: Changes): McpServer {
   const server = new McpServer(
@@ -20,6 +21,7 @@ export function makeServer(changes: Changes): McpServer {
         resources: { subscribe: true, listChanged: true },
         logging: {},
         completions: {},
+        extensions: { [TASKS]: {} },
       },
       requestState: { verify: state.verify },
     },
@@ -31,5 +33,6 @@ export function makeServer(changes: Changes): McpServer {
   addInputPrompt(server)
   addResources(server)
   addPrompts(server)
+  addTaskTools(server)
   return server
 }

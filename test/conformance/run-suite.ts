@@ -42,7 +42,7 @@ export async function runScenarios(
   url: string,
   scenarios: readonly string[],
 ): Promise<Check[]> {
-  const version = name === 'stateless' ? ['--spec-version', '2026-07-28'] : []
+  const version = name === 'stateless' ? ['--spec-version', '2026-07-28', '--force'] : []
   const waiting = [...scenarios]
   const found: Check[] = []
   const work = async (): Promise<void> => {

@@ -19,6 +19,7 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { makeServer } from './make-server.ts'
 import { SessionEra } from './sessions.ts'
+import { Tasks } from './tasks.ts'
 
 const at = process.argv.indexOf('--era')
 const only = at < 0 ? undefined : process.argv[at + 1]
@@ -38,6 +39,7 @@ function serveHttp(): void {
   const make = (): ReturnType<typeof makeServer> => makeServer({ notify })
   const sessions = new SessionEra(make)
   const stateless = createMcpHandler(make, { legacy: 'reject', bus })
+  const tasks = new Tasks()
   const server = createServer(async (incoming, outgoing) => {
     const request = await requestOf(incoming, outgoing)
     const refused =
@@ -46,7 +48,7 @@ function serveHttp(): void {
     const era = async (): Promise<Response> =>
       (only ?? ((await isLegacyRequest(request)) ? 'session' : 'stateless')) === 'session'
         ? sessions.handle(request)
-        : stateless.fetch(request)
+        : ((await tasks.handle(request)) ?? stateless.fetch(request))
     await respond(refused ?? (await era()), outgoing).catch(() => outgoing.destroy())
   })
   server.listen(0, '127.0.0.1', () => {

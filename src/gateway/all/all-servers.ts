@@ -5,7 +5,7 @@
 
 import { isObject } from '../../core/json.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
-import { belongsTo, META } from '../../wire/eras.ts'
+import { belongsTo, knowsTasks, META } from '../../wire/eras.ts'
 import { withMembers } from '../../wire/members.ts'
 import type { Answer, Id, Members, Message, Notification, Request } from '../../wire/message.ts'
 import { settledRevision } from '../../wire/revisions.ts'
@@ -14,7 +14,7 @@ import { membersOf } from '../../wire/spans.ts'
 import { writeMembers, writeResult } from '../../wire/write-message.ts'
 import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
-import { errorAnswer, type Told, unknownAnswer } from '../relay/answers.ts'
+import { errorAnswer, noTasksAnswer, type Told, unknownAnswer } from '../relay/answers.ts'
 import { writeAnswer } from '../relay/crossing.ts'
 import { dressed } from '../relay/stateless-results.ts'
 import type { Log } from '../upstream/upstream.ts'
@@ -152,7 +152,11 @@ export class AllServers {
     const unknown = () =>
       this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
     if (!belongsTo(era, method)) return unknown()
-    if (era === 'stateless') this.#hello = helloOf(params)
+    if (era === 'stateless') {
+      this.#hello = helloOf(params)
+      if (method.startsWith('tasks/') && !knowsTasks(params))
+        return this.#answer(id, noTasksAnswer(id, method))
+    }
     if (method === 'ping') return this.#answer(id, { text: writeResult(id, '{}') })
     if (method === 'initialize') return this.#initialize(request)
     if (era === 'session' && revision === '')

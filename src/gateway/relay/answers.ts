@@ -6,7 +6,7 @@ import type { ApprovalTold, Decision } from '../../core/decision.ts'
 import { isObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
-import type { Era } from '../../wire/eras.ts'
+import { type Era, TASKS } from '../../wire/eras.ts'
 import type { Answer, Id, Request } from '../../wire/message.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { membersOf } from '../../wire/spans.ts'
@@ -91,6 +91,13 @@ export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
 
 export function errorAnswer(id: Id, errorCode: number, message: string, data?: JsonValue): Told {
   return { text: writeError(id, errorCode, message, data), errorCode }
+}
+
+/** To a client that asks about a task and has not said that it knows them. */
+export function noTasksAnswer(id: Id, method: string): Told {
+  const text = `\`${method}\` is for clients that know \`${TASKS}\``
+  const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } }
+  return errorAnswer(id, RPC.missingCapability, text, data)
 }
 
 /** To a name that nobody has. */

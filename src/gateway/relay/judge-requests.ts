@@ -8,7 +8,7 @@ import type { KnownTool } from '../../core/tools.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { visible } from '../../policy/decide/decide.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
-import { belongsTo, type Era, LIST_CHANGES } from '../../wire/eras.ts'
+import { belongsTo, type Era, knowsTasks, LIST_CHANGES } from '../../wire/eras.ts'
 import { disagreement, paramHeadersOf } from '../../wire/mcp-headers.ts'
 import { withMembers } from '../../wire/members.ts'
 import type { Request } from '../../wire/message.ts'
@@ -32,6 +32,7 @@ import { BASE64 } from '../upstream/http/base64.ts'
 import {
   errorAnswer,
   frozenAnswer,
+  noTasksAnswer,
   type Refusal,
   refusalAnswer,
   refusalText,
@@ -112,6 +113,8 @@ export class RequestJudge {
       return crossing.refuse(id, frozenAnswer(id, frozen, false))
     if (passage === 'unknown' || !belongsTo(era, method))
       return refuse(RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
+    if (era === 'stateless' && passage === 'task' && !knowsTasks(asked.params))
+      return crossing.refuse(id, noTasksAnswer(id, method))
     const opened = handles.open(asked)
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
     const { request, continues, approvedFor, rounds, leg } = opened

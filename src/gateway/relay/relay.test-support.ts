@@ -7,7 +7,7 @@ import { Seals } from '../../identity/seal.ts'
 import { compile } from '../../policy/compile.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
-import { type Era, META, STATELESS_REVISION } from '../../wire/eras.ts'
+import { type Era, META, STATELESS_REVISION, TASKS } from '../../wire/eras.ts'
 import type { Id } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import type { Judged, Spine } from '../admit.ts'
@@ -150,7 +150,7 @@ export class Play {
     const id = `c${++this.#lastId}`
     const own = {
       [META.version]: STATELESS_REVISION,
-      [META.capabilities]: { elicitation: {} },
+      [META.capabilities]: { elicitation: {}, extensions: { [TASKS]: {} } },
     }
     const _meta = { ...(this.client.era === 'stateless' ? own : {}), ...meta }
     const whole = Object.keys(_meta).length === 0 ? params : { ...params, _meta }
