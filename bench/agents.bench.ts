@@ -15,6 +15,7 @@ import { ROOT } from '../scripts/run-step.ts'
 import type { ModelSettings } from '../src/agents/models/models.ts'
 import { Service } from '../src/agents/service.ts'
 import type { AtRest } from './agents/at-rest.ts'
+import { besideClaudeFlow } from './agents/beside-claude-flow.ts'
 import { fillStore } from './agents/fill-store.ts'
 import { overMcp } from './agents/over-mcp.ts'
 import { show, summed, type Timed, time } from './agents/timing.ts'
@@ -50,9 +51,12 @@ export async function run(options: RunOptions): Promise<number> {
   const serve = [process.execPath, join(ROOT, 'bin/sluice.js'), 'agents', 'serve', '--data', own]
   report(...(await overMcp('sluice over MCP', serve, count, 'script:none')))
   if (typeof options['claude-flow'] === 'string') {
-    const folder = resolve(options['claude-flow'])
-    const peer = installClaudeFlow(folder)
-    report(...(await overMcp('claude-flow over MCP', peer, Math.min(count, 200), 'local', folder)))
+    const peer = installClaudeFlow(resolve(options['claude-flow']))
+    const home = join(base, 'peer')
+    mkdirSync(home)
+    const beside = await besideClaudeFlow(serve, peer, home)
+    report(...beside.rows)
+    remarks.push(...beside.remarks)
   }
   if (typeof options.peer === 'string')
     report(...(await overMcp('peer over MCP', options.peer.split(' '), count, 'local')))

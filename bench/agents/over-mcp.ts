@@ -4,39 +4,60 @@
 import { LineClient } from './line-client.ts'
 import { type Timed, time } from './timing.ts'
 
+export interface Tools {
+  /** Calls it has had. */
+  readonly calls: number
+  has(tool: string): boolean
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a server says
+  call(tool: string, given: object): Promise<any>
+  close(): Promise<void>
+}
+
+export async function openTools(command: readonly string[], home?: string): Promise<Tools> {
+  const client = await LineClient.open(command, home)
+  const { tools } = (await client.ask('tools/list', {})) as { tools: { name: string }[] }
+  const names = new Set(tools.map(({ name }) => name))
+  const prefix = names.has('wasm_agent_create') ? '' : 'mcp__'
+  let calls = 0
+  return {
+    get calls() {
+      return calls
+    },
+    has: (tool) => names.has(prefix + tool),
+    call: async (tool, given) => {
+      calls += 1
+      const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
+      const said = textOf(result)
+      // Some wrap their answer twice.
+      return Array.isArray(said?.content) ? textOf(said) : said
+    },
+    close: () => client.close(),
+  }
+}
+
 export async function overMcp(
   name: string,
   command: readonly string[],
   count: number,
   model: string,
-  home?: string,
 ): Promise<Timed[]> {
-  const client = await LineClient.open(command, home)
+  const { call, has, close } = await openTools(command)
   try {
-    const { tools } = (await client.ask('tools/list', {})) as { tools: { name: string }[] }
-    const prefix = tools.some((tool) => tool.name === 'wasm_agent_create') ? '' : 'mcp__'
-    const call = async (tool: string, given: object) => {
-      const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
-      const said = textOf(result)
-      // Some wrap their answer twice.
-      return Array.isArray(said?.content) ? textOf(said) : said
-    }
     const made = await call('wasm_agent_create', { model })
-    const agentId = made?.agent?.id ?? made?.agentId ?? made?.id
-    const one = { agentId }
+    const one = { agentId: made?.agent?.id ?? made?.agentId ?? made?.id }
     const rows = [
       await time(`${name}: create`, count, () => call('wasm_agent_create', { model })),
       await time(`${name}: todos`, count, () => call('wasm_agent_todos', one)),
       await time(`${name}: is_stopped`, count, () => call('wasm_agent_is_stopped', one)),
       await time(`${name}: export`, Math.min(count, 200), () => call('wasm_agent_export', one)),
     ]
-    if (tools.some((tool) => tool.name === 'wasm_agent_fork'))
+    if (has('wasm_agent_fork'))
       rows.push(
         await time(`${name}: fork`, Math.min(count, 200), () => call('wasm_agent_fork', one)),
       )
     return rows
   } finally {
-    await client.close()
+    await close()
   }
 }
 

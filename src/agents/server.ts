@@ -32,8 +32,11 @@ export interface Caller {
 const INPUT_ELEMENTS_MAX = 200_000
 /** What requests about a task carry. */
 const ONE_TASK = { params: z.looseObject({ taskId: z.string().max(256) }) }
-/** The one that takes long. */
+/** The one that can be a task. */
 const PROMPT = 'wasm_agent_prompt'
+const SLOW: readonly string[] = [PROMPT, 'wasm_agent_wait', 'wasm_agent_tool']
+const NAMES: ReadonlySet<string> = new Set(TOOLS.map(({ name }) => name))
+const QUICK: ReadonlySet<string> = new Set([...NAMES].filter((name) => !SLOW.includes(name)))
 const INSTRUCTIONS =
   'Agents in WebAssembly sandboxes. wasm_agent_create, then wasm_agent_prompt; wasm_agent_todos and ' +
   'wasm_agent_files show how it goes, wasm_agent_export takes an agent along.'
@@ -68,8 +71,25 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
   return server
 }
 
+export type PlainCall = (name: string, args: object) => ReturnType<typeof respond>
+
+/** Everything but what takes as long as a model, a tool or a person does. */
+export function isQuick(name: string): boolean {
+  return QUICK.has(name)
+}
+
+/** The same calls without the protocol around them: nobody is told of progress, nobody cancels. */
+export function plainCalls(service: Service, { owner, agent }: Caller): PlainCall {
+  const gallery = new Gallery(service.steps)
+  const { signal } = new AbortController()
+  const setting = { service, gallery, owner, parent: agent, signal, onProgress: undefined }
+  return (name, args) => respond(name, args, setting)
+}
+
 async function respond(name: string, args: object, setting: ToolSetting) {
   try {
+    if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
+      throw new AgentError('AGENT_INPUT', `more than ${INPUT_ELEMENTS_MAX} elements`)
     return answer(await callTool(name, args, setting))
   } catch (error) {
     return failure(error)
@@ -85,14 +105,14 @@ function serveCalls(
   server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } })
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: args = {} } = params
-    if (!TOOLS.some((entry) => entry.name === name))
+    if (!NAMES.has(name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\``)
     const setting = settingOf(context)
-    if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
-      return failure(new AgentError('AGENT_INPUT', `more than ${INPUT_ELEMENTS_MAX} elements`))
     if (params.task === undefined) return respond(name, args, setting)
     if (name !== PROMPT)
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is no task`)
+    if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
     const task = await asProtocol(() => tasks.begin(agentId, given, setting.onProgress))
     return { content: [], task }

@@ -18,10 +18,8 @@ export function addAgentsServe(parent: Command, answer: Answer): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: AgentsOptions) => {
       await withService(options, async (service) => {
-        const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
-        const { createAgentsServer } = await import('../../agents/server.ts')
-        const version = ownVersion()
-        const handle = serveStdio(() => createAgentsServer(service, { owner: OWNER }, version))
+        const { serveAgentsOverStdio } = await import('../../agents/serve-stdio.ts')
+        const handle = serveAgentsOverStdio(service, { owner: OWNER }, ownVersion())
         await new Promise<void>((resolve) => {
           process.stdin.once('close', resolve)
           process.stdin.once('end', resolve)
