@@ -1,12 +1,13 @@
-// Sluice and claude-flow over MCP stdio, call by call in turn, so that both meet the same noise:
+// Sluice and claude-flow over MCP stdio, a few calls each in turn, so that both meet the same noise:
 // todos and is_stopped at the peer's first calls and after many, because its cost a call grows with
 // the calls it has had; create, export and fork between them. Each has a home that is empty at first.
 
 import { openTools, type Tools } from './over-mcp.ts'
 import { summed, type Timed } from './timing.ts'
 
-/** Calls of each kind that are measured in one place. */
-const EACH = 20
+/** Turns that each has, and calls in one: somebody who asks asks again, and finds the caches warm. */
+const TURNS = 5
+const CALLS = 5
 const WARM = 300
 /** Calls that the peer has had when it is measured a second time. */
 const LATER = 700
@@ -31,12 +32,13 @@ export async function besideClaudeFlow(
   const remarks: string[] = []
   const measure = async (tool: string, given: (side: Side) => object, when: string) => {
     const times = sides.map((): number[] => [])
-    for (let at = 0; at < EACH; at += 1)
-      for (const [index, side] of sides.entries()) {
-        const began = performance.now()
-        await side.tools.call(tool, given(side))
-        times[index]?.push((performance.now() - began) * 1_000)
-      }
+    for (let turn = 0; turn < TURNS; turn += 1)
+      for (const [index, side] of sides.entries())
+        for (let at = 0; at < CALLS; at += 1) {
+          const began = performance.now()
+          await side.tools.call(tool, given(side))
+          times[index]?.push((performance.now() - began) * 1_000)
+        }
     const measured = sides.map(({ name }, index) =>
       summed(`beside each other, ${when}, ${name}: ${tool.slice(11)}`, times[index] ?? []),
     )
