@@ -8,7 +8,7 @@ import { summed, type Timed } from './timing.ts'
 /** Turns that each has, and calls in one: somebody who asks asks again, and finds the caches warm. */
 const TURNS = 5
 const CALLS = 5
-const WARM = 300
+const WARM = 2_000
 /** Calls that the peer has had when it is measured a second time. */
 const LATER = 700
 
@@ -52,7 +52,10 @@ export async function besideClaudeFlow(
     // Ours costs the same at any call, once its code is warm; of the other the first calls are the
     // cheapest, so it gets no others before them.
     const [own, other] = sides
-    for (let at = 0; at < WARM; at += 1) await own.tools.call('wasm_agent_todos', own.one)
+    for (let at = 0; at < WARM; at += 1) {
+      await own.tools.call('wasm_agent_todos', own.one)
+      await own.tools.call('wasm_agent_is_stopped', own.one)
+    }
     await measure('wasm_agent_todos', one, 'at its first calls')
     await measure('wasm_agent_is_stopped', one, 'at its first calls')
     await measure('wasm_agent_create', ({ model }) => ({ model }), 'at its first calls')

@@ -2,7 +2,6 @@
 // measured is the server, ours as well as another's.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 
 interface Said {
   readonly id?: number
@@ -19,15 +18,24 @@ export class LineClient {
     const place = home === undefined ? {} : { cwd: home, env: { ...process.env, HOME: home } }
     this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'], ...place })
     if (this.#child.stdout === null) throw new Error('the server has no output')
-    createInterface({ input: this.#child.stdout }).on('line', (line) => {
-      if (!line.startsWith('{')) return
-      const said = JSON.parse(line) as Said
-      this.#waiting.get(said.id ?? 0)?.(said)
-      this.#waiting.delete(said.id ?? 0)
+    let text = ''
+    this.#child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+        this.#take(text.slice(0, end))
+        text = text.slice(end + 1)
+      }
     })
     this.#child.once('exit', () => {
       for (const settle of this.#waiting.values()) settle({ error: { message: 'it ended' } })
     })
+  }
+
+  #take(line: string): void {
+    if (!line.startsWith('{')) return
+    const said = JSON.parse(line) as Said
+    this.#waiting.get(said.id ?? 0)?.(said)
+    this.#waiting.delete(said.id ?? 0)
   }
 
   /** `home` is the folder it starts in and keeps its things in. */
