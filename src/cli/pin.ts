@@ -2,7 +2,7 @@
 // held; accepts it. Works on a running gate and on one that is to run.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { classify } from '../catalogue/classify.ts'
@@ -157,7 +157,9 @@ function write(options: Options, output: Output): void {
   const same = existsSync(file) && readFileSync(file, 'utf8') === text
   if (!same) {
     const fresh = `${file}.new`
-    writeFileSync(fresh, text)
+    // Not through a link that came with the folder.
+    rmSync(fresh, { force: true })
+    writeFileSync(fresh, text, { flag: 'wx' })
     renameSync(fresh, file)
   }
   output.value({ file, pins: pins.length, changed: !same })

@@ -2,6 +2,7 @@
 // beside it, look whether it is still what was read, rename. Whoever writes in between makes it begin
 // anew, with their text. Links are followed and kept, the mode stays.
 
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fchmodSync,
@@ -77,7 +78,8 @@ function tryOnce(
 ): boolean | undefined {
   // Held open: what is written in place while we rename goes to this file and is seen.
   const old = openSync(target, 'r')
-  const fresh = join(dirname(target), `.${basename(target)}.sluice-${process.pid}`)
+  // A name that nobody can have put a link in the place of: a project's folder may be a stranger's.
+  const fresh = join(dirname(target), `.${basename(target)}.${randomBytes(8).toString('hex')}`)
   try {
     const before = readAll(old)
     // Cut, and not yet written: an entry that is not in it is not gone.
@@ -150,7 +152,7 @@ function renamed(from: string, to: string): boolean {
 function writeLike(old: number, fresh: string, text: string): void {
   const { mode, uid, gid } = fstatSync(old)
   // Nobody else's until it has the mode it is to have: it may hold keys.
-  const descriptor = openSync(fresh, 'w', 0o600)
+  const descriptor = openSync(fresh, 'wx', 0o600)
   try {
     writeFileSync(descriptor, text)
     try {

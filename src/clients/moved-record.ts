@@ -2,7 +2,7 @@
 // beside sluice.yaml, for its owner only: the bytes before may hold keys. Written before the client's
 // file is, so that a crash between leaves nothing that cannot be undone.
 
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { Client, ClientFile } from './client.ts'
 import { CLIENTS } from './client.ts'
@@ -23,7 +23,15 @@ export interface Moved {
 }
 
 export function readMoved(file: string): Moved[] {
-  if (!existsSync(file)) return []
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return []
+  // It says what to write into files of its reader's: one that came with a folder is not believed.
+  if (process.platform !== 'win32' && (!found.isFile() || (found.mode & 0o077) !== 0))
+    throw new ClientError(
+      'CLIENT_RECORD',
+      `\`${file}\` is not as \`sluice init\` writes it: others may read it, or it is a link`,
+      'look at what is in it; if it is yours, take others their right to it (chmod 600)',
+    )
   let value: unknown
   try {
     value = JSON.parse(readFileSync(file, 'utf8'))
@@ -39,7 +47,10 @@ export function writeMoved(file: string, moved: readonly Moved[]): void {
   if (moved.length === 0) return rmSync(file, { force: true })
   const fresh = `${file}.new`
   rmSync(fresh, { force: true })
-  writeFileSync(fresh, `${JSON.stringify({ version: 1, moved }, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(fresh, `${JSON.stringify({ version: 1, moved }, null, 2)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  })
   renameSync(fresh, file)
 }
 
@@ -55,7 +66,7 @@ function isMoved(value: unknown): value is Moved {
   const { client, file, format, path, server, before, after, was, now } = value
   return (
     typeof client === 'string' &&
-    client in CLIENTS &&
+    Object.hasOwn(CLIENTS, client) &&
     [file, server, before, after].every((one) => typeof one === 'string') &&
     (format === 'json' || format === 'toml') &&
     Array.isArray(path) &&

@@ -29,6 +29,20 @@ describe('memory', () => {
     expect(counters.size).toBe(0)
   })
 
+  test('counters that callers name by an argument without end: their limit is full, others are not', () => {
+    const counters = new MemoryCounters({ perLimitMax: 3 })
+    const ask = (key: string, at: number) =>
+      counters.consume([rate(1, { key, windowMs: 1_000 })], instant(at)).ok
+    for (const name of ['a', 'b', 'c']) expect(ask(`by name|1:${name}`, 0)).toBe(true)
+    expect(ask('by name|1:d', 1)).toBe(false)
+    expect(counters.look(rate(1, { key: 'by name|1:d' }), instant(1)).passes).toBe(false)
+    expect(ask('by name|1:a', 1)).toBe(false)
+    expect(ask('another|1:d', 1)).toBe(true)
+    expect(counters.size).toBe(4)
+    expect(ask('by name|1:d', 2_000)).toBe(true)
+    expect(counters.size).toBe(1)
+  })
+
   test('holds nothing for what takes nothing', () => {
     const counters = new MemoryCounters()
     counters.consume([spend('0', '1')], instant(0))

@@ -11,7 +11,7 @@ import {
   subtractDecimal,
   ZERO,
 } from '../../core/decimal.ts'
-import { COUNTER_EVENTS_MAX } from '../limits.ts'
+import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from '../limits.ts'
 import { Window } from './window.ts'
 
 /** The events of one counter, oldest first, by their age. */
@@ -26,9 +26,14 @@ export class MemoryCounters implements Counters, Usage {
   readonly #counters = new Map<string, Window>()
   #nowMs = Number.NEGATIVE_INFINITY
   readonly #eventsMax: number
+  readonly #perLimitMax: number
+  /** How many there are of each limit. */
+  readonly #ofLimit = new Map<string, number>()
+  #sweptAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(options: { readonly eventsMax?: number } = {}) {
+  constructor(options: { readonly eventsMax?: number; readonly perLimitMax?: number } = {}) {
     this.#eventsMax = options.eventsMax ?? COUNTER_EVENTS_MAX
+    this.#perLimitMax = options.perLimitMax ?? COUNTERS_PER_LIMIT_MAX
   }
 
   get size(): number {
@@ -87,8 +92,25 @@ export class MemoryCounters implements Counters, Usage {
     const nowMs = this.#advance(now)
     for (const [key, counter] of this.#counters) {
       counter.expire(nowMs)
-      if (counter.size === 0) this.#counters.delete(key)
+      if (counter.size > 0) continue
+      this.#counters.delete(key)
+      this.#count(key, -1)
     }
+  }
+
+  #count(key: string, by: number): void {
+    const limit = limitOf(key)
+    this.#ofLimit.set(limit, (this.#ofLimit.get(limit) ?? 0) + by)
+  }
+
+  /** Whether its limit may have one counter more: how many it has is else the callers' choice. */
+  #mayBegin(key: string, nowMs: number): boolean {
+    const isFull = () => (this.#ofLimit.get(limitOf(key)) ?? 0) >= this.#perLimitMax
+    if (isFull() && nowMs - this.#sweptAtMs >= COUNTERS_SWEEP_MS) {
+      this.#sweptAtMs = nowMs
+      this.sweep({ wallMs: 0, monotonicMs: nowMs })
+    }
+    return !isFull()
   }
 
   #advance({ monotonicMs }: Instant): number {
@@ -101,7 +123,8 @@ export class MemoryCounters implements Counters, Usage {
     if (counter !== undefined) {
       counter.windowMs = take.windowMs
       counter.expire(nowMs)
-    }
+    } else if (!this.#mayBegin(take.key, nowMs))
+      return { passes: false, remaining: ZERO, retryAfterMs: take.windowMs }
     const remaining = subtractDecimal(take.max, counter?.sum ?? ZERO)
     if (compareDecimal(wanted, remaining) <= 0) return { passes: true, remaining, retryAfterMs: 0 }
     return { passes: false, remaining, retryAfterMs: retryAfter(take, wanted, counter, nowMs) }
@@ -113,10 +136,17 @@ export class MemoryCounters implements Counters, Usage {
     if (counter === undefined) {
       counter = new Window(take.windowMs)
       this.#counters.set(take.key, counter)
+      this.#count(take.key, 1)
     }
     counter.add(take.amount, atMs)
     if (counter.size > this.#eventsMax) counter.thin()
   }
+}
+
+/** Keys begin with the limit they are of. */
+function limitOf(key: string): string {
+  const end = key.indexOf('|')
+  return end < 0 ? key : key.slice(0, end)
 }
 
 /** What this take and those before it under the same key want together. */
