@@ -245,7 +245,7 @@ export class Gate {
         const said = labelsOf(policy(), { server: name, method, name: called })
         const saw = (label: string) => slot.facts(Date.now()).saw.includes(label)
         const found = labelsFound(policy(), result, { saw, from: `${name}/${called}`, log })
-        const seen = slot.see([...said, ...found])
+        const seen = slot.see(found.length === 0 ? said : [...said, ...found])
         // After the answer itself: what is hidden from those who have read it is so from now on.
         if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
         return seen

@@ -155,7 +155,7 @@ export const CALL_LOOK_EVERY_MS = 500
 // Operating it.
 
 /** Memory for what lives as long as one call, and how often that is looked at. */
-export const YOUNG_SPACE_BYTES_MAX = 20 * 1_048_576
+export const YOUNG_SPACE_BYTES_MAX = 10 * 1_048_576
 export const YOUNG_LOOK_EVERY_MS = 250
 
 /** Servers, principals and agents that are frozen one by one. */

@@ -1,8 +1,11 @@
 // The head of an HTTP message that is like one before but for its length: what a peer says in every
-// message is read once. Pure; the readers of both sides hold a head that they have read against the
-// next.
+// message is read once. Compared as bytes, so that nobody makes a text of it. Pure; the readers of both
+// sides hold a head that they have read against the next.
+
+import { Buffer } from 'node:buffer'
 
 const ZERO = 0x30
+const NINE = 0x39
 /** Digits of a length that can be read so. */
 const DIGITS_MAX = 8
 
@@ -12,29 +15,37 @@ export function flat(text: string): string {
 }
 
 export class SameHead {
-  readonly #before: string
-  readonly #after: string
+  readonly #before: Buffer
+  readonly #after: Buffer
+  /** Of the body, as the last head said that was alike. */
+  length = 0
 
-  /** `text` is the head up to its end, and `at` where the digits of its length stand. */
+  /** `text` is the head with the blank line at its end, and `at` where the digits of its length
+   * stand. */
   constructor(text: string, at: number, digits: number) {
-    this.#before = flat(text.slice(0, at))
-    this.#after = flat(text.slice(at + digits))
+    this.#before = Buffer.from(text.slice(0, at), 'latin1')
+    this.#after = Buffer.from(text.slice(at + digits), 'latin1')
   }
 
-  /** The length that the head in `text` up to `end` says; -1 where anything else is another. */
-  lengthIn(text: string, end: number): number {
-    const from = this.#before.length
-    const to = end - this.#after.length
-    const count = to - from
-    if (count < 1 || count > DIGITS_MAX) return -1
-    if (!text.startsWith(this.#before) || !text.startsWith(this.#after, to)) return -1
+  /** Where the body begins behind the head that `bytes` begin with, of which the first `end` count; -1
+   * where anything but the length is another, or not there yet. */
+  bodyAt(bytes: Buffer, end: number): number {
+    const before = this.#before
+    const after = this.#after
+    const from = before.length
+    let at = from
     let value = 0
-    for (let at = from; at < to; at++) {
-      const digit = text.charCodeAt(at) - ZERO
-      if (!(digit >= 0 && digit <= 9)) return -1
-      value = value * 10 + digit
+    for (; at < end && at - from < DIGITS_MAX; at++) {
+      const code = bytes[at] as number
+      if (!(code >= ZERO && code <= NINE)) break
+      value = value * 10 + (code - ZERO)
     }
+    const to = at + after.length
+    if (at === from || to > end) return -1
     // A needless zero is for whoever reads it anew to judge.
-    return count > 1 && text.charCodeAt(from) === ZERO ? -1 : value
+    if (at - from > 1 && bytes[from] === ZERO) return -1
+    if (before.compare(bytes, 0, from) !== 0 || after.compare(bytes, at, to) !== 0) return -1
+    this.length = value
+    return to
   }
 }

@@ -147,8 +147,7 @@ export class PlainConnection implements Answered {
     while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
       if (this.#isUnread) break
       const held = this.#gather(this.#held)
-      const text = held.toString('latin1')
-      const read = this.#reader.read(text)
+      const read = this.#reader.read(held)
       if (read === 'more') {
         this.#held = held
         break
@@ -161,8 +160,9 @@ export class PlainConnection implements Answered {
       this.#held = end === held.length ? undefined : held.subarray(end)
       const reply = new PlainReply(this)
       this.#reply = reply
+      const text = held.toString('latin1', bodyAt, end)
       const isAscii = Buffer.byteLength(text) === text.length
-      const body = isAscii ? text.slice(bodyAt, end) : held.subarray(bodyAt, end)
+      const body = isAscii ? text : held.subarray(bodyAt, end)
       this.#events.onRequest(head, body, this.socket, reply)
     }
     this.#isReading = false

@@ -25,7 +25,7 @@ function bytesOf(lines: readonly string[], body = BODY, length: string | number 
 }
 
 const VALID = bytesOf(HEAD)
-const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes.toString('latin1'))
+const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes)
 
 /** As `node:http` reads it: the first request of a connection, or undefined. */
 async function readByNode(

@@ -20,6 +20,9 @@ export interface PlainRequest {
   readonly end: number
 }
 
+/** The end of a line, and an empty one. */
+const BLANK = '\r\n\r\n'
+const BODY_AT_MAX = PLAIN_HEAD_BYTES_MAX + BLANK.length
 const START = 'POST /mcp'
 const REQUEST_LINE = /^POST (\/mcp(?:\/[a-z0-9-]{1,24})?) HTTP\/1\.1\r\n/
 /** No white space but one space behind the colon, nothing but visible ASCII, and some of it. */
@@ -41,26 +44,25 @@ export class PlainReader {
   /** Where the answer was `more`: how many bytes it takes at least; 0 where the head has not ended. */
   wants = 0
 
-  /** The request that `text`, bytes as latin1, begins with. `more`: so far it may be the beginning of
-   * one. */
-  read(text: string): PlainRequest | 'more' | 'not plain' {
-    const blank = text.indexOf('\r\n\r\n')
-    if (blank < 0) {
-      this.wants = 0
-      return mayBegin(text) ? 'more' : 'not plain'
-    }
-    if (blank > PLAIN_HEAD_BYTES_MAX) return 'not plain'
-    // With the end of its last line.
-    const headEnd = blank + 2
-    let length = this.#same?.lengthIn(text, headEnd) ?? -1
-    if (length < 0) {
-      length = this.#readHead(text.slice(0, headEnd))
+  /** The request that `bytes` begin with. `more`: so far it may be the beginning of one. */
+  read(bytes: Buffer): PlainRequest | 'more' | 'not plain' {
+    let bodyAt = this.#same?.bodyAt(bytes, bytes.length) ?? -1
+    let length = this.#same?.length ?? 0
+    if (bodyAt < 0) {
+      const text = bytes.toString('latin1')
+      const blank = text.indexOf(BLANK)
+      if (blank < 0) {
+        this.wants = 0
+        return mayBegin(text) ? 'more' : 'not plain'
+      }
+      bodyAt = blank + BLANK.length
+      // With the end of its last line.
+      length = bodyAt > BODY_AT_MAX ? -1 : this.#readHead(text.slice(0, blank + 2))
       if (length < 0) return 'not plain'
     }
-    const bodyAt = headEnd + 2
     const end = bodyAt + length
-    if (end > PLAIN_REQUEST_BYTES_MAX) return 'not plain'
-    if (end <= text.length) return { head: this.#head as PlainHead, bodyAt, end }
+    if (bodyAt > BODY_AT_MAX || end > PLAIN_REQUEST_BYTES_MAX) return 'not plain'
+    if (end <= bytes.length) return { head: this.#head as PlainHead, bodyAt, end }
     this.wants = end
     return 'more'
   }
@@ -91,7 +93,7 @@ export class PlainReader {
     if (length === '' || headers.host === undefined) return -1
     for (const name in headers) headers[name] = flat(headers[name] as string)
     this.#head = { path: flat(line[1] as string), headers }
-    this.#same = new SameHead(text, lengthAt, length.length)
+    this.#same = new SameHead(`${text}\r\n`, lengthAt, length.length)
     return Number(length)
   }
 }

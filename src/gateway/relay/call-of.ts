@@ -73,7 +73,7 @@ function twinIn(
   const { properties } = schema
   if (!isObject(value) || !isObject(properties)) return undefined
   return (
-    caseTwin(value, Object.keys(properties)) ??
+    caseTwin(value, properties) ??
     firstOf(Object.keys(value), (key) => twinIn(value[key], own(properties, key), depth - 1))
   )
 }

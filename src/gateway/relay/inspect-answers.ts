@@ -8,6 +8,7 @@ import type { CompiledPolicy } from '../../policy/policy.ts'
 import { labelsRead } from '../../policy/reads-label.ts'
 import type { Log } from '../upstream/upstream.ts'
 
+const NONE: readonly string[] = []
 const WANTED: readonly Wanted[] = ['injection', 'secret']
 
 export function labelsFound(
@@ -16,8 +17,9 @@ export function labelsFound(
   { saw, from, log }: { saw(label: string): boolean; readonly from: string; readonly log: Log },
 ): readonly string[] {
   const read = labelsRead(policy)
+  if (read.size === 0) return NONE
   const wanted = WANTED.filter((label) => read.has(label) && !saw(label))
-  if (wanted.length === 0 || result === undefined) return []
+  if (wanted.length === 0 || result === undefined) return NONE
   return inspectAnswer(JSON.parse(result) as JsonValue, wanted).map(({ kind, words }) => {
     log(
       'warn',

@@ -86,15 +86,13 @@ export class ResponseReader {
   takeWhole(received: Buffer, bytes: number): boolean {
     const known = this.#known
     if (known === undefined || this.#state !== 'head' || this.#held !== undefined) return false
-    const text = received.toString('latin1', 0, bytes)
-    const end = text.indexOf('\r\n\r\n')
-    if (end < 0 || end > HTTP_HEADER_BYTES_MAX) return false
-    const length = known.same.lengthIn(text, end)
-    const bodyAt = end + END_OF_HEAD.length
-    if (length < 0 || bodyAt + length !== bytes) return false
+    const bodyAt = known.same.bodyAt(received, bytes)
+    if (bodyAt < 0 || bodyAt > HTTP_HEADER_BYTES_MAX) return false
+    if (bodyAt + known.same.length !== bytes) return false
     this.#state = 'over'
+    const text = received.toString('latin1', bodyAt, bytes)
     const isAscii = Buffer.byteLength(text) === text.length
-    const body = isAscii ? text.slice(bodyAt) : Buffer.from(received.subarray(bodyAt, bytes))
+    const body = isAscii ? text : Buffer.from(received.subarray(bodyAt, bytes))
     this.#events.onWhole(known.status, known.headers, body)
     return true
   }
@@ -211,7 +209,7 @@ function knownHead(text: string, status: number, headers: ResponseHeaders): Know
   const match = LENGTH_LINE.exec(text)
   if (length === undefined || match?.[2] !== length) return undefined
   const at = match.index + (match[1] as string).length
-  return { status, headers, same: new SameHead(text, at, length.length) }
+  return { status, headers, same: new SameHead(`${text}\r\n\r\n`, at, length.length) }
 }
 
 /** Those that somebody reads. Any other is only held against what a header may be. */
