@@ -14,11 +14,18 @@ export interface StreamEvent {
 
 export interface StreamHandlers {
   readonly onEvent: (event: StreamEvent) => void
-  readonly onState?: (state: 'open' | 'lost') => void
+  /** `why`: what the gate said, where it refused. */
+  readonly onState?: (state: 'open' | 'lost', why?: string) => void
+  /** A page that nobody sees lets go and takes it up again when it is seen: a browser has few
+   * connections to one gate, and other pages want theirs. */
+  readonly pausesHidden?: boolean
 }
 
 /** Returns what ends it. */
-export function listen(path: string, { onEvent, onState }: StreamHandlers): () => void {
+export function listen(
+  path: string,
+  { onEvent, onState, pausesHidden = false }: StreamHandlers,
+): () => void {
   const ending = new AbortController()
   void run()
   return () => ending.abort()
@@ -27,10 +34,18 @@ export function listen(path: string, { onEvent, onState }: StreamHandlers): () =
     let last = ''
     let pauseMs = PAUSE_MS_MIN
     while (!ending.signal.aborted) {
+      if (pausesHidden) await seen(ending.signal)
+      const going = new AbortController()
+      const hide = () => {
+        if (pausesHidden && document.hidden) going.abort()
+      }
+      document.addEventListener('visibilitychange', hide)
+      let why: string | undefined
       try {
         const headers = authorised({ accept: 'text/event-stream' })
         if (last !== '') headers['last-event-id'] = last
-        const request = { headers, signal: ending.signal, cache: 'no-store' as const }
+        const signal = AbortSignal.any([ending.signal, going.signal])
+        const request = { headers, signal, cache: 'no-store' as const }
         const response = await fetch(`/api${path}`, request)
         if (!response.ok || response.body === null) throw await refusal(response)
         onState?.('open')
@@ -41,15 +56,33 @@ export function listen(path: string, { onEvent, onState }: StreamHandlers): () =
         }
       } catch (error) {
         if (ending.signal.aborted) return
-        const { status } = error as { status?: number }
+        const { status, message } = error as { status?: number; message: string }
         if (status === 401 || status === 403) return onState?.('lost')
+        if (status !== undefined) why = message
+      } finally {
+        document.removeEventListener('visibilitychange', hide)
       }
       if (ending.signal.aborted) return
-      onState?.('lost')
+      if (going.signal.aborted) continue
+      onState?.('lost', why)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
       pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2)
     }
   }
+}
+
+/** Resolves when somebody can see the page, or nobody waits for it any more. */
+function seen(ending: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !ending.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    ending.addEventListener('abort', look, { once: true })
+    look()
+  })
 }
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {

@@ -15,6 +15,13 @@ export const LIVE_PAST_MS = 10 * 60_000
 export const LIVE_PAST_STRETCH_MS = 5_000
 export const LIVE_PAST_ROWS = 100
 
+/** How long a question waits for the index of the ledger, and how many records that takes in at a time:
+ * what is left is taken in after the answer, which says how much it is. */
+export const INDEX_WAIT_MS = 200
+export const INDEX_STEP_RECORDS = 2_000
+/** A call is looked for so far from the end of the record, and its outcome so far behind it, before the
+ * index is asked. */
+export const CALL_READ_RECORDS_MAX = 20_000
 /** How far the time of a row and that of its record may lie apart. */
 export const CALL_FOUND_WITHIN_MS = 120_000
 export const EVENTS_MAX = 300

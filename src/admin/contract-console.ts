@@ -100,6 +100,8 @@ export interface CallExplained extends CallRecord {
 export interface LedgerPage {
   readonly calls: readonly CallRecord[]
   readonly next: number | null
+  /** The newest records, so many, were not searched: they are being indexed. 0 where all were. */
+  readonly behind: number
 }
 
 export interface LedgerEvents {

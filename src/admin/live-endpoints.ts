@@ -33,6 +33,7 @@ const QUERY = FILTER.extend({
 const ADDRESS = z.strictObject({
   session: z.string().max(400),
   atMs: z.coerce.number().int().min(0),
+  seq: number,
 })
 
 export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointParts): Endpoint[] {
@@ -78,9 +79,16 @@ export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointPart
       ...{ method: 'GET', path: '/api/calls/:callId', role: 'viewer', query: ADDRESS },
       summary: 'one call with everything its verdict was reached from',
       handle: async ({ params, query }) => {
-        const called = await reader.ask('call', { ...query, callId: params.callId ?? '' })
+        const asked = { ...query, callId: params.callId ?? '' }
+        const { called, behind } = await reader.ask('call', asked)
         if (called === null)
-          throw new ApiError('API_NOT_FOUND', 'this call is not on record yet', 'look again')
+          throw new ApiError(
+            'API_NOT_FOUND',
+            behind > 0
+              ? `${behind} records are being indexed, and this call is not among the others`
+              : 'this call is not on record yet',
+            'look again in some seconds',
+          )
         const { policy, decision } = called.record
         return callExplained(called, ruleText(policy, decision.rule))
       },

@@ -1,5 +1,5 @@
-// The thread that reads the ledger for the console: takes a question at a time and answers it.
-// Started by reader.ts; ends with the gate.
+// The thread that reads the ledger for the console: takes a question at a time and answers it, and
+// brings the index up to date between them. Started by reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { Reading } from './reading.ts'
@@ -19,4 +19,21 @@ parentPort?.on('message', ({ id, ask, with: given }: Question) => {
   } catch (error) {
     parentPort?.postMessage({ id, error: (error as Error).message })
   }
+  goOn()
 })
+
+let isGoing = false
+
+/** Questions that came meanwhile are answered between two steps. */
+function goOn(): void {
+  if (isGoing) return
+  isGoing = true
+  setImmediate(() => {
+    isGoing = false
+    try {
+      if (reading.goOn()) goOn()
+    } catch {
+      // The next question says what is wrong with it.
+    }
+  })
+}

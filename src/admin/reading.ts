@@ -22,8 +22,8 @@ import {
   stretchOf,
 } from '../ledger/export/chunks.ts'
 import { type Called, type Query, queryLedger } from '../ledger/query.ts'
-import { openLedgerReadOnly, recordsBackwards } from '../ledger/read.ts'
-import type { OutcomeRecord } from '../ledger/record.ts'
+import { openLedgerReadOnly, recordReader, recordsBackwards, recordsFrom } from '../ledger/read.ts'
+import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../ledger/record.ts'
 import { RecordIndex } from '../ledger/record-index.ts'
 import { verifyLedger } from '../ledger/verify.ts'
 import { loosenings } from '../policy/change/compare.ts'
@@ -32,7 +32,10 @@ import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
 import {
   CALL_FOUND_WITHIN_MS,
+  CALL_READ_RECORDS_MAX,
   EVENTS_MAX,
+  INDEX_STEP_RECORDS,
+  INDEX_WAIT_MS,
   LIVE_PAST_MS,
   LIVE_PAST_RECORDS_MAX,
   LIVE_PAST_ROWS,
@@ -53,6 +56,14 @@ export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
+  /** Its number on record, where that is known. */
+  readonly seq?: number | undefined
+}
+
+export interface CallFound {
+  /** Null where it is not on record, or not among what is indexed. */
+  readonly called: Called | null
+  readonly behind: number
 }
 
 export interface DraftAsked {
@@ -72,28 +83,89 @@ export interface StretchAsked {
 
 export class Reading {
   readonly #directory: string
+  readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
   readonly #ledger: DatabaseSync
   readonly #index: RecordIndex | undefined
   #store: DatabaseSync | undefined
+  #isBehind = false
   #seen: unknown
   #tools: readonly KnownTool[] = []
 
-  constructor(directory: string) {
+  constructor(
+    directory: string,
+    indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
+  ) {
     this.#directory = directory
+    this.#indexing = indexing
     this.#ledger = openLedgerReadOnly(directory)
     this.#index = indexOf(directory, this.#ledger)
   }
 
   page(query: Query): LedgerPage {
     // The newest calls are at the end of the ledger: nobody waits for the index to see them.
-    const isFirst = Object.keys(query).every((key) => key === 'limit')
-    const index = isFirst ? undefined : this.#index
-    const { calls, next } = queryLedger(this.#ledger, query, index)
-    return { calls: calls.map(callRecord), next }
+    const keys = Object.keys(query)
+    const isFirst = keys.every((key) => key === 'limit')
+    const isPlain = keys.every((key) => key === 'limit' || key === 'before')
+    const behind = isFirst ? this.#behind() : this.#catchUp(this.#indexing.waitMs)
+    const index = isFirst || (isPlain && behind > 0) ? undefined : this.#index
+    const { calls, next } = queryLedger(this.#ledger, query, index, 'as it is')
+    return { calls: calls.map(callRecord), next, behind: index === undefined ? 0 : behind }
   }
 
-  /** By its name and about when it was: names are not indexed. */
-  call({ callId, session, atMs }: CallAddress): Called | null {
+  /** Takes in some of what the index lacks, between two questions; false where nothing is left. */
+  goOn(): boolean {
+    this.#isBehind &&= this.#catchUp(0) > 0
+    return this.#isBehind
+  }
+
+  close(): void {
+    this.#index?.close()
+    this.#ledger.close()
+    this.#store?.close()
+  }
+
+  /** How far the index is behind after a while of taking in. */
+  #catchUp(forMs: number): number {
+    const untilMs = performance.now() + forMs
+    const step = () => this.#index?.catchUp(this.#indexing.stepRecords) ?? true
+    let isDone = step()
+    while (!isDone && performance.now() < untilMs) isDone = step()
+    return isDone ? 0 : this.#behind()
+  }
+
+  /** Asked, it is also made up for. */
+  #behind(): number {
+    const behind = this.#index?.behind ?? 0
+    this.#isBehind ||= behind > 0
+    return behind
+  }
+
+  /** By its number, or by its name and about when it was: names are not indexed. */
+  call(address: CallAddress): CallFound {
+    const { callId, seq } = address
+    if (seq !== undefined) {
+      const record = recordReader(this.#ledger)(seq)
+      const isIt = record !== undefined && isCall(record) && record.callId === callId
+      return { called: isIt ? { record, outcome: this.#outcomeOf(seq) } : null, behind: 0 }
+    }
+    const called = this.#amongNewest(address)
+    return called === undefined ? this.#byIndex(address) : { called, behind: 0 }
+  }
+
+  #amongNewest({ callId, atMs }: CallAddress): Called | undefined {
+    const outcomes = new Map<number, OutcomeRecord>()
+    let left = CALL_READ_RECORDS_MAX
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.kind === 'outcome') outcomes.set(record.intent, record)
+      if (isCall(record) && record.callId === callId)
+        return { record, outcome: outcomes.get(record.seq) ?? null }
+      if (record.atMs < atMs - CALL_FOUND_WITHIN_MS || --left <= 0) return undefined
+    }
+    return undefined
+  }
+
+  #byIndex({ callId, session, atMs }: CallAddress): CallFound {
+    const behind = this.#catchUp(this.#indexing.waitMs)
     const query = {
       session,
       sinceMs: atMs - CALL_FOUND_WITHIN_MS,
@@ -105,12 +177,22 @@ export class Reading {
         this.#ledger,
         { ...query, limit: 500, ...(before === undefined ? {} : { before }) },
         this.#index,
+        'as it is',
       )
       const found = page.calls.find(({ record }) => record.callId === callId)
-      if (found !== undefined) return found
-      if (page.next === null) return null
+      if (found !== undefined || page.next === null) return { called: found ?? null, behind }
       before = page.next
     }
+  }
+
+  #outcomeOf(intent: number): OutcomeRecord | null {
+    let left = CALL_READ_RECORDS_MAX
+    for (const record of recordsFrom(this.#ledger, intent + 1)) {
+      if (record.kind === 'outcome' && record.intent === intent) return record
+      if (--left <= 0) break
+    }
+    const seq = this.#index?.outcomeOf(intent)
+    return seq === undefined ? null : (recordReader(this.#ledger)(seq) as OutcomeRecord)
   }
 
   /** What happened to the gate itself. */
@@ -222,6 +304,10 @@ export class Reading {
     }
     return this.#tools
   }
+}
+
+function isCall(record: LedgerRecord): record is JudgementRecord {
+  return record.kind === 'intent' || record.kind === 'refusal'
 }
 
 /** Without it queries read backwards, which is slower and no less right. */

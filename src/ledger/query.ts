@@ -44,7 +44,10 @@ export function queryLedger(
   ledger: DatabaseSync,
   query: Query,
   index: RecordIndex | undefined,
+  /** As it is: what the index has not taken in yet is not found. */
+  indexed: 'up to date' | 'as it is' = 'up to date',
 ): Page {
+  if (indexed === 'up to date') index?.catchUp()
   const limit = Math.min(QUERY_RECORDS_MAX, Math.max(1, query.limit ?? 100))
   const found = index ? byIndex(ledger, index, query, limit) : byReading(ledger, query, limit)
   const calls = found.slice(0, limit)
@@ -56,7 +59,6 @@ const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'cod
 const USUAL: Readonly<Partial<Record<string, number>>> = USUAL_WORDS
 
 function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: number): Called[] {
-  index.catchUp()
   const where: string[] = []
   const values: number[] = []
   for (const [column, text] of wordsOf(query)) {

@@ -65,6 +65,17 @@ export class RecordIndex {
     return readHead(this.#ledger).seq === this.#through()
   }
 
+  /** Records that are not indexed yet. */
+  get behind(): number {
+    return Math.max(0, readHead(this.#ledger).seq - this.#through())
+  }
+
+  /** The number of a call's outcome, where it is indexed. */
+  outcomeOf(intent: number): number | undefined {
+    const row = this.database.prepare('SELECT seq FROM outcomes WHERE intent = ?').get(intent)
+    return row && Number(row.seq)
+  }
+
   close(): void {
     this.database.close()
   }

@@ -1,30 +1,25 @@
 // Ledger: every call on record, the newest first; follow one session or agent from start to end,
 // verify the chain, take an export. Filters stand in the address.
 
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type JSX, useCallback, useEffect, useState } from 'react'
-import type {
-  CallRecord,
-  LedgerEvents,
-  LedgerPage,
-  LedgerVerified,
-} from '../../../../src/admin/contract.ts'
-import { get, post, queryOf } from '../../api.ts'
+import { type JSX, memo, useState } from 'react'
+import type { CallRecord, LedgerEvents, LedgerVerified } from '../../../../src/admin/contract.ts'
+import { post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LongList, type RowOf } from '../../ui/long-list.tsx'
 import { Mark } from '../../ui/marks.tsx'
 import { Empty, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Said, SaidLine } from '../../ui/said.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { count, date, millis } from '../../ui/words.ts'
-import { type CallAddress, Explained } from '../live/explained.tsx'
+import { Explained } from '../live/explained.tsx'
+import { useCalls } from './calls.ts'
 import { Export } from './export.tsx'
 import './ledger.css'
 
-const PAGE = 200
 const FILTERS = ['principal', 'session', 'server', 'name', 'action'] as const
 /** Those that are typed. */
 const WRITTEN = [
@@ -63,36 +58,8 @@ function Calls(): JSX.Element {
   const { query } = useRoute()
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? '']))
   const key = queryOf(filter)
-  const [state, setState] = useState<{ key: string; calls: CallRecord[]; next: number | null }>()
-  const [open, setOpen] = useState<CallAddress>()
-  const more = useCallback(
-    (from: string, before?: number) =>
-      getPage(from, PAGE, before).then(
-        ({ calls, next }) =>
-          setState((had) =>
-            before === undefined || had?.key !== from
-              ? { key: from, calls: [...calls], next }
-              : { key: from, calls: [...had.calls, ...calls], next },
-          ),
-        complain,
-      ),
-    [],
-  )
-  useEffect(() => void more(key), [key, more])
-  const calls = state?.key === key ? state.calls : []
-  const [place, setPlace] = useState<HTMLDivElement | null>(null)
-  const virtual = useVirtualizer({
-    count: calls.length,
-    getScrollElement: () => place,
-    estimateSize: () => 34,
-    overscan: 12,
-  })
-  const items = virtual.getVirtualItems()
-  const last = items.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (state?.key === key && state.next !== null && last > state.calls.length - 30)
-      void more(key, state.next)
-  }, [last, state, key, more])
+  const { state, more } = useCalls(key)
+  const [open, setOpen] = useState<CallRecord>()
   return (
     <div className="page-body ledger-body">
       <div className="row ledger-filters">
@@ -128,7 +95,11 @@ function Calls(): JSX.Element {
         <span className="spacer" />
         <Export filters={key} />
       </div>
-      <section className="card ledger-rows" aria-label="Calls on record">
+      <section
+        className="card ledger-rows"
+        aria-label="Calls on record"
+        aria-busy={state === undefined}
+      >
         <div className="ledger-head" aria-hidden="true">
           <span>Record</span>
           <span>When</span>
@@ -139,61 +110,56 @@ function Calls(): JSX.Element {
           <span>Outcome</span>
         </div>
         {state === undefined && <Loading />}
-        {state !== undefined && calls.length === 0 && (
+        {state !== undefined && state.behind > 0 && (
+          <div className="ledger-behind" role="status">
+            <Notice>
+              The newest {count(state.behind)} records are being indexed and not searched yet; the
+              page looks again by itself.
+            </Notice>
+          </div>
+        )}
+        {state?.calls.length === 0 && state.behind === 0 && (
           <Empty icon="ledger" title="Nothing on record fits">
             {key === '' ? 'Calls are recorded before they are made.' : 'Take a filter away.'}
           </Empty>
         )}
-        <div ref={setPlace} className="ledger-scroll">
-          <ul style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-            {items.map(({ index, key: at, start }) => {
-              const call = calls[index] as CallRecord
-              return (
-                <li
-                  key={at}
-                  className="ledger-item"
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <button
-                    type="button"
-                    className="ledger-row"
-                    title={call.reason}
-                    onClick={() => setOpen(call)}
-                  >
-                    <span className="num muted">{call.seq}</span>
-                    <span className="num muted">{date(call.atMs)}</span>
-                    <span>
-                      <Mark word={call.word} />
-                    </span>
-                    <SaidLine
-                      text={`${call.server}/${call.name === '' ? call.method : call.name}`}
-                      className="strong"
-                    />
-                    <SaidLine
-                      text={call.agent === null ? call.principal : `${call.principal} · agent`}
-                      className="muted"
-                    />
-                    <SaidLine text={call.word === 'allow' ? '' : call.reason} className="muted" />
-                    <span className="num muted">
-                      {call.status === null ? '' : `${call.status} ${millis(call.durationMs ?? 0)}`}
-                    </span>
-                  </button>
-                </li>
-              )
-            })}
-          </ul>
-        </div>
+        <LongList
+          {...{ items: state?.calls ?? NONE, px: 34, keyOf, Row: CallRow, onOpen: setOpen }}
+          className="ledger-scroll"
+          onNearEnd={more}
+        />
       </section>
       {open !== undefined && <Explained at={open} onClose={() => setOpen(undefined)} />}
     </div>
   )
 }
 
-/** The calls that a filter leaves, from before a record on. */
-function getPage(key: string, limit: number, before?: number): Promise<LedgerPage> {
-  const from = before === undefined ? '' : `&before=${before}`
-  return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`)
-}
+const NONE: readonly CallRecord[] = []
+const keyOf = ({ seq }: CallRecord): number => seq
+
+const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>): JSX.Element {
+  return (
+    <button type="button" className="ledger-row" title={call.reason} onClick={() => onOpen(call)}>
+      <span className="num muted">{call.seq}</span>
+      <span className="num muted">{date(call.atMs)}</span>
+      <span>
+        <Mark word={call.word} />
+      </span>
+      <SaidLine
+        text={`${call.server}/${call.name === '' ? call.method : call.name}`}
+        className="strong"
+      />
+      <SaidLine
+        text={call.agent === null ? call.principal : `${call.principal} · agent`}
+        className="muted"
+      />
+      <SaidLine text={call.word === 'allow' ? '' : call.reason} className="muted" />
+      <span className="num muted">
+        {call.status === null ? '' : `${call.status} ${millis(call.durationMs ?? 0)}`}
+      </span>
+    </button>
+  )
+})
 
 function Events(): JSX.Element {
   const { value } = useResource<LedgerEvents>('/ledger/events', 5_000)

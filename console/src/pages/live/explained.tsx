@@ -17,17 +17,19 @@ export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
+  /** On record, where that is known. */
+  readonly seq?: number
 }
 
 export function Explained({
-  at: { callId, session, atMs },
+  at: { callId, session, atMs, seq },
   onClose,
 }: {
   at: CallAddress
   onClose: () => void
 }): JSX.Element {
   const { value, error, reload } = useResource<CallExplained>(
-    `/calls/${encodeURIComponent(callId)}${queryOf({ session, atMs })}`,
+    `/calls/${encodeURIComponent(callId)}${queryOf({ session, atMs, seq })}`,
   )
   return (
     <Dialog title="One call, explained" onClose={onClose} side>

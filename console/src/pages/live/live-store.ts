@@ -3,21 +3,35 @@
 
 import type { CallWord, LiveHello, LiveRow, LiveTick } from '../../../../src/admin/contract.ts'
 import { listen } from '../../stream.ts'
+import { WORDS } from '../../ui/marks.tsx'
 
 export const WINDOW_S = 300
 const ROWS_MAX = 1_000
 
 export interface Second {
-  /** Calls by `server\ntool\nword`. */
-  readonly counts: Map<string, number>
+  /** Calls by server and word; the past before the page was opened is no server's. */
+  readonly words: Map<string, Record<CallWord, number>>
+  /** What to take off the sums by tool once this second is no longer shown. */
+  readonly tools: Map<Tool, number>
   latency: number[]
+}
+
+/** How often a tool was called with one word, in the time that is shown. */
+interface Tool {
+  readonly server: string
+  readonly tool: string
+  readonly word: CallWord
+  n: number
 }
 
 export interface LiveState {
   readonly rows: readonly LiveRow[]
   readonly seconds: ReadonlyMap<number, Second>
+  readonly tools: ReadonlyMap<string, Tool>
   readonly boundsMs: readonly number[]
   readonly state: 'loading' | 'open' | 'lost'
+  /** What the gate said where it is lost. */
+  readonly why: string
   /** Rows that were left out because there were too many. */
   readonly left: number
   readonly version: number
@@ -25,14 +39,16 @@ export interface LiveState {
 
 export class LiveStore {
   #state: LiveState = {
-    ...{ rows: [], seconds: new Map(), boundsMs: [], state: 'loading', left: 0, version: 0 },
+    ...{ rows: [], seconds: new Map(), tools: new Map(), boundsMs: [], left: 0, version: 0 },
+    ...{ state: 'loading', why: '' },
   }
   readonly #seconds = new Map<number, Second>()
+  readonly #tools = new Map<string, Tool>()
   readonly #listeners = new Set<() => void>()
   #rows: LiveRow[] = []
   #frame: number | undefined
   #left = 0
-  #connection: LiveState['state'] = 'loading'
+  #connection: Pick<LiveState, 'state' | 'why'> = { state: 'loading', why: '' }
   #boundsMs: readonly number[] = []
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -44,8 +60,9 @@ export class LiveStore {
 
   open(): () => void {
     return listen('/live', {
-      onState: (state) => {
-        this.#connection = state
+      pausesHidden: true,
+      onState: (state, why = '') => {
+        this.#connection = { state, why }
         this.#soon()
       },
       onEvent: ({ event, data }) => {
@@ -60,24 +77,23 @@ export class LiveStore {
     this.#boundsMs = boundsMs
     const known = new Set(this.#rows.map(({ callId }) => callId))
     this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
-    const newest = Math.min(...this.#seconds.keys(), Number.POSITIVE_INFINITY)
+    const told = new Set(this.#seconds.keys())
     // A stretch is spread over its seconds; what ticks have told already is not told twice.
     for (const { atMs, counts } of past) {
       const first = Math.floor(atMs / 1_000)
       const length = stretchMs / 1_000
       for (let second = first; second < first + length; second++) {
-        if (second >= newest) continue
+        if (told.has(second)) continue
         for (const [word, n] of Object.entries(counts))
-          this.#add(second, `\n\n${word}`, (n as number) / length)
+          this.#second(second, '')[word as CallWord] += (n as number) / length
       }
     }
   }
 
   #tick({ atMs, counts, latency, rows, settled, left }: LiveTick): void {
     const second = Math.floor(atMs / 1_000)
-    for (const [server, tool, word, n] of counts)
-      this.#add(second, `${server}\n${tool}\n${word}`, n)
-    const kept = this.#second(second)
+    for (const [server, tool, word, n] of counts) this.#add(second, server, tool, word, n)
+    const kept = this.#at(second)
     kept.latency = latency.map((n, at) => n + (kept.latency[at] ?? 0))
     this.#left += left
     const ended = new Map(settled.map(([callId, status, ms]) => [callId, { status, ms }]))
@@ -86,25 +102,53 @@ export class LiveStore {
         const end = ended.get(row.callId)
         return end === undefined ? row : { ...row, status: end.status, durationMs: end.ms }
       })
-    const known = new Set(rows.map(({ callId }) => callId))
-    const others = this.#rows.filter(({ callId }) => !known.has(callId))
-    this.#rows = [...others, ...rows].slice(-ROWS_MAX)
-    for (const old of this.#seconds.keys())
-      if (old < second - WINDOW_S * 2) this.#seconds.delete(old)
+    if (rows.length > 0) {
+      const known = new Set(rows.map(({ callId }) => callId))
+      const others = this.#rows.filter(({ callId }) => !known.has(callId))
+      this.#rows = [...others, ...rows].slice(-ROWS_MAX)
+    }
+    for (const [old, { tools }] of this.#seconds) {
+      if (old >= second - WINDOW_S) continue
+      for (const [of, n] of tools) this.#take(of, n)
+      this.#seconds.delete(old)
+    }
   }
 
-  #second(at: number): Second {
+  #at(at: number): Second {
     let second = this.#seconds.get(at)
     if (second === undefined) {
-      second = { counts: new Map(), latency: [] }
+      second = { words: new Map(), tools: new Map(), latency: [] }
       this.#seconds.set(at, second)
     }
     return second
   }
 
-  #add(at: number, key: string, n: number): void {
-    const { counts } = this.#second(at)
-    counts.set(key, (counts.get(key) ?? 0) + n)
+  #second(at: number, server: string): Record<CallWord, number> {
+    const { words } = this.#at(at)
+    let of = words.get(server)
+    if (of === undefined) {
+      of = { allow: 0, ask: 0, deny: 0, hide: 0, limited: 0 }
+      words.set(server, of)
+    }
+    return of
+  }
+
+  #add(at: number, server: string, tool: string, word: CallWord, n: number): void {
+    this.#second(at, server)[word] += n
+    const key = `${server}\n${tool}\n${word}`
+    let of = this.#tools.get(key)
+    if (of === undefined) {
+      of = { server, tool, word, n: 0 }
+      this.#tools.set(key, of)
+    }
+    of.n += n
+    const { tools } = this.#at(at)
+    tools.set(of, (tools.get(of) ?? 0) + n)
+  }
+
+  #take(of: Tool, n: number): void {
+    of.n -= n
+    if (of.n <= 0) this.#tools.delete(`${of.server}\n${of.tool}\n${of.word}`)
   }
 
   #soon(): void {
@@ -113,8 +157,9 @@ export class LiveStore {
       this.#state = {
         rows: this.#rows,
         seconds: this.#seconds,
+        tools: this.#tools,
         boundsMs: this.#boundsMs,
-        state: this.#connection,
+        ...this.#connection,
         left: this.#left,
         version: this.#state.version + 1,
       }
@@ -138,26 +183,24 @@ export function fits(filter: Filter, row: LiveRow): boolean {
 }
 
 /** Calls a second by word, and the tools that were called and refused most. */
-export function figuresOf({ seconds }: LiveState, nowS: number, server: string) {
+export function figuresOf({ seconds, tools }: LiveState, nowS: number, server: string) {
   const from = nowS - WINDOW_S
   const times: number[] = []
   const words: Record<CallWord, number[]> = { allow: [], ask: [], deny: [], hide: [], limited: [] }
-  const called = new Map<string, number>()
-  const refused = new Map<string, number>()
   for (let at = from; at <= nowS; at++) {
     times.push(at)
-    for (const list of Object.values(words)) list.push(0)
-    for (const [key, n] of seconds.get(at)?.counts ?? []) {
-      const [of = '', tool = '', word = ''] = key.split('\n')
-      if (server !== '' && of !== server) continue
-      const list = words[word as CallWord]
-      if (list === undefined) continue
-      list[list.length - 1] = (list.at(-1) ?? 0) + n
-      if (of === '') continue
-      const name = `${of}/${tool}`
-      called.set(name, (called.get(name) ?? 0) + n)
-      if (word !== 'allow') refused.set(name, (refused.get(name) ?? 0) + n)
-    }
+    const sums = { allow: 0, ask: 0, deny: 0, hide: 0, limited: 0 }
+    for (const [of, counts] of seconds.get(at)?.words ?? [])
+      if (server === '' || of === server) for (const word of WORDS) sums[word] += counts[word]
+    for (const word of WORDS) words[word].push(sums[word])
+  }
+  const called = new Map<string, number>()
+  const refused = new Map<string, number>()
+  for (const { server: of, tool, word, n } of tools.values()) {
+    if (server !== '' && of !== server) continue
+    const name = `${of}/${tool}`
+    called.set(name, (called.get(name) ?? 0) + n)
+    if (word !== 'allow') refused.set(name, (refused.get(name) ?? 0) + n)
   }
   return { times, words, called: topOf(called), refused: topOf(refused) }
 }

@@ -1,19 +1,19 @@
 // Live: calls as they pass, coloured by what became of them; how many, how fast, which tools, what is
 // refused. Filters stand in the address; a click shows the whole explanation.
 
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type JSX, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { type JSX, memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { LiveRow } from '../../../../src/admin/contract.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LongList, type RowOf } from '../../ui/long-list.tsx'
 import { Mark, WORDS, type Word } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
-import { type CallAddress, Explained } from './explained.tsx'
+import { Explained } from './explained.tsx'
 import {
   figuresOf,
   fits,
@@ -42,23 +42,44 @@ export function Live(): JSX.Element {
   const [frozen, setFrozen] = useState<LiveState>()
   const state = frozen ?? live
   const { query } = useRoute()
-  const filter = {
-    word: query.get('word') ?? '',
-    server: query.get('server') ?? '',
-    q: query.get('q') ?? '',
-  }
-  const [open, setOpen] = useState<CallAddress>()
+  const filter = useMemo(
+    () => ({
+      word: query.get('word') ?? '',
+      server: query.get('server') ?? '',
+      q: query.get('q') ?? '',
+    }),
+    [query],
+  )
+  const [open, setOpen] = useState<LiveRow>()
   const nowS = Math.floor(useNow() / 1_000)
   const figures = useMemo(
     () => ({ of: state.version, ...figuresOf(state, nowS, filter.server) }),
     [state, nowS, filter.server],
   )
-  const lines = useMemo(
-    () => ({ of: state.version, lists: percentilesOf(state, nowS, SHARES) }),
-    [state, nowS],
+  const lists = useMemo(() => percentilesOf(state, nowS, SHARES), [state, nowS])
+  const byWord = useMemo(
+    () =>
+      WORDS.map((word) => ({
+        ...{ says: word, colour: `--${word}-line`, values: figures.words[word] },
+      })),
+    [figures],
   )
-  const servers = [...new Set(state.rows.map(({ server }) => server))].sort()
-  const rows = state.rows.filter((row) => fits(filter, row))
+  const byShare = useMemo(
+    () =>
+      SHARES.map((share, at) => ({
+        ...{ says: `p${share * 100}`, values: lists[at] ?? [] },
+        colour: (['--allow-line', '--accent', '--limited-line'] as const)[at] ?? '--accent',
+      })),
+    [lists],
+  )
+  const servers = useMemo(
+    () => [...new Set(state.rows.map(({ server }) => server))].sort(),
+    [state.rows],
+  )
+  const rows = useMemo(
+    () => state.rows.filter((row) => fits(filter, row)).reverse(),
+    [state.rows, filter],
+  )
   return (
     <div className="page">
       <PageHead title="Live">
@@ -67,7 +88,7 @@ export function Live(): JSX.Element {
           {live.state === 'open'
             ? 'connected'
             : live.state === 'lost'
-              ? 'connection lost'
+              ? `connection lost${live.why === '' ? '' : `: ${live.why}`}`
               : 'connecting'}
         </span>
         <Chips
@@ -109,9 +130,7 @@ export function Live(): JSX.Element {
               label="Calls a second by decision"
               stacked
               times={figures.times}
-              lines={WORDS.map((word) => ({
-                ...{ says: word, colour: `--${word}-line`, values: figures.words[word] },
-              }))}
+              lines={byWord}
               unit={short}
             />
           </section>
@@ -122,7 +141,7 @@ export function Live(): JSX.Element {
                 <span key={share} className="row small">
                   <span className={`swatch p${share * 100}`} aria-hidden="true" />p{share * 100}{' '}
                   <b className="num">
-                    {millis(lines.lists[at]?.findLast((value) => value !== null) ?? 0)}
+                    {millis(lists[at]?.findLast((value) => value !== null) ?? 0)}
                   </b>
                 </span>
               ))}
@@ -130,10 +149,7 @@ export function Live(): JSX.Element {
             <Plot
               label="Percentiles of the time a call takes"
               times={figures.times}
-              lines={SHARES.map((share, at) => ({
-                ...{ says: `p${share * 100}`, values: lines.lists[at] ?? [] },
-                colour: (['--allow-line', '--accent', '--limited-line'] as const)[at] ?? '--accent',
-              }))}
+              lines={byShare}
               unit={millis}
             />
           </section>
@@ -193,25 +209,40 @@ function Tops({
   )
 }
 
+const keyOf = ({ callId }: LiveRow): string => callId
+
+const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Element {
+  return (
+    <button type="button" className="live-row" title={row.reason} onClick={() => onOpen(row)}>
+      <span className="num muted">{clock(row.atMs)}</span>
+      <span>
+        <Mark word={row.word} />
+      </span>
+      <SaidLine
+        text={`${row.server}/${row.name === '' ? row.method : row.name}`}
+        className="strong"
+      />
+      <SaidLine
+        text={row.agent === null ? row.principal : `${row.principal} · agent`}
+        className="muted"
+      />
+      <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
+      <span className="num muted">{tookOf(row)}</span>
+    </button>
+  )
+})
+
+/** The newest first. */
 function Rows({
   rows,
   onOpen,
   left,
 }: {
   rows: readonly LiveRow[]
-  onOpen: (at: CallAddress) => void
+  onOpen: (row: LiveRow) => void
   left: number
 }): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
-  const newest = useMemo(() => [...rows].reverse(), [rows])
-  const virtual = useVirtualizer({
-    count: newest.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => 32,
-    overscan: 12,
-    getItemKey: (at) => newest[at]?.callId ?? at,
-  })
-  if (newest.length === 0)
+  if (rows.length === 0)
     return (
       <section className="card live-rows" aria-label="Calls">
         <Empty icon="live" title="No calls yet">
@@ -229,38 +260,7 @@ function Rows({
         <span>Reason</span>
         <span>Took</span>
       </div>
-      <div ref={place} className="live-scroll">
-        <ul style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const row = newest[index] as LiveRow
-            return (
-              <li key={key} className="live-item" style={{ transform: `translateY(${start}px)` }}>
-                <button
-                  type="button"
-                  className="live-row"
-                  title={row.reason}
-                  onClick={() => onOpen(row)}
-                >
-                  <span className="num muted">{clock(row.atMs)}</span>
-                  <span>
-                    <Mark word={row.word} />
-                  </span>
-                  <SaidLine
-                    text={`${row.server}/${row.name === '' ? row.method : row.name}`}
-                    className="strong"
-                  />
-                  <SaidLine
-                    text={row.agent === null ? row.principal : `${row.principal} · agent`}
-                    className="muted"
-                  />
-                  <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
-                  <span className="num muted">{tookOf(row)}</span>
-                </button>
-              </li>
-            )
-          })}
-        </ul>
-      </div>
+      <LongList {...{ items: rows, px: 32, keyOf, Row, onOpen }} className="live-scroll" />
       {left > 0 && (
         <p className="live-left muted small">
           {count(left)} calls were counted but have no row: 50 a second are shown, refusals first.

@@ -1,7 +1,7 @@
 // A plot over time that keeps its size and its colours: lines or stacked areas, drawn by uPlot on a
 // canvas. Beside it a table in words for those who do not see it.
 
-import { type JSX, useEffect, useRef } from 'react'
+import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
@@ -12,7 +12,8 @@ export interface Line {
   readonly values: readonly (number | null)[]
 }
 
-export function Plot({
+/** `lines` and `unit` are the same until they say something else. */
+export const Plot = memo(function Plot({
   label,
   times,
   lines,
@@ -29,7 +30,10 @@ export function Plot({
 }): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
-  const data = [times, ...(stacked ? stack(lines) : lines.map(({ values }) => values))]
+  const data = useMemo(
+    () => [times, ...(stacked ? stack(lines) : lines.map(({ values }) => values))],
+    [times, lines, stacked],
+  )
   const latest = useRef(data)
   latest.current = data
   const names = lines.map(({ says, colour }) => `${says}${colour}`).join()
@@ -61,8 +65,8 @@ export function Plot({
   }, [names, height])
 
   useEffect(() => {
-    plot.current?.setData(latest.current as uPlot.AlignedData)
-  })
+    plot.current?.setData(data as uPlot.AlignedData)
+  }, [data])
 
   const said = lines
     .map(({ says, values }) => `${says} ${unit(values.findLast((value) => value !== null) ?? 0)}`)
@@ -72,7 +76,7 @@ export function Plot({
       <div ref={place} role="img" aria-label={`${label}: now ${said}`} />
     </figure>
   )
-}
+})
 
 function stack(lines: readonly Line[]): (number | null)[][] {
   const sums: number[] = []

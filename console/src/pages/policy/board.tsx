@@ -1,18 +1,17 @@
 // The board: a column for each word, tools and whole categories in it, to be dragged from one to
-// another with the pointer or the keyboard (Enter on the grip, Tab to a column, Enter). What one word
-// cannot say has a lock and is changed in the text.
+// another with the pointer, or taken by the grip and put down in a column with keyboard or tap. What
+// one word cannot say has a lock and is changed in the text. A column may hold ten thousand pieces:
+// only those that are seen are there.
 
-import { type JSX, useMemo } from 'react'
-import { Button as AriaButton } from 'react-aria-components/Button'
-import { GridList, GridListItem } from 'react-aria-components/GridList'
-import { isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop'
-import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
+import { type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { BoardTool, PolicyDraft } from '../../../../src/admin/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
+import { useShown } from '../../ui/long-list.tsx'
 import { Mark, wordOf } from '../../ui/marks.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { count } from '../../ui/words.ts'
+import { useCarrying } from './carry.ts'
 import type { Move } from './draft.ts'
 
 const COLUMNS = [
@@ -22,7 +21,9 @@ const COLUMNS = [
   { action: 'hide', says: 'Hide' },
 ] as const
 
-const TYPE = 'application/x-sluice-rule'
+/** A piece and the gap behind it, and what is before the first. */
+const PIECE_PX = 64
+const BEFORE_PX = 8
 
 interface Item {
   readonly id: string
@@ -50,95 +51,173 @@ export function Board({
 }): JSX.Element {
   const items = useMemo(() => [...categoriesOf(board), ...board.tools.map(itemOf)], [board])
   const wanted = filter.toLowerCase()
-  const shown = wanted === '' ? items : items.filter(({ id }) => id.toLowerCase().includes(wanted))
-  const byId = useMemo(() => new Map(items.map((item) => [item.id, item])), [items])
-  const drop = (id: string, to: string) => {
-    const item = byId.get(id)
+  const columns = useMemo(() => {
+    const shown =
+      wanted === '' ? items : items.filter(({ id }) => id.toLowerCase().includes(wanted))
+    return COLUMNS.map(({ action }) => shown.filter(({ column }) => column === action))
+  }, [items, wanted])
+  const [place, setPlace] = useState<HTMLDivElement | null>(null)
+  const { taken } = useCarrying(place, (id, to) => {
+    const item = items.find((one) => one.id === id)
     if (item === undefined || item.column === to) return
     if (item.lock !== '') {
       say(`${item.name}: ${item.lock}. Change it in the text.`, 'bad')
       return onLocked(item.name)
     }
     onMove(item.move(to))
-  }
+  })
+  const name = items.find(({ id }) => id === taken)?.name
   return (
-    <div className="board">
-      {COLUMNS.map(({ action, says }) => (
-        <Column
-          key={action}
-          action={action}
-          says={says}
-          items={shown.filter(({ column }) => column === action)}
-          onDrop={(id) => drop(id, action)}
-        />
+    <div className="board" ref={setPlace}>
+      <p className="visually-hidden" role="status">
+        {name !== undefined && `Moving ${name}: Tab to a column, Enter puts it there, Escape not`}
+      </p>
+      {COLUMNS.map(({ action, says }, at) => (
+        <Column key={action} {...{ action, says, moving: name, items: columns[at] ?? [] }} />
       ))}
     </div>
   )
 }
 
-function Column({
+const Column = memo(function Column({
   action,
   says,
   items,
-  onDrop,
+  moving,
 }: {
   action: string
   says: string
   items: readonly Item[]
-  onDrop: (id: string) => void
+  /** What waits to be put down. */
+  moving: string | undefined
 }): JSX.Element {
-  const { dragAndDropHooks } = useDragAndDrop({
-    getItems: (keys) =>
-      [...keys].map((key) => ({ [TYPE]: String(key), 'text/plain': String(key) })),
-    acceptedDragTypes: [TYPE],
-    getDropOperation: () => 'move',
-    onRootDrop: async ({ items: dropped }) => {
-      for (const item of dropped) if (isTextDropItem(item)) onDrop(await item.getText(TYPE))
-    },
-  })
+  const [place, setPlace] = useState<HTMLUListElement | null>(null)
+  const { first, end } = useShown(place, items.length, PIECE_PX)
+  const current = useCurrent(place, items.length)
+  const tools = useMemo(() => items.filter(({ id }) => !id.startsWith('category:')).length, [items])
+  // The current piece is there wherever one scrolls: it may have the focus.
+  const seen = [
+    ...(current < first ? [current] : []),
+    ...Array.from({ length: end - first }, (_, at) => first + at),
+    ...(current >= end && items.length > 0 ? [current] : []),
+  ]
   return (
-    <section className={`column ${wordOf(action)}-column`} aria-label={says}>
+    <section className={`column ${wordOf(action)}-column`} aria-label={says} data-column={action}>
       <header className="column-head">
         <Mark word={wordOf(action)} says={says} />
-        <span className="muted num small">
-          {count(items.filter(({ id }) => !id.startsWith('category:')).length)}
-        </span>
+        {moving === undefined ? (
+          <span className="muted num small">{count(tools)}</span>
+        ) : (
+          <button type="button" className="drop-here" aria-label={`Put ${moving} under ${says}`}>
+            Put it here
+          </button>
+        )}
       </header>
-      <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: 58, gap: 6, padding: 8 }}>
-        <GridList
-          aria-label={`Tools: ${says}`}
-          className="column-list"
-          items={items}
-          dragAndDropHooks={dragAndDropHooks}
-          selectionMode="none"
-          renderEmptyState={() => <p className="column-empty muted small">Drop a tool here</p>}
-        >
-          {(item) => (
-            <GridListItem id={item.id} textValue={item.name} className="piece">
-              <AriaButton slot="drag" className="grip" aria-label={`Move ${item.name}`}>
-                <Icon name={item.lock === '' ? 'grip' : 'lock'} />
-              </AriaButton>
-              <div className="piece-body">
-                <SaidLine text={item.title} className="strong" />
-                <span className="row piece-detail">
-                  <span className="muted small cut">{item.detail}</span>
-                  {(item.risk === 'high' || item.risk === 'critical') && (
-                    <span className={`tag ${item.risk}`}>{item.risk}</span>
-                  )}
-                  {item.limits.length > 0 && (
-                    <span className="tag" title={item.limits.join(', ')}>
-                      <Icon name="limited" size={10} />
-                      <span className="visually-hidden">limited: {item.limits.join(', ')}</span>
-                    </span>
-                  )}
-                </span>
-              </div>
-            </GridListItem>
-          )}
-        </GridList>
-      </Virtualizer>
+      {items.length === 0 && <p className="column-empty muted small">Drop a tool here</p>}
+      <ul
+        ref={setPlace}
+        aria-label={`Tools: ${says}`}
+        className="column-list"
+        tabIndex={-1}
+        inert={moving !== undefined}
+      >
+        <li className="column-length" aria-hidden style={{ height: lengthOf(items.length) }} />
+        {seen.map((at) => {
+          const item = items[at] as Item
+          return (
+            <Piece key={item.id} {...{ item, at, of: items.length, isCurrent: at === current }} />
+          )
+        })}
+      </ul>
     </section>
   )
+})
+
+const Piece = memo(function Piece({
+  item,
+  at,
+  of,
+  isCurrent,
+}: {
+  item: Item
+  at: number
+  of: number
+  /** Tab comes to it; arrows lead on from there. */
+  isCurrent: boolean
+}): JSX.Element {
+  return (
+    <li
+      className="piece"
+      draggable
+      data-id={item.id}
+      data-at={at}
+      aria-setsize={of}
+      aria-posinset={at + 1}
+      style={{ transform: `translateY(${BEFORE_PX + at * PIECE_PX}px)` }}
+    >
+      <button
+        type="button"
+        className="grip"
+        aria-label={`Move ${item.name}`}
+        tabIndex={isCurrent ? 0 : -1}
+      >
+        <Icon name={item.lock === '' ? 'grip' : 'lock'} />
+      </button>
+      <div className="piece-body">
+        <SaidLine text={item.title} className="strong" />
+        <span className="row piece-detail">
+          <span className="muted small cut">{item.detail}</span>
+          {(item.risk === 'high' || item.risk === 'critical') && (
+            <span className={`tag ${item.risk}`}>{item.risk}</span>
+          )}
+          {item.limits.length > 0 && (
+            <span className="tag" title={item.limits.join(', ')}>
+              <Icon name="limited" size={10} />
+              <span className="visually-hidden">limited: {item.limits.join(', ')}</span>
+            </span>
+          )}
+        </span>
+      </div>
+    </li>
+  )
+})
+
+/** Which piece arrows have led to; they scroll to it and bring the focus along. */
+function useCurrent(place: HTMLElement | null, length: number): number {
+  const [current, setCurrent] = useState(0)
+  const follows = useRef(false)
+  const step = useCallback(
+    (event: KeyboardEvent) => {
+      const at = Number((event.target as Element).closest<HTMLElement>('.piece')?.dataset.at)
+      const page = Math.max(1, Math.floor((place?.clientHeight ?? 0) / PIECE_PX) - 1)
+      const steps: Readonly<Record<string, number>> = {
+        ...{ ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page },
+        ...{ Home: 0, End: length - 1 },
+      }
+      const to = steps[event.key]
+      if (to === undefined || Number.isNaN(at)) return
+      event.preventDefault()
+      follows.current = true
+      setCurrent(Math.max(0, Math.min(length - 1, to)))
+    },
+    [place, length],
+  )
+  useEffect(() => {
+    place?.addEventListener('keydown', step)
+    return () => place?.removeEventListener('keydown', step)
+  }, [place, step])
+  useEffect(() => {
+    if (!follows.current) return
+    follows.current = false
+    const piece = place?.querySelector<HTMLElement>(`.piece[data-at="${current}"]`)
+    piece?.scrollIntoView({ block: 'nearest' })
+    piece?.querySelector<HTMLElement>('.grip')?.focus({ preventScroll: true })
+  }, [place, current])
+  return Math.min(current, Math.max(0, length - 1))
+}
+
+function lengthOf(pieces: number): number {
+  return pieces === 0 ? 0 : BEFORE_PX + pieces * PIECE_PX
 }
 
 function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {

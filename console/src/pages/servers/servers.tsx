@@ -1,14 +1,14 @@
 // Servers: how each is, its tools by class and risk, and definitions that changed and wait for a
 // person to look at the difference.
 
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type JSX, useRef, useState } from 'react'
+import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import type { HeldPin, ServerView, ToolView } from '../../../../src/admin/contract.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
 import { Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { LongList, type RowOf } from '../../ui/long-list.tsx'
 import { Category, Mark, Risk, WORDS, wordOf } from '../../ui/marks.tsx'
 import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Said, SaidLine } from '../../ui/said.tsx'
@@ -18,17 +18,31 @@ import { ToolDrawer } from './tool.tsx'
 import './servers.css'
 
 const REFRESH_MS = 3_000
+/** Ten thousand tools are more than a megabyte: asked for again when their number changes, or now and
+ * then. */
+const TOOLS_REFRESH_MS = 60_000
 const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
 
 export function Servers(): JSX.Element {
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
   const pins = useResource<{ held: HeldPin[] }>('/pins', REFRESH_MS)
-  const tools = useResource<{ tools: ToolView[] }>('/tools', REFRESH_MS * 5)
+  const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
   const chosen = rest[0]
   const list = servers.value?.servers ?? []
   const held = pins.value?.held ?? []
   const open = query.get('tool')
+  const known = list.map((server) => `${server.name} ${server.tools} ${server.held}`).join()
+  const seen = useRef('')
+  useEffect(() => {
+    if (seen.current !== '' && seen.current !== known) tools.reload()
+    seen.current = known
+  }, [known, tools.reload])
+  const shown = useMemo(
+    () =>
+      (tools.value?.tools ?? []).filter(({ server }) => chosen === undefined || server === chosen),
+    [tools.value, chosen],
+  )
   return (
     <div className="page">
       <PageHead
@@ -46,13 +60,7 @@ export function Servers(): JSX.Element {
           ))}
         </ul>
         {held.length > 0 && <Pending held={held} reload={pins.reload} />}
-        <Tools
-          tools={(tools.value?.tools ?? []).filter(
-            ({ server }) => chosen === undefined || server === chosen,
-          )}
-          loading={tools.value === undefined}
-          server={chosen}
-        />
+        <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
       {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
     </div>
@@ -122,21 +130,16 @@ function Tools({
 }): JSX.Element {
   const { query } = useRoute()
   const [q, category] = [query.get('q') ?? '', query.get('category') ?? '']
-  const [place, setPlace] = useState<HTMLDivElement | null>(null)
-  const shown = tools.filter(
-    (tool) =>
-      (category === '' || tool.category === category) &&
-      `${tool.server}/${tool.name}`.toLowerCase().includes(q.toLowerCase()),
-  )
-  const virtual = useVirtualizer({
-    count: shown.length,
-    getScrollElement: () => place,
-    estimateSize: () => 34,
-    overscan: 10,
-  })
-  const list = useRef<HTMLDivElement>(null)
+  const shown = useMemo(() => {
+    const wanted = q.toLowerCase()
+    return tools.filter(
+      (tool) =>
+        (category === '' || tool.category === category) &&
+        `${tool.server}/${tool.name}`.toLowerCase().includes(wanted),
+    )
+  }, [tools, q, category])
   return (
-    <section className="card tools" aria-label="Tools" ref={list}>
+    <section className="card tools" aria-label="Tools">
       <div className="tools-head">
         <h2>
           {server === undefined ? 'Tools' : `Tools of ${server}`}{' '}
@@ -166,47 +169,45 @@ function Tools({
           {loading ? undefined : 'A server’s tools are known once a client has listed them.'}
         </Empty>
       ) : (
-        <div ref={setPlace} className="tools-scroll">
-          <ul style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-            {virtual.getVirtualItems().map(({ index, key, start }) => {
-              const tool = shown[index] as ToolView
-              return (
-                <li key={key} className="tool-item" style={{ transform: `translateY(${start}px)` }}>
-                  <button
-                    type="button"
-                    className="tool-row"
-                    onClick={() =>
-                      go(
-                        `${location.pathname}?tool=${encodeURIComponent(`${tool.server}/${tool.name}`)}`,
-                      )
-                    }
-                  >
-                    <SaidLine text={tool.name} className="strong" />
-                    <span className="muted cut">{tool.server}</span>
-                    <span>
-                      <Category name={tool.category} />
-                    </span>
-                    <span>
-                      <Risk level={tool.risk} />
-                    </span>
-                    <span>
-                      {tool.refusedBy !== null ? (
-                        <Mark word="deny" says="Definition refused" />
-                      ) : tool.held ? (
-                        <Mark word="ask" says="Definition held" />
-                      ) : tool.verdict === 'depends' ? (
-                        <Mark word="limited" says="Depends" />
-                      ) : (
-                        <Mark word={wordOf(tool.verdict)} />
-                      )}
-                    </span>
-                  </button>
-                </li>
-              )
-            })}
-          </ul>
-        </div>
+        <LongList
+          {...{ items: shown, px: 34, keyOf, Row: ToolRow, onOpen: openTool }}
+          className="tools-scroll"
+        />
       )}
     </section>
   )
 }
+
+const keyOf = ({ server, name }: ToolView): string => `${server}/${name}`
+
+function openTool(tool: ToolView): void {
+  const query = new URLSearchParams(location.search)
+  query.set('tool', keyOf(tool))
+  go(`${location.pathname}?${query}`)
+}
+
+const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): JSX.Element {
+  return (
+    <button type="button" className="tool-row" onClick={() => onOpen(tool)}>
+      <SaidLine text={tool.name} className="strong" />
+      <span className="muted cut">{tool.server}</span>
+      <span>
+        <Category name={tool.category} />
+      </span>
+      <span>
+        <Risk level={tool.risk} />
+      </span>
+      <span>
+        {tool.refusedBy !== null ? (
+          <Mark word="deny" says="Definition refused" />
+        ) : tool.held ? (
+          <Mark word="ask" says="Definition held" />
+        ) : tool.verdict === 'depends' ? (
+          <Mark word="limited" says="Depends" />
+        ) : (
+          <Mark word={wordOf(tool.verdict)} />
+        )}
+      </span>
+    </button>
+  )
+})

@@ -1,0 +1,86 @@
+// The calls on record that a filter leaves: the newest first, a page after the other as they are scrolled
+// to. While the gate still indexes its newest records the first page is asked for again and again.
+
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { CallRecord, LedgerPage } from '../../../../src/admin/contract.ts'
+import { get } from '../../api.ts'
+import { complain } from '../../ui/toasts.tsx'
+
+const PAGE = 200
+/** Whoever types is not asked about every letter. */
+const TYPING_MS = 200
+const AGAIN_MS = 700
+
+interface Calls {
+  readonly key: string
+  readonly calls: readonly CallRecord[]
+  readonly next: number | null
+  readonly behind: number
+}
+
+/** The calls from before a record on. */
+function getPage(
+  key: string,
+  limit: number,
+  before?: number,
+  signal?: AbortSignal,
+): Promise<LedgerPage> {
+  const from = before === undefined ? '' : `&before=${before}`
+  return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`, signal)
+}
+
+/** `state` is undefined until there is an answer to just this filter. */
+export function useCalls(key: string): { state: Calls | undefined; more: () => void } {
+  const [state, setState] = useState<Calls>()
+  const asking = useRef<AbortController>(undefined)
+  const latest = useRef(state)
+  latest.current = state
+  const ask = useCallback(async (of: string, before?: number) => {
+    const mine = new AbortController()
+    asking.current = mine
+    try {
+      const page = await getPage(of, PAGE, before, mine.signal)
+      setState((had) => merged(had?.key === of ? had : undefined, of, page, before))
+    } catch (error) {
+      if (!mine.signal.aborted) complain(error)
+    } finally {
+      if (asking.current === mine) asking.current = undefined
+    }
+  }, [])
+  useEffect(() => {
+    const timer = setTimeout(() => void ask(key), latest.current === undefined ? 0 : TYPING_MS)
+    return () => {
+      clearTimeout(timer)
+      asking.current?.abort()
+    }
+  }, [key, ask])
+  const isBehind = state !== undefined && state.key === key && state.behind > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after every answer, until there is nothing left
+  useEffect(() => {
+    if (!isBehind) return
+    const timer = setTimeout(() => void ask(key), AGAIN_MS)
+    return () => clearTimeout(timer)
+  }, [isBehind, state, key, ask])
+  const next = state?.key === key ? state.next : null
+  const more = useCallback(() => {
+    if (next !== null && asking.current === undefined) void ask(key, next)
+  }, [key, next, ask])
+  return { state: state?.key === key ? state : undefined, more }
+}
+
+/** A later page goes behind; the first again, while more and more is searched, before what it meets. */
+function merged(
+  had: Calls | undefined,
+  key: string,
+  { calls, next, behind }: LedgerPage,
+  before: number | undefined,
+): Calls {
+  if (had === undefined) return { key, calls, next, behind }
+  if (before !== undefined)
+    return had.next === before ? { ...had, calls: [...had.calls, ...calls], next } : had
+  const last = calls.at(-1)?.seq ?? 0
+  const meets = next === null || (had.calls[0]?.seq ?? 0) >= last
+  if (!meets) return { key, calls, next, behind }
+  const older = had.calls.filter(({ seq }) => seq < last)
+  return { key, calls: [...calls, ...older], next: older.length > 0 ? had.next : next, behind }
+}

@@ -1,0 +1,96 @@
+// How a piece of the board gets from one column to another: dragged with the pointer, or taken by its
+// grip (Enter, or a tap), whereupon every column offers to take it. One set of listeners for the whole
+// board, whatever number of pieces it has. Called by board.tsx.
+
+import { useEffect, useRef, useState } from 'react'
+
+const TYPE = 'application/x-sluice-rule'
+
+export interface Carrying {
+  /** The piece that was taken by its grip and waits for a column. */
+  readonly taken: string | undefined
+}
+
+export function useCarrying(
+  board: HTMLElement | null,
+  onDrop: (id: string, column: string) => void,
+): Carrying {
+  const [taken, setTaken] = useState<string>()
+  const latest = useRef({ onDrop, taken })
+  latest.current = { onDrop, taken }
+  useEffect(() => {
+    if (board === null) return
+    const over = (column: HTMLElement | undefined) => {
+      for (const one of board.querySelectorAll('[data-over]')) one.removeAttribute('data-over')
+      column?.setAttribute('data-over', '')
+    }
+    const handlers = {
+      dragstart: (event: DragEvent) => {
+        const piece = of(event, '.piece')
+        const id = piece?.dataset.id
+        if (piece === undefined || id === undefined || event.dataTransfer === null) return
+        event.dataTransfer.setData(TYPE, id)
+        event.dataTransfer.setData('text/plain', id)
+        event.dataTransfer.effectAllowed = 'move'
+        piece.setAttribute('data-dragging', '')
+      },
+      dragend: (event: DragEvent) => {
+        of(event, '.piece')?.removeAttribute('data-dragging')
+        over(undefined)
+      },
+      dragover: (event: DragEvent) => {
+        const column = of(event, '.column')
+        if (column === undefined || !event.dataTransfer?.types.includes(TYPE)) return
+        event.preventDefault()
+        event.dataTransfer.dropEffect = 'move'
+        if (!column.hasAttribute('data-over')) over(column)
+      },
+      drop: (event: DragEvent) => {
+        const column = of(event, '.column')?.dataset.column
+        const id = event.dataTransfer?.getData(TYPE) ?? ''
+        over(undefined)
+        if (column === undefined || id === '') return
+        event.preventDefault()
+        latest.current.onDrop(id, column)
+      },
+      click: (event: MouseEvent) => {
+        const id = of(event, '.grip')?.closest<HTMLElement>('.piece')?.dataset.id
+        const column = of(event, '.drop-here') && of(event, '.column')
+        if (id !== undefined) return setTaken(id)
+        if (column === undefined || latest.current.taken === undefined) return
+        setTaken(undefined)
+        column.querySelector<HTMLElement>('.column-list')?.focus()
+        latest.current.onDrop(latest.current.taken, column.dataset.column ?? '')
+      },
+      keydown: (event: KeyboardEvent) => {
+        const { taken: id } = latest.current
+        if (event.key !== 'Escape' || id === undefined) return
+        event.preventDefault()
+        setTaken(undefined)
+        // It can have the focus again once the lists are no longer inert.
+        requestAnimationFrame(() => gripOf(board, id)?.focus())
+      },
+    }
+    for (const [name, handler] of Object.entries(handlers))
+      board.addEventListener(name, handler as EventListener)
+    return () => {
+      for (const [name, handler] of Object.entries(handlers))
+        board.removeEventListener(name, handler as EventListener)
+    }
+  }, [board])
+  useEffect(() => {
+    if (taken !== undefined) board?.querySelector<HTMLElement>('.drop-here')?.focus()
+  }, [board, taken])
+  return { taken }
+}
+
+function of(event: Event, selector: string): HTMLElement | undefined {
+  const { target } = event
+  return target instanceof Element
+    ? (target.closest<HTMLElement>(selector) ?? undefined)
+    : undefined
+}
+
+function gripOf(board: HTMLElement, id: string): HTMLElement | null {
+  return board.querySelector(`.piece[data-id="${CSS.escape(id)}"] .grip`)
+}

@@ -1,0 +1,79 @@
+// Lists of any length: only the rows about what is seen are in the page. Rows are of one height and
+// each is drawn once: a scroll makes the few that come, and moves none of those that stay.
+
+import { type ComponentType, type JSX, useEffect, useLayoutEffect, useState } from 'react'
+
+/** Rows come and go so many at a time, and as many are kept ready above and below. */
+const STEP = 4
+const FIRST_ROWS = 40
+
+export interface Shown {
+  readonly first: number
+  /** Behind the last. */
+  readonly end: number
+}
+
+/** Which rows of a place that scrolls are to be there. */
+export function useShown(place: HTMLElement | null, count: number, px: number): Shown {
+  const [at, setAt] = useState({ first: 0, rows: FIRST_ROWS })
+  useLayoutEffect(() => {
+    if (place === null) return
+    const look = () => {
+      const first = Math.max(0, Math.floor(place.scrollTop / px / STEP) - 1) * STEP
+      const rows = Math.ceil(place.clientHeight / px) + STEP * 3
+      setAt((had) => (had.first === first && had.rows === rows ? had : { first, rows }))
+    }
+    look()
+    place.addEventListener('scroll', look, { passive: true })
+    const resized = new ResizeObserver(look)
+    resized.observe(place)
+    return () => {
+      place.removeEventListener('scroll', look)
+      resized.disconnect()
+    }
+  }, [place, px])
+  const first = Math.min(at.first, Math.max(0, count - at.rows))
+  return { first, end: Math.min(count, first + at.rows) }
+}
+
+export interface RowOf<Item> {
+  readonly item: Item
+  readonly onOpen: (item: Item) => void
+}
+
+/** `Row` is a memo, and `onOpen` and `keyOf` are the same every time. */
+export function LongList<Item>({
+  items,
+  px,
+  keyOf,
+  Row,
+  onOpen,
+  className,
+  onNearEnd,
+}: {
+  items: readonly Item[]
+  px: number
+  keyOf: (item: Item) => string | number
+  Row: ComponentType<RowOf<Item>>
+  onOpen: (item: Item) => void
+  className: string
+  onNearEnd?: () => void
+}): JSX.Element {
+  const [place, setPlace] = useState<HTMLDivElement | null>(null)
+  const { first, end } = useShown(place, items.length, px)
+  const isNearEnd = end > items.length - 30
+  useEffect(() => {
+    if (isNearEnd) onNearEnd?.()
+  }, [isNearEnd, onNearEnd])
+  return (
+    <div ref={setPlace} className={`long-list ${className}`}>
+      <ul style={{ height: items.length * px, paddingTop: first * px }}>
+        {items.slice(first, end).map((item) => (
+          <li key={keyOf(item)} style={{ height: px }}>
+            <Row item={item} onOpen={onOpen} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
