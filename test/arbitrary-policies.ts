@@ -202,6 +202,7 @@ export interface Asked {
 const facts = fc.record({
   principal: fc.record({
     id: fc.constantFrom('p1', 'p2'),
+    kind: fc.constant('oauth'),
     groups: fc.constantFrom([], ['g']),
     claims: fc.constantFrom<JsonObject>({}, { k: 1 }, { k: 'x' }),
   }),

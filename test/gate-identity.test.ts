@@ -174,6 +174,19 @@ describe('who is let in', () => {
     )
   })
 
+  test('another policy is tried on the past with the groups that the caller had', async () => {
+    const tried = join(gate.folder, 'tried.yaml')
+    const place = ['--data', gate.data, '--for', 'reader', '--policy', tried]
+    const replayed = async (group: string) => {
+      writeFileSync(tried, READER.replace("'mail'", `'${group}'`))
+      return runHere(['policy', 'replay', ...place, '--json'])
+    }
+    expect(JSON.parse((await replayed('ops')).stdout)).toMatchObject({ unknown: 0, flips: [] })
+    const { flips, unknown } = JSON.parse((await replayed('post')).stdout)
+    expect(unknown).toBe(0)
+    expect(flips).toMatchObject([{ tool: 'office/send_mail', from: 'allow', to: 'deny' }])
+  })
+
   test("a limit a principal is the grant's, whatever sessions it opens", async () => {
     for (const expected of ['allow', 'allow', 'deny'])
       expect(await decisionOf(await open(ann), 'write_note')).toMatchObject({ decision: expected })

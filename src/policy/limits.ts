@@ -50,6 +50,7 @@ export const KEY_PART_LENGTH_MAX = 256
 export const REMEMBERED_KEYS_MAX = 4_096
 /** Arguments of one call whose values are kept for `replay`, and the longest text among them. */
 export const JUDGED_PATHS_MAX = 200
+export const JUDGED_CLAIMS_MAX = 50
 export const JUDGED_TEXT_LENGTH_MAX = 1_024
 /** Conditions that cannot be told from the record, of which `replay` still tries every outcome. */
 export const REPLAY_UNKNOWNS_MAX = 5

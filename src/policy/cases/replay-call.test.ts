@@ -13,6 +13,9 @@ import type { CompiledPolicy } from '../policy.ts'
 import { replayCall } from './replay-call.ts'
 import { sampleFacts } from './sample-facts.ts'
 
+const LOCAL_USER = { id: 'local', kind: 'local', groups: [], claims: {} }
+const ELSEWHERE = { id: 'ci', kind: 'oauth', groups: [], claims: {} }
+const usageOfNothing = { look: () => expect.unreachable() }
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 
 const inputSchema = {
@@ -130,6 +133,39 @@ describe('judged anew', () => {
     )
     fc.assert(property, runs(300))
     expect(told).toBeGreaterThan(100)
+  })
+
+  test('groups are on record with every call, and claims that a rule reads', () => {
+    const ofGroups = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'bank/pay': { action: 'allow', when: '"staff" in principal.groups' } },
+    })
+    const when = 'principal.claims.level > 3 && principal.claims.staff && has(principal.claims.x)'
+    const ofClaims = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'bank/pay': { action: 'allow', when } },
+    })
+    const silent = compiled({ version: 1, default: 'allow' })
+    const word = (by: CompiledPolicy, now: CompiledPolicy, principal: object) => {
+      const facts = { ...sampleFacts(tool), principal: { ...ELSEWHERE, ...principal } }
+      const past = again(by, now, { call: callOf({}), facts }, false)
+      const said = replayCall(now, past, usageOfNothing, NOW)
+      return said.unknown ?? said.decision.action
+    }
+    expect(word(silent, ofGroups, { groups: ['staff'] })).toBe('allow')
+    expect(word(silent, ofGroups, { groups: [] })).toBe('deny')
+    expect(word(silent, ofGroups, LOCAL_USER)).toBe('deny')
+    const many = Array.from({ length: 64 }, (_, at) => `a-group-of-many-words-${at}`)
+    expect(word(silent, ofGroups, { groups: many })).toBe('`principal.groups` is not on record')
+    const claims = { level: 4, staff: true, x: 'a secret' }
+    expect(word(ofClaims, ofClaims, { claims })).toBe('allow')
+    expect(word(ofClaims, ofClaims, { claims: { ...claims, level: 3 } })).toBe('deny')
+    expect(word(ofClaims, ofClaims, { claims: { level: 4 } })).toBe('deny')
+    expect(word(silent, ofClaims, { claims })).toBe('`principal.claims.level` is not on record')
+    expect(word(silent, ofClaims, LOCAL_USER)).toBe('deny')
+    expect(word(silent, ofClaims, { kind: 'grant' })).toBe('deny')
   })
 
   test('what is not on record makes it unknown only where it matters', () => {

@@ -2,14 +2,21 @@
 // record does not hold enough to say, every way it could have come out is tried: only if all end in
 // one word is that the answer, otherwise it is unknown, never guessed. Called by `policy replay`.
 
-import type { Call, Facts } from '../../core/call.ts'
+import type { Call, Facts, Principal } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { Usage } from '../../core/counters.ts'
 import type { Decision } from '../../core/decision.ts'
 import type { JsonValue } from '../../core/json.ts'
 import { isNotKept, type Judged } from '../../core/judged.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
-import { bearingOn, UNDECLARED } from '../decide/judged-values.ts'
+import {
+  bearingOn,
+  claimText,
+  GROUPS,
+  isOfClaims,
+  LOCAL,
+  UNDECLARED,
+} from '../decide/judged-values.ts'
 import { resolve } from '../decide/resolve.ts'
 import type { Scope } from '../decide/scope.ts'
 import type { Program } from '../expression/bind-expression.ts'
@@ -88,7 +95,8 @@ function settleConditions(scope: Scope, past: PastCall, now: Instant) {
     if (why !== undefined) open.push({ program, why })
     const args = argsFor(program, past.judged)
     const call = { ...past.call, args }
-    const situation = { call, facts: past.facts, now, category: scope.category, args }
+    const facts = { ...past.facts, principal: principalFor(program, past) }
+    const situation = { call, facts, now, category: scope.category, args }
     assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
   }
   return { assumed, open }
@@ -127,7 +135,7 @@ function isKnown({ root, path, presence }: Slot, past: PastCall): boolean {
     case 'server':
       return name === 'name'
     case 'principal':
-      return name === 'id' || name === 'kind'
+      return name === 'id' || name === 'kind' || isKnownOfPrincipal(path, presence, past)
     case 'agent':
       return name === undefined || name === 'id' || past.facts.agent === null
     case 'session':
@@ -136,6 +144,31 @@ function isKnown({ root, path, presence }: Slot, past: PastCall): boolean {
       return name !== 'risk' || past.schemaKnown
     default:
       return true
+  }
+}
+
+/** They never have any. */
+const WITHOUT_CLAIMS: ReadonlySet<string> = new Set([LOCAL, 'grant'])
+
+function isKnownOfPrincipal(
+  [name, ...below]: readonly string[],
+  presence: boolean,
+  { facts, judged }: PastCall,
+): boolean {
+  const { kind } = facts.principal
+  const value = judged[name === 'groups' ? GROUPS : claimText(below)]
+  if (value === undefined) return name === 'groups' ? kind === LOCAL : WITHOUT_CLAIMS.has(kind)
+  return presence || !isNotKept(value) || value.is !== 'withheld'
+}
+
+/** Whoever called, with what this condition reads of them. */
+function principalFor(program: Program, { facts, judged }: PastCall): Principal {
+  const groups = judged[GROUPS]
+  const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
+  return {
+    ...facts.principal,
+    groups: typeof groups === 'string' ? (JSON.parse(groups) as string[]) : [],
+    claims: rebuild(read, judged, claimText),
   }
 }
 
@@ -159,10 +192,11 @@ function argsFor(program: Program, judged: Judged): Record<string, JsonValue> {
 function rebuild(
   reads: readonly { readonly path: readonly string[] }[],
   judged: Judged,
+  textOf = pathText,
 ): Record<string, JsonValue> {
   const args: Record<string, JsonValue> = {}
   for (const { path } of [...reads].sort((a, b) => b.path.length - a.path.length)) {
-    const value = judged[pathText(path)]
+    const value = judged[textOf(path)]
     if (value === undefined || (isNotKept(value) && value.is === 'parentless')) continue
     let place = args
     for (const name of path.slice(0, -1)) {

@@ -1,13 +1,14 @@
-// The arguments that a decision was reached from: what the expressions, amounts and keys that bear on
-// a call read. Numbers, booleans and words that the tool declares as an enum are kept; any other text
-// only where that was asked for, since it may be anything, a secret too. Called by the gate for the
-// record of every call.
+// What a decision was reached from: the arguments and claims that the expressions, amounts and keys
+// that bear on a call read, and the groups of whoever calls. Numbers, booleans and words that the tool
+// declares as an enum are kept; any other text only where that was asked for, since it may be anything,
+// a secret too. Called by the gate for the record of every call.
 
-import type { Call, Facts } from '../../core/call.ts'
+import type { Call, Facts, Principal } from '../../core/call.ts'
 import { ExactNumber, isObject, type JsonValue } from '../../core/json.ts'
 import type { Judged, JudgedValue, NotKept } from '../../core/judged.ts'
 import { type Declared, declaredArguments } from '../expression/declared-types.ts'
-import { JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../limits.ts'
+import type { Slot } from '../expression/expression-slots.ts'
+import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../limits.ts'
 import { pathText } from '../parse/parse-limit.ts'
 import type { CompiledPolicy } from '../policy.ts'
 import type { Guardrail, Rule } from '../rule.ts'
@@ -16,6 +17,10 @@ import type { Ready, Scope } from './scope.ts'
 
 /** Beside the paths: whether arguments came that the tool does not declare. */
 export const UNDECLARED = 'undeclared'
+/** A JSON text; not for the local user, who has none. */
+export const GROUPS = 'principal.groups'
+export const LOCAL = 'local'
+const NO_WORDS: ReadonlySet<string> = new Set()
 
 interface Read {
   readonly path: readonly string[]
@@ -26,6 +31,8 @@ interface Read {
 
 interface Reads {
   readonly reads: readonly Read[]
+  /** Paths below the claims. */
+  readonly claims: readonly Read[]
   readonly declared: Declared
 }
 
@@ -41,16 +48,20 @@ export function judgedValues(
 ): Judged {
   const scope = resolve(policy, call, facts)
   if (typeof scope === 'string') return NOTHING
+  const { principal } = facts
+  const isPlain = principal.kind === LOCAL && principal.groups.length === 0
+  const ofPrincipal = isPlain ? NOTHING : groupsKept(principal)
   let known = ofScope.get(scope)
   if (known === undefined) {
     known = readsOf(scope, facts)
     ofScope.set(scope, known)
   }
-  const { reads, declared } = known
-  if (reads.length === 0) return NOTHING
-  const values: Record<string, JudgedValue> = {}
+  const { reads, claims, declared } = known
+  if (reads.length === 0 && claims.length === 0) return ofPrincipal
+  const values: Record<string, JudgedValue> = { ...ofPrincipal }
+  for (const read of claims) values[read.text] = keptValue(principal.claims, read, texts)
   for (const read of reads) values[read.text] = keptValue(call.args, read, texts)
-  if (!declared.open)
+  if (reads.length > 0 && !declared.open)
     values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
   return values
 }
@@ -75,7 +86,38 @@ function readsOf(scope: Scope, { tool }: Facts): Reads {
     ...{ path, text },
     words: wordsAt(schema, path),
   }))
-  return { reads, declared: declaredArguments(schema) }
+  return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
+}
+
+function claimsRead(scope: Scope): readonly Read[] {
+  const slots = bearingOn(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
+  const paths = slots.filter(isOfClaims).map(({ path }) => path.slice(1))
+  const byText = new Map(paths.map((path) => [claimText(path), path]))
+  return [...byText]
+    .slice(0, JUDGED_CLAIMS_MAX)
+    .map(([text, path]) => ({ path, text, words: NO_WORDS }))
+}
+
+export function isOfClaims({ root, path }: Slot): boolean {
+  return root === 'principal' && path[0] === 'claims' && path.length > 1
+}
+
+/** As a claim is called on record, by its path below the claims. */
+export function claimText(path: readonly string[]): string {
+  return `principal.claims${pathText(path).slice('args'.length)}`
+}
+
+/** One object for all calls of a caller. */
+const ofGroups = new WeakMap<readonly string[], Judged>()
+
+function groupsKept({ groups }: Principal): Judged {
+  let kept = ofGroups.get(groups)
+  if (kept === undefined) {
+    const text = JSON.stringify(groups)
+    kept = { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
+    ofGroups.set(groups, kept)
+  }
+  return kept
 }
 
 /** The texts of `enum` or `const` at a path, by names alone. */
