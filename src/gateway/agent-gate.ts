@@ -10,7 +10,8 @@ import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import type { ToolDefinition } from '../core/tools.ts'
 import type { Caller } from '../identity/caller.ts'
 import { withMembers } from '../wire/members.ts'
-import type { Answer } from '../wire/message.ts'
+import type { Answer, Members } from '../wire/message.ts'
+import { readMessages } from '../wire/read-message.ts'
 import { settledRevision } from '../wire/revisions.ts'
 import { MemberLink } from './all/member-link.ts'
 import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX, LIST_PAGES_MAX } from './limits.ts'
@@ -82,13 +83,11 @@ export class AgentGate {
     } catch (error) {
       return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
     }
-    const params = withMembers(undefined, {
-      name: JSON.stringify(tool),
-      arguments: JSON.stringify(args ?? {}),
-      _meta: JSON.stringify({ 'sluice/effect': effectId }),
-    })
+    const asked = paramsOf(tool, args, effectId)
+    if (typeof asked === 'string')
+      return { ...gone, reason: `the arguments cannot be sent: ${asked}` }
     try {
-      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal)
+      const answer = await line.link.ask('tools/call', asked, AGENT_CALL_MS_MAX, signal)
       return outcomeOf(answer, call)
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
@@ -203,6 +202,21 @@ export class AgentGate {
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)
     return line
+  }
+}
+
+/** Read as strictly as any client's: what is judged must be what is sent, and no guest says more than a
+ * client may. Why not, where that is so. */
+function paramsOf(tool: string, args: unknown, effectId: string): Members | string {
+  const params = { name: tool, arguments: args ?? {}, _meta: { 'sluice/effect': effectId } }
+  try {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params })
+    const read = readMessages(text, { batches: false })
+    if (!read.ok) return read.message
+    const [message] = read.messages
+    return (message?.kind === 'request' && message.params) || 'they are none'
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

@@ -82,19 +82,49 @@ test(
 )
 
 test(
+  'what an agent sends is read as strictly as what a client sends',
+  async () => {
+    const client = await PlainClient.open(gate, 'agents')
+    const { agent } = await tool(client, 'wasm_agent_create', {
+      model: 'script:story',
+      tools: ['office/*'],
+    })
+    const before = recordsOf(gate).length
+    const code = `
+      let deep = {}
+      for (let level = 0; level < 100; level++) deep = { deep }
+      const said = []
+      for (const input of [['a list'], 'a text', 7, { text: '\\ud800' }, deep])
+        said.push(await tools.office.fetch_page(input).then(() => 'sent', String))
+      return said`
+    const input = { agentId: agent.id, toolName: 'run_code', toolInput: { code } }
+    const { output } = await tool(client, 'wasm_agent_tool', input)
+    const said = JSON.parse(output)
+    expect(said.result).toHaveLength(5)
+    for (const one of said.result) expect(one).toContain('cannot be sent')
+    const calls = recordsOf(gate).slice(before)
+    expect(calls.filter((record) => JSON.stringify(record).includes('"office"'))).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+test(
   'the list of agents goes on after a kill of the gate',
   async () => {
     const before = await PlainClient.open(gate, 'agents')
     const { count } = await tool(before, 'wasm_agent_list', {})
-    expect(count).toBe(1)
+    expect(count).toBe(2)
     await gate.kill()
     gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
     const after = await PlainClient.open(gate, 'agents')
     const { agents } = await tool(after, 'wasm_agent_list', {})
-    expect(agents).toHaveLength(1)
+    expect(agents).toHaveLength(2)
     // The command line asks the gate that has them, and is on record there.
     const listed = await sluice(['agents', 'ls', '--json', '--data', gate.data])
-    expect(JSON.parse(listed.stdout)).toMatchObject({ agents: [{ id: agents[0].id }], count: 1 })
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      agents: [{ id: agents[0].id }, {}],
+      count: 2,
+    })
     const unknown = await sluice(['agents', 'todos', 'agent_x', '--data', gate.data])
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('AGENT_NOT_FOUND') })
   },
