@@ -184,7 +184,7 @@ export const BACKUP_FILES_MAX = 100_000
 export const INDEX_EVERY_MS = 1_000
 export const INDEX_RECORDS_MAX = 500
 /** While calls come: so many records a turn, and the pause between; more records than this in between
- * two looks, and it is left for later. */
+ * two looks, or as many a second between two turns, and it is left for later. */
 export const INDEX_SLICE_RECORDS = 50
 export const INDEX_SLICE_MS = 20
 export const INDEX_BUSY_RECORDS = 1_000

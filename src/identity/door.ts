@@ -63,18 +63,19 @@ export class Door {
 
   /** Throws NotLetIn. */
   admit({ token, isLocal, audiences, connection }: Knock): Caller | Promise<Caller> {
-    this.#lookOnce()
+    const nowMs = this.#options.nowMs()
+    this.#lookOnce(nowMs)
     if (token === undefined) return this.#withoutToken(isLocal)
     const checked = connection === undefined ? undefined : this.#checked.get(connection)
     if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
       // The very text that comes next time: to see that it is the same takes no look at it.
       checked.token = token
-      return this.#ofGrant(checked.grant)
+      return this.#ofGrant(checked.grant, nowMs)
     }
     const grant = this.#options.grants.find(token)
     if (grant !== undefined) {
       if (connection !== undefined) this.#checked.set(connection, { token, grant })
-      return this.#ofGrant(grant)
+      return this.#ofGrant(grant, nowMs)
     }
     const { tokens } = this.#options
     if (tokens !== undefined && !token.startsWith('sluice_'))
@@ -85,8 +86,7 @@ export class Door {
   }
 
   /** Requests that come together are checked together: by what was so a moment ago. */
-  #lookOnce(): void {
-    const nowMs = this.#options.nowMs()
+  #lookOnce(nowMs: number): void {
     if (nowMs - this.#lookedMs < GRANTS_FRESH_MS && nowMs >= this.#lookedMs) return
     this.look()
     this.#lookedMs = nowMs
@@ -99,7 +99,8 @@ export class Door {
     const grant = this.#options.grants
       .list()
       .find(({ name, revokedMs }) => name === principal && revokedMs === null)
-    const caller = grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant)
+    const caller =
+      grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant, this.#options.nowMs())
     return caller?.holds() === true ? caller : undefined
   }
 
@@ -137,9 +138,9 @@ export class Door {
     throw new NotLetIn(why, GRANT_HELP)
   }
 
-  #ofGrant(grant: Grant): Caller {
-    const { grants, nowMs } = this.#options
-    grants.used(grant, nowMs())
+  #ofGrant(grant: Grant, nowMs: number): Caller {
+    const { grants } = this.#options
+    grants.used(grant, nowMs)
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
     const { name: id, groups, policy, slots, explain } = grant

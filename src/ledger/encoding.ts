@@ -23,7 +23,7 @@ export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
 /** Put together from texts, and what most calls have alike is written once: there are two of these
  * for every call. */
 export function encode(entry: Entry, seq: number): string {
-  const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${wallTime(entry.atMs)}`
+  const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
     case 'intent':
     case 'refusal':
@@ -33,6 +33,19 @@ export function encode(entry: Entry, seq: number): string {
     case 'event':
       return `${head},${textOf(entry.name)},${JSON.stringify(json(entry.detail))}]`
   }
+}
+
+let lastMs = 0
+let lastTime = '0'
+
+/** Records of one commit mostly have one time. */
+function timeText(atMs: number): string {
+  const time = wallTime(atMs)
+  if (time !== lastMs) {
+    lastMs = time
+    lastTime = String(time)
+  }
+  return lastTime
 }
 
 /** Limits and shadow first: a restart reads no further. */

@@ -6,6 +6,7 @@ import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ClientLink, Link, Related } from '../link.ts'
+import { FewBy } from '../relay/few-by.ts'
 import { EventStream } from './event-stream.ts'
 import { type Answering, Exchange, type ExchangeEvents } from './exchange.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
@@ -26,7 +27,7 @@ export class HttpSession implements FrontSession, Answering {
   onBegun: (handle: string | undefined) => void = () => {}
   streamHeaders: ReplyHeaders
   answerHeaders: ReplyHeaders
-  readonly #exchanges = new Map<Id, Exchange>()
+  readonly #exchanges = new FewBy<Id, Exchange>()
   readonly #kept: KeptEvents
   /** The request that opened the session. */
   #opening: Id | undefined
@@ -130,7 +131,7 @@ export class HttpSession implements FrontSession, Answering {
     // Whoever listens may still answer what is open, in better words.
     this.onClose(why)
     this.#closed = true
-    for (const [id, exchange] of this.#exchanges)
+    for (const [id, exchange] of this.#exchanges.entries())
       exchange.answer(id, writeError(id, RPC.internal, why))
     this.#exchanges.clear()
     this.#stream?.end()

@@ -118,16 +118,20 @@ function headerLines(headers: ReplyHeaders): string {
   return lines
 }
 
-let dateSecond = 0
 let date = ''
 
+/** Of this second; the next one makes its own. */
 function dateLine(): string {
-  const second = Math.floor(Date.now() / 1_000)
-  if (second !== dateSecond) {
-    dateSecond = second
-    date = `date: ${new Date(second * 1_000).toUTCString()}\r\n`
+  if (date === '') {
+    const nowMs = Date.now()
+    date = `date: ${new Date(nowMs).toUTCString()}\r\n`
+    setTimeout(forgetDate, 1_000 - (nowMs % 1_000)).unref()
   }
   return date
+}
+
+function forgetDate(): void {
+  date = ''
 }
 
 function nothing(): void {}

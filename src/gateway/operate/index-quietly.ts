@@ -46,13 +46,19 @@ export class QuietIndex {
     if (seq === this.#through || ledger.state !== 'writing' || came > INDEX_BUSY_RECORDS) return
     if (came === 0 && isQuiet()) this.#take(INDEX_RECORDS_MAX, seq)
     // A gate that never rests: as much as came and a little more, a few records a turn.
-    else this.#takeSlowly(came + INDEX_RECORDS_MAX, seq)
+    else this.#takeSlowly(came + INDEX_RECORDS_MAX, seq, { seq, ms: performance.now() })
   }
 
-  #takeSlowly(left: number, seq: number): void {
+  /** `last` is how far the ledger was a slice ago: where it has become busy, calls come first. */
+  #takeSlowly(left: number, seq: number, last: { seq: number; ms: number }): void {
     if (left <= 0 || this.#isClosed || this.#through === seq) return
-    if (this.#take(INDEX_SLICE_RECORDS, seq))
-      setTimeout(() => this.#takeSlowly(left - INDEX_SLICE_RECORDS, seq), INDEX_SLICE_MS).unref()
+    const now = { seq: this.#options.ledger.figures.seq, ms: performance.now() }
+    const perMs = INDEX_BUSY_RECORDS / INDEX_EVERY_MS
+    if (now.seq - last.seq > perMs * (now.ms - last.ms)) return
+    if (this.#take(INDEX_SLICE_RECORDS, seq)) {
+      const goOn = () => this.#takeSlowly(left - INDEX_SLICE_RECORDS, seq, now)
+      setTimeout(goOn, INDEX_SLICE_MS).unref()
+    }
   }
 
   #take(records: number, seq: number): boolean {

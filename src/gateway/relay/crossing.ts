@@ -20,6 +20,7 @@ import type { Link, Related, Trace } from '../link.ts'
 import type { Carried } from '../upstream/upstream.ts'
 import type { Told } from './answers.ts'
 import { Few } from './few.ts'
+import { FewBy } from './few-by.ts'
 
 /** How a call ended, for the record. */
 export interface Outcome {
@@ -70,7 +71,7 @@ export interface CrossingOptions {
 export class Crossing {
   readonly #options: CrossingOptions
   readonly #judging = new Few<Id>()
-  readonly #open = new Map<Id, Crossed>()
+  readonly #open = new FewBy<Id, Crossed>()
 
   constructor(options: CrossingOptions) {
     this.#options = options
@@ -87,7 +88,7 @@ export class Crossing {
 
   /** Open subscriptions. */
   get listens(): Crossed[] {
-    return [...this.#open.values()].filter(({ method }) => method === LISTEN)
+    return this.#open.values().filter(({ method }) => method === LISTEN)
   }
 
   /** Its sender waits for it to be judged. */
@@ -161,24 +162,24 @@ export class Crossing {
 
   /** The id that the other side knows a request by, while it is open. */
   oursOf(theirs: Id): Id | undefined {
-    for (const [ours, { id }] of this.#open) if (id === theirs) return ours
+    for (const [ours, { id }] of this.#open.entries()) if (id === theirs) return ours
     return undefined
   }
 
   /** The one it can only belong to. */
   findOnly(): Crossed | undefined {
-    return this.#open.size === 1 ? this.#open.values().next().value : undefined
+    return this.#open.size === 1 ? this.#open.values()[0] : undefined
   }
 
   /** The newest of those that hold. */
   findLast(holds: (crossed: Crossed) => boolean): Crossed | undefined {
-    return [...this.#open.values()].findLast(holds)
+    return this.#open.values().findLast(holds)
   }
 
   findByProgress(token: JsonValue | undefined): Crossed | undefined {
     if (token === undefined) return undefined
     if (this.#options.renamesTokens) return this.#open.get(token as Id)
-    return [...this.#open.values()].find(({ progressToken }) => progressToken === token)
+    return this.#open.values().find(({ progressToken }) => progressToken === token)
   }
 
   /** Carries a cancellation over, under the id the other side knows. */
@@ -186,7 +187,7 @@ export class Crossing {
     const { to, onCancel } = this.#options
     const theirs = params?.value.requestId as Id
     if (this.#judging.delete(theirs)) return onCancel(theirs, undefined)
-    for (const [ours, crossed] of this.#open) {
+    for (const [ours, crossed] of this.#open.entries()) {
       if (crossed.id !== theirs) continue
       this.#open.delete(ours)
       const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
@@ -198,10 +199,12 @@ export class Crossing {
 
   /** Those that are open for longer than they may be, with our ids for them. */
   overdue(nowMs: number, idleMs: number, wholeMs: number): [Id, Crossed][] {
-    return [...this.#open].filter(
-      ([, { method, startedMs, lastMs }]) =>
-        !WAITS_LONG.has(method) && (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
-    )
+    return this.#open
+      .entries()
+      .filter(
+        ([, { method, startedMs, lastMs }]) =>
+          !WAITS_LONG.has(method) && (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
+      )
   }
 
   /** Tells the other side that nobody waits any more. */
@@ -218,7 +221,7 @@ export class Crossing {
     const { onCancel } = this.#options
     for (const id of this.#judging) this.reply(id, answer(id, false))
     this.#judging.clear()
-    const open = [...this.#open]
+    const open = this.#open.entries()
     this.#open.clear()
     for (const [ours, crossed] of open) {
       this.reply(crossed.id, answer(crossed.id, true))
@@ -243,7 +246,7 @@ export class Crossing {
   end(why: string): void {
     for (const id of this.#judging) this.reply(id, writeError(id, RPC.internal, why))
     this.#judging.clear()
-    const open = [...this.#open.values()]
+    const open = this.#open.values()
     this.#open.clear()
     for (const crossed of open) {
       const doubt = crossed.admission ? '; whether the call was carried out is unknown' : ''
