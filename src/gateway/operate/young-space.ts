@@ -1,5 +1,5 @@
 // How much memory is taken for what lives as long as one call: V8 would let it grow to 64 MB under
-// load, and a quarter of that costs no more time. It cannot be said once the process runs, but V8 asks
+// load, and an eighth of that costs no more time. It cannot be said once the process runs, but V8 asks
 // before every step of growth by how much. For `sluice up`, as long as it runs.
 
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
