@@ -83,10 +83,13 @@ export const SCRIPT_BYTES_MAX = 4 * 1_048_576
 export const PROGRAM_TIMEOUT_MS = 5_000
 export const PROGRAM_POLLS_MAX = 50_000
 export const PROGRAM_TOOL_CALLS_MAX = 100
+/** What its calls say, and what their answers say, each together, in UTF-16 code units. */
+export const PROGRAM_INPUTS_LENGTH_MAX = 8 * 1_048_576
+export const PROGRAM_ANSWERS_LENGTH_MAX = 8 * 1_048_576
 export const PROGRAM_CODE_LENGTH_MAX = 200_000
 export const CODE_THREADS = 2
 /** Memories of programs that wait, together; the largest are given up and made again when needed. */
-export const RESTING_BYTES_MAX = 128 * 1_048_576
+export const RESTING_BYTES_MAX = 64 * 1_048_576
 /** An export that is brought in, as text or as a bundle. */
 export const IMPORT_BYTES_MAX = 64 * 1_048_576
 export const TEMPLATES_MAX = 1_000

@@ -66,7 +66,7 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
 })
 
 test('what attacks its own harness ends, fails or is stopped, and says little', async () => {
-  const results = await runHostile(HARNESS, 50, 2)
+  const results = await runHostile(HARNESS, 30, 2)
   expect(results).toHaveLength(Object.keys(HARNESS).length)
   expect(results.filter(({ how }) => how === 'unknown')).toEqual([])
   expect(results.filter(({ said }) => said.length > PROGRAM_SAID_LENGTH_MAX)).toEqual([])

@@ -8,7 +8,9 @@ import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/progra
 import type { SaidCall, SaidEnd } from '../../sandbox/read-program.ts'
 import { AgentError } from '../errors.ts'
 import {
+  PROGRAM_ANSWERS_LENGTH_MAX,
   PROGRAM_CODE_LENGTH_MAX,
+  PROGRAM_INPUTS_LENGTH_MAX,
   PROGRAM_POLLS_MAX,
   PROGRAM_TIMEOUT_MS,
   PROGRAM_TOOL_CALLS_MAX,
@@ -91,8 +93,11 @@ class Program {
   #rest: Rest | undefined
   #polls = PROGRAM_POLLS_MAX
   #leftMs = PROGRAM_TIMEOUT_MS
+  /** What is behind `#replayed` has lost what it said: that is in the journal, and may be much. */
   #noted: Noted[] = []
   #replayed = 0
+  #inputsLeft = PROGRAM_INPUTS_LENGTH_MAX
+  #answersLeft = PROGRAM_ANSWERS_LENGTH_MAX
   /** Of its journal, those beside the others included. */
   #rows = 0
   readonly #tickets = new Map<number, string>()
@@ -137,6 +142,12 @@ class Program {
     if (this.#sent.size >= PROGRAM_TOOL_CALLS_MAX)
       throw new AgentError('AGENT_LIMIT', `a program makes at most ${PROGRAM_TOOL_CALLS_MAX} calls`)
     this.#sent.add(id)
+    this.#inputsLeft -= text.length
+    if (this.#inputsLeft < 0)
+      throw new AgentError(
+        'AGENT_LIMIT',
+        `the calls of a program say at most ${PROGRAM_INPUTS_LENGTH_MAX} characters together`,
+      )
     const wasNoted = this.#replayed < this.#noted.length
     const input: unknown = JSON.parse(text)
     const noted = await this.#note({ kind: 'call', id, server, tool, input })
@@ -168,7 +179,7 @@ class Program {
   async #nextResult(): Promise<Result> {
     const noted = this.#noted[this.#replayed]
     if (noted?.kind === 'result') {
-      this.#replayed += 1
+      this.#pass(noted)
       return noted
     }
     return this.#note(await Promise.race(this.#open.values()))
@@ -195,8 +206,21 @@ class Program {
             held: (ticket) => this.#append({ kind: 'held', id, ticket }),
             over: AbortSignal.any([this.#signal, this.#over.signal]),
           })
-    this.made.push({ server, tool, isError: result.error !== undefined })
-    return { kind: 'result', id, at: Date.now(), ...result }
+    const kept = this.#within(result)
+    this.made.push({ server, tool, isError: kept.error !== undefined })
+    return { kind: 'result', id, at: Date.now(), ...kept }
+  }
+
+  /** A program that reads and reads must not fill the memory it is answered from. */
+  #within(result: ProgramCallResult): ProgramCallResult {
+    const { value } = result
+    const length = typeof value === 'string' ? value.length : JSON.stringify(value ?? null).length
+    if (length <= this.#answersLeft) {
+      this.#answersLeft -= length
+      return result
+    }
+    const most = `the answers to a program have at most ${PROGRAM_ANSWERS_LENGTH_MAX} together`
+    return { error: `the call was made, and its answer has ${length} characters: ${most}` }
   }
 
   /** What is in the journal already, or this, once it is there. */
@@ -205,13 +229,17 @@ class Program {
     if (before !== undefined) {
       if (before.kind !== event.kind)
         throw new AgentError('AGENT_DAMAGED', 'the program did not do the same again')
-      this.#replayed += 1
+      this.#pass(before)
       return before as Each
     }
     await this.#append(event)
-    this.#noted.push(event)
-    this.#replayed += 1
+    this.#pass(event)
     return event
+  }
+
+  #pass(event: Noted): void {
+    this.#noted[this.#replayed] = withoutWords(event)
+    this.#replayed += 1
   }
 
   #start(at: number): Promise<ProgramAnswer> {
@@ -235,13 +263,23 @@ class Program {
       try {
         if (!again) return await this.#settle(result)
         await this.#start(startedAt)
-        const before = this.#noted.slice(0, this.#replayed - 1)
-        for (const each of before) if (each.kind === 'result') await this.#settle(each)
+        for (const each of await this.#resultsBefore(result.id)) await this.#settle(each)
         return await this.#settle(result)
       } catch (error) {
         if (error !== GIVEN_UP) throw error
       }
     }
+  }
+
+  async #resultsBefore(id: number): Promise<Result[]> {
+    const { agent, effectId, steps } = this.#setting
+    const results = (await steps.programEvents(agent, effectId))
+      .map((text) => JSON.parse(text) as Noted | Held)
+      .filter((each) => each.kind === 'result')
+    return results.slice(
+      0,
+      results.findIndex((each) => each.id === id),
+    )
   }
 
   #settle({ id, value, error, at }: Result): Promise<ProgramAnswer> {
@@ -283,6 +321,12 @@ class Program {
       bytes: bytes.length > 0 ? bytes : undefined,
     }
   }
+}
+
+function withoutWords(event: Noted): Noted {
+  if (event.kind === 'call') return { ...event, input: null }
+  if (event.kind === 'start') return event
+  return { kind: 'result', id: event.id, at: event.at }
 }
 
 function failure(message: string, logs: string, calls: readonly object[]): Outcome {

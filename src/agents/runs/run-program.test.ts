@@ -1,0 +1,60 @@
+// A program with its calls, in a real code thread; its journal is a list and its tools are functions.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadImage } from '../../sandbox/load-image.ts'
+import { Programs } from '../../sandbox/programs.ts'
+import { PROGRAM_ANSWERS_LENGTH_MAX } from '../limits.ts'
+import type { Steps } from '../steps/step-client.ts'
+import { Resting } from './resting.ts'
+import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
+
+let programs: Programs
+
+beforeAll(async () => {
+  programs = new Programs(await loadImage('program'), 1)
+}, 120_000)
+afterAll(() => programs.close())
+
+const TOOL = { name: 's__t', server: 's', tool: 't', description: '', inputSchema: {} }
+
+async function run(code: string, callTool: (call: ProgramCall) => Promise<ProgramCallResult>) {
+  const journal: string[] = []
+  const steps = {
+    programEvents: async () => journal,
+    appendProgramEvent: async (_agent: string, _effect: string, _seq: number, text: string) =>
+      void journal.push(text),
+    programFiles: async () => ({ text: '[]', bytes: undefined }),
+  } as unknown as Steps
+  const setting = {
+    programs,
+    steps,
+    resting: new Resting(),
+    owner: 'me',
+    agent: 'a',
+    effectId: 'e',
+  }
+  const signal = new AbortController().signal
+  const { content } = await runProgram({ ...setting, code, tools: [TOOL], callTool }, signal)
+  return { said: JSON.parse(content), journal }
+}
+
+test('a program that reads and reads is answered so much and no more', {
+  timeout: 120_000,
+}, async () => {
+  const long = 'x'.repeat(PROGRAM_ANSWERS_LENGTH_MAX - 10)
+  let made = 0
+  const { said, journal } = await run(
+    'const r = []; for (let i = 0; i < 3; i++) r.push(await tools.s.t({ i }).then((x) => x.length, String)); return r',
+    async () => {
+      made += 1
+      return { value: made === 1 ? long : 'twelve chars' }
+    },
+  )
+  expect(said.result[0]).toBe(long.length)
+  expect(said.result[1]).toContain('the call was made, and its answer has 12 characters')
+  expect(made).toBe(3)
+  expect(journal.map((text) => JSON.parse(text).kind)).toEqual([
+    'start',
+    ...['call', 'result', 'call', 'result', 'call', 'result'],
+  ])
+})
