@@ -53,6 +53,7 @@ function nodeBinary() {
 
 function install(why) {
   const began = Date.now()
+  console.error(`bootstrap: ${why}: running npm ci, which takes a minute or so`)
   const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const result = runNpm(options)
   if (result.error) fail(`could not start npm: ${result.error.message}`)
@@ -69,7 +70,7 @@ function install(why) {
         'the install step of the package `node` did not run: look for `ignore-scripts` in `npm config list`',
     )
   }
-  console.error(`bootstrap: ${why}: ran npm ci in ${seconds} s, Node ${version}`)
+  console.error(`bootstrap: npm ci took ${seconds} s; everything runs on its Node ${version}`)
 }
 
 function nodeVersion() {

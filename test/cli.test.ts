@@ -72,6 +72,7 @@ tools:
   'typo-claim.yaml': 'properties:\n  - never: { tool: gmail/sned, action: allow }\n',
   'no-claim.yaml': 'properties: []\n',
   'wrong.yaml': 'version: 1\r\ndefault: dney\r\n',
+  'none.json': '[]',
   'twice.json': '[{"server":"a","name":"b"},{"server":"a","name":"b"}]',
   'hostile.yaml': `version: 1\ndefault: deny\ntools:\n  "shop/${ESC}[31m\u202e": alow\n`,
   'hostile.json': JSON.stringify([{ server: 'shop', name: HOSTILE }]),
@@ -193,6 +194,8 @@ describe('what cannot run exits with 2, says why, and what to do', () => {
     [[...EXPLAIN, '--facts', '{"sesion": {}}'], 'unknown key `sesion`', '`session`?'],
     [[...EXPLAIN, '--facts', '{"session": {"saw": "a"}}'], '--facts:1:21: error', 'a list'],
     [[...EXPLAIN, '--method', 'tool/call'], '--method is `tool/call`', '`tools/call`?'],
+    [['pin', '--tools', 'none.json'], 'nothing to pin', 'let a client list'],
+    [['up', '--config', 'nowhere/sluice.yaml'], 'is not there', 'folder `nowhere` cannot be read'],
     [['policy', 'check', '--tool', 'x'], 'unknown option `--tool`', '`--tools`?'],
     [['check', 'policy.yaml'], 'unknown command `check`', '`sluice policy check`?'],
   ])('sluice %j', async ([args, said, help]) => {

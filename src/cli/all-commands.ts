@@ -6,34 +6,57 @@ import type { Answer } from './answer.ts'
 
 type Add = (program: Command, answer: Answer) => void
 
-const COMMANDS: ReadonlyMap<string, () => Promise<Add>> = new Map([
-  ['up', async () => (await import('./up.ts')).addUp],
-  ['stdio', async () => (await import('./stdio.ts')).addStdio],
-  ['wrap', async () => (await import('./wrap.ts')).addWrap],
-  ['demo', async () => (await import('./demo.ts')).addDemo],
-  ['init', async () => (await import('./init/init.ts')).addInit],
-  ['status', async () => (await import('./status.ts')).addStatus],
-  ['freeze', async () => (await import('./freeze.ts')).addFreeze],
-  ['thaw', async () => (await import('./freeze.ts')).addThaw],
-  ['backup', async () => (await import('./backup.ts')).addBackup],
-  ['restore', async () => (await import('./backup.ts')).addRestore],
-  ['classify', async () => (await import('./classify.ts')).addClassify],
-  ['pin', async () => (await import('./pin.ts')).addPin],
-  ['scan', async () => (await import('./scan.ts')).addScan],
-  ['catalogue', async () => (await import('./catalogue/commands.ts')).addCatalogue],
-  ['policy', async () => (await import('./policy/commands.ts')).addPolicy],
-  ['ledger', async () => (await import('./ledger/commands.ts')).addLedger],
-  ['approvals', async () => (await import('./approvals/commands.ts')).addApprovals],
-  ['login', async () => (await import('./login.ts')).addLogin],
-  ['approvers', async () => (await import('./approvers/commands.ts')).addApprovers],
-  ['console', async () => (await import('./console.ts')).addConsole],
-  ['grants', async () => (await import('./grants/commands.ts')).addGrants],
-  ['agents', async () => (await import('./agents/commands.ts')).addAgents],
-])
+type Load = () => Promise<Add>
+
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  'Run the gate:': {
+    init: async () => (await import('./init/init.ts')).addInit,
+    up: async () => (await import('./up.ts')).addUp,
+    stdio: async () => (await import('./stdio.ts')).addStdio,
+    wrap: async () => (await import('./wrap.ts')).addWrap,
+    demo: async () => (await import('./demo.ts')).addDemo,
+  },
+  'Say what may pass:': {
+    policy: async () => (await import('./policy/commands.ts')).addPolicy,
+    scan: async () => (await import('./scan.ts')).addScan,
+    classify: async () => (await import('./classify.ts')).addClassify,
+    pin: async () => (await import('./pin.ts')).addPin,
+    catalogue: async () => (await import('./catalogue/commands.ts')).addCatalogue,
+  },
+  'Decide, and see what happened:': {
+    console: async () => (await import('./console.ts')).addConsole,
+    approvals: async () => (await import('./approvals/commands.ts')).addApprovals,
+    ledger: async () => (await import('./ledger/commands.ts')).addLedger,
+    status: async () => (await import('./status.ts')).addStatus,
+  },
+  'Who may call, who may decide:': {
+    grants: async () => (await import('./grants/commands.ts')).addGrants,
+    approvers: async () => (await import('./approvers/commands.ts')).addApprovers,
+    login: async () => (await import('./login.ts')).addLogin,
+  },
+  'Operate it:': {
+    freeze: async () => (await import('./freeze.ts')).addFreeze,
+    thaw: async () => (await import('./freeze.ts')).addThaw,
+    backup: async () => (await import('./backup.ts')).addBackup,
+    restore: async () => (await import('./backup.ts')).addRestore,
+  },
+  'Agents:': {
+    agents: async () => (await import('./agents/commands.ts')).addAgents,
+  },
+}
 
 /** The command that begins with this word; all of them where there is none, for help and mistakes. */
 export async function addCommands(program: Command, word: string, answer: Answer): Promise<void> {
-  const asked = COMMANDS.get(word)
-  const loading = asked === undefined ? [...COMMANDS.values()] : [asked]
-  for (const add of await Promise.all(loading.map((load) => load()))) add(program, answer)
+  const all = Object.entries(GROUPS).flatMap(([group, commands]) =>
+    Object.entries(commands).map(([name, load]) => ({ group, name, load })),
+  )
+  const asked = all.filter(({ name }) => name === word)
+  const loading = (asked.length === 0 ? all : asked).map(async ({ group, load }) => ({
+    group,
+    add: await load(),
+  }))
+  for (const { group, add } of await Promise.all(loading)) {
+    add(program, answer)
+    program.commands.at(-1)?.helpGroup(group)
+  }
 }

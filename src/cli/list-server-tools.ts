@@ -97,12 +97,12 @@ function startProcess(
     for (const line of lines) take(line, waiting)
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-500)
+    said = (said + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
   })
   child.stdin.on('error', () => {})
   child.on('error', failAll)
   child.on('exit', (code) =>
-    failAll(new Error(`it ended with ${code}: ${said.trim() || 'no word'}`)),
+    failAll(new Error(`it ended with ${code}: ${mainLine(said) ?? 'no word'}`)),
   )
   signal.addEventListener('abort', () => {
     child.kill('SIGKILL')
@@ -180,3 +180,12 @@ function answerIn(text: string, id: number): JsonValue {
   }
   throw new Error('there is no answer in what it said')
 }
+
+/** Of what a program said at its end: the line that names the error, or the last one. */
+function mainLine(said: string): string | undefined {
+  const lines = said.split('\n').map((line) => line.trim())
+  return lines.find((line) => /^(\w*Error\b|error\b)/i.test(line)) ?? lines.findLast(Boolean)
+}
+
+/** Of what it says on stderr: longer than the stack under the line that matters. */
+const SAID_LENGTH_MAX = 4_000

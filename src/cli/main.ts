@@ -43,12 +43,14 @@ async function build(word: string, answer: Answer): Promise<Command> {
 
 const EXAMPLES = `
 Examples:
-  sluice up --config sluice.yaml
-  sluice grants add ann --policy readonly
-  sluice ledger tail --data ./.sluice
-  sluice policy check policy.yaml --tools tools.json
+  sluice init --dry-run              which MCP servers are here, and what would change
+  sluice scan -- npx -y @modelcontextprotocol/server-memory
+  sluice up                          the gate of ./sluice.yaml
+  sluice console                     what waits for you, and what happens
   sluice policy explain stripe/create_refund --args '{"amount": 100}'
-  sluice policy test cases.yaml
+  sluice ledger tail
+
+Every command has --help.
 
 Exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 The language: docs/policy-language.md. Error codes: docs/errors.md.`

@@ -152,6 +152,13 @@ function tell({ server, name, category, because, changes, refused }: Told, outpu
 
 function write(options: Options, output: Output): void {
   const pins = options.tools === undefined ? keptPins(options) : pinsOf(options.tools)
+  // A lock file without pins would hold every tool there is.
+  if (pins.length === 0)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'no definition of a tool is known yet, so there is nothing to pin',
+      'let a client list the tools through the gate first, or name definitions with --tools',
+    )
   const file = join(dirname(resolve(options.config)), 'sluice.lock')
   const text = writeLock(pins)
   const same = existsSync(file) && readFileSync(file, 'utf8') === text

@@ -57,13 +57,22 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Cli
   return new CliError('CLI_FILE', `\`${file}\` cannot be read: ${message}`, 'name another file')
 }
 
+/** What commands look for where nobody says anything. */
+const CONFIG = 'sluice.yaml'
+const NO_CONFIG =
+  'go to its folder or name it with --config; `sluice init` writes one for the MCP clients here, `sluice up --help` shows the smallest'
+
 /** What stands where the file was looked for. */
 function besides(file: string): string {
   const folder = dirname(file)
   try {
-    const byStem = new Map(readdirSync(folder).map((name) => [parse(name).name, name]))
+    const files = readdirSync(folder, { withFileTypes: true }).filter(
+      (entry) => !entry.isDirectory(),
+    )
+    const byStem = new Map(files.map(({ name }) => [parse(name).name, name]))
     const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
-    return near === undefined ? 'name another file' : `did you mean \`${join(folder, near)}\`?`
+    if (near !== undefined) return `did you mean \`${join(folder, near)}\`?`
+    return file === CONFIG ? NO_CONFIG : 'name another file'
   } catch {
     return `the folder \`${folder}\` cannot be read: name another file`
   }

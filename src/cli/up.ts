@@ -80,6 +80,10 @@ async function up(options: Options): Promise<void> {
   // Before anybody can know that it runs, and tell it to stop.
   const stopped = stopSignal()
   process.stdout.write(`sluice ready ${gate.url}\n`)
+  if (process.stderr.isTTY && !piped)
+    process.stderr.write(
+      `clients: ${gate.url}/mcp for all servers, ${gate.url}/mcp/NAME for one; the page: \`sluice console\`\n`,
+    )
   const why = await Promise.race([stopped, gate.idle])
   log('info', `stopping (${why})`)
   await gate.stop()

@@ -27,6 +27,23 @@ interface PromptOptions extends AgentsOptions {
   readonly maxTurns?: string
 }
 
+const CREATE_EXAMPLES = `
+Examples:
+  sluice agents create                                   on anthropic:claude-sonnet-4-6
+  sluice agents create --model ollama:llama3 --template researcher
+  sluice agents create --model lab:llama3 --provider lab=http://127.0.0.1:8000/v1
+  sluice agents create --file notes.md --max-turns 20 --instructions "sum up the notes"
+
+A model's key is read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY) when it is asked.`
+
+const PROMPT_EXAMPLES = `
+Examples:
+  sluice agents prompt agent_… "write a README for these files"
+  sluice agents prompt agent_… "go on" --max-turns 5 --json
+
+Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 where the agent
+answered, 1 where it stopped for another reason.`
+
 export function addAgentsCreate(parent: Command, answer: Answer): void {
   const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
   addAgentsOptions(parent.command('create'))
@@ -37,6 +54,7 @@ export function addAgentsCreate(parent: Command, answer: Answer): void {
     .option('--max-turns <n>', 'answered model calls in its life')
     .option('--file <path>', 'a file to take along, again for each', gather, [])
     .option('--json', 'answer as JSON')
+    .addHelpText('after', CREATE_EXAMPLES)
     .action(async (options: CreateOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
@@ -60,6 +78,7 @@ export function addAgentsPrompt(parent: Command, answer: Answer): void {
     .description('give an agent something to do and wait for its answer')
     .option('--max-turns <n>', 'turns of this run')
     .option('--json', 'answer as JSON')
+    .addHelpText('after', PROMPT_EXAMPLES)
     .action(async (agent: string, text: string, options: PromptOptions) => {
       const code = await withAgents(options, (agents) => prompt(agents, agent, text, options))
       answer(code)

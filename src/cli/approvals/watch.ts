@@ -15,6 +15,10 @@ interface Options extends PlaceOptions {
 }
 
 const EXAMPLES = `
+Examples:
+  sluice approvals watch
+  sluice approvals watch --data ./.sluice --as ann
+
 Keys: j and k (or the arrows) choose, Enter shows or hides everything, a approves, d denies, q leaves.
 A verdict asks for your PIN. Without a terminal each request is one line as it comes.`
 

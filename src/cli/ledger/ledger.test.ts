@@ -13,7 +13,9 @@ import { InstallationKey } from '../../identity/installation-key.ts'
 import { signingKeyOf } from '../../identity/signing-key.ts'
 import { denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
+import { Output } from '../output.ts'
 import { addLedger } from './commands.ts'
+import { recordLine } from './lines.ts'
 import { addLedgerTail } from './tail.ts'
 
 let data = ''
@@ -58,10 +60,23 @@ describe('tail', () => {
     const { code, text } = await sluice('tail')
     expect(code).toBe(0)
     expect(rows(text)).toHaveLength(5)
-    expect(rows(text)[0]).toContain('start {"version":"1"}')
+    expect(rows(text)[0]).toContain('start version 1')
     expect(rows(text)[1]).toMatch(/2 {2}2027-01-15T08:00:00.001Z {2}allow {2}stripe\/create_refund/)
     expect(rows(text)[2]).toContain('of 2: answered 12.3 ms, 99 bytes')
     expect(rows(text)[3]).toContain('DENIED: no \\u{1b}[31m way')
+  })
+
+  test('an event says which call, by whom, and what is plain; the rest is in --json', () => {
+    const detail = {
+      ...{ request: '7725b8a11914', call: '33e83af9', principal: 'local', agent: null, ok: true },
+      ...{ server: 'memory', name: 'delete_\u001b[2Jentities', asks: [{ rule: '/x' }] },
+      signedBy: '4Xr2oylnTut45t24mxnDVMnvi6nTMIZZk2whb7WzXDU',
+    }
+    const record = { kind: 'event', seq: 7, atMs: 0, name: 'approval-proposed', detail } as const
+    expect(recordLine(record, new Output({}))).toBe(
+      '      7  1970-01-01T00:00:00.000Z  approval-proposed memory/delete_\\u{1b}[2Jentities, by local, ' +
+        'request 7725b8a11914, ok true, asks …, signedBy 4Xr2oyln…',
+    )
   })
 
   test('as JSON, so many', async () => {

@@ -265,7 +265,7 @@ function heldCallOf(
 /** The first of the words that an agent reads, in one line. */
 function pendingText({ id, url, reason }: Pending, command: string): string {
   const where = url ?? `\`${command}\``
-  return `held until a person approves it: ${reason}; request ${id}, decided at ${where}; make the same call again after that, it passes once`
+  return `held: ${reason}; request ${id}, decided at ${where}; make the same call again after that, it passes once`
 }
 
 function approved(decision: Decision, how: string): Decision {

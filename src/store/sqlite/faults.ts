@@ -29,7 +29,7 @@ const HELP: Record<StoreErrorCode, string> = {
   STORE_LOCKED: 'end the other process that writes there, or wait for it',
   STORE_CORRUPT: 'restore a backup; the file itself is left as it is',
   STORE_NEWER: 'use the version that made it, or restore a backup',
-  STORE_MISSING: 'check the path of the data directory',
+  STORE_MISSING: 'no gate has run with this data directory yet: name another with --data',
   STORE_IO: 'check the disk; the system log may say more',
 }
 
