@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { violationsIn } from './console/axe.ts'
 import { findChromium, HOW, launch } from './console/browser.ts'
@@ -73,6 +73,25 @@ describe.skipIf(chromium === undefined)(name, () => {
     await page.keyboard.press('Escape')
     await page.getByRole('radio', { name: 'Denied' }).click()
     expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
+  })
+
+  test('a page that nobody sees lets go of its stream, and misses nothing', async () => {
+    await open('Live')
+    await page.locator('.live-row', { hasText: 'delete_all' }).waitFor()
+    const turn = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    const isLive = (request: Request) => request.url().endsWith('/api/live')
+    const gone = page.waitForEvent('requestfailed', isLive)
+    await turn(true)
+    await gone
+    await office.call('delete_all', { unseen: true })
+    const again = page.waitForRequest(isLive)
+    await turn(false)
+    expect((await (await again).allHeaders())['last-event-id']).toMatch(/^\d+$/)
+    await until(
+      async () => (await page.locator('.live-row', { hasText: 'delete_all' }).count()) > 1,
+    )
   })
 
   test('an approval by one key and the passkey lets the waiting client go on', async () => {

@@ -16,6 +16,7 @@ import { consoleAddress, firstPerson } from './sign-in.ts'
 const LOAD_BYTES_MAX = 250_000
 const USABLE_MS_MAX = 1_000
 const FRAME_SCRIPT_MS_MAX = 20
+const ANSWERED_MS_MAX = 3_000
 const CALLS_PER_SECOND = 1_000
 const COMMAND = join(import.meta.dirname, '..', '..', 'bin', 'sluice.js')
 const ECHO = join(import.meta.dirname, '..', 'gateway', 'echo-server.ts')
@@ -158,20 +159,32 @@ async function manyTools(stage: Stage): Promise<[string, boolean][]> {
 }
 
 async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
+  // The first question of all, before anything was indexed.
+  const filtered = await opened(stage, '/ledger?principal=person-13', '.page-head')
+  const began = performance.now()
+  await filtered.locator('.ledger-behind, .ledger-row').first().waitFor({ timeout: 120_000 })
+  const answered = performance.now() - began
+  await picture(filtered, stage, 'ledger-indexing')
+  await filtered.locator('.ledger-row').first().waitFor({ timeout: 120_000 })
+  const rows = performance.now() - began
+  await filtered.locator('.ledger-behind').waitFor({ state: 'detached', timeout: 120_000 })
+  const whole = performance.now() - began
+  const ms = (value: number) => `${value.toFixed(0)} ms`
+  console.log(
+    `Ledger, ${stage.options.records.toLocaleString('en')} records not indexed: a filter is answered after ${ms(answered)}, has rows after ${ms(rows)}, is whole after ${ms(whole)}`,
+  )
+  await picture(filtered, stage, 'ledger-filtered')
+  await filtered.context().close()
   const page = await opened(stage, '/ledger', '.ledger-row')
   const goals = [await scrolled(page, 'Ledger', '.ledger-scroll', stage)]
-  const began = performance.now()
-  await page.getByLabel('Who').fill('person-13')
-  await page.locator('.ledger-rows[aria-busy="false"]').waitFor()
-  const answeredMs = performance.now() - began
-  await page.locator('.ledger-row').first().waitFor({ timeout: 120_000 })
-  const rowMs = performance.now() - began
-  console.log(
-    `Ledger, first filter: said how far it is within ${answeredMs.toFixed(0)} ms, rows after ${rowMs.toFixed(0)} ms`,
-  )
-  await picture(page, stage, 'ledger-filtered')
+  const typed = await look(page, async () => {
+    await page.getByLabel('Who').pressSequentially('person-13', { delay: 60 })
+    await page.locator('.ledger-rows[aria-busy="false"]').waitFor()
+  })
+  console.log(said('Ledger, filter typed', typed))
+  goals.push(smooth('Ledger, filter', typed))
   await page.context().close()
-  return goals
+  return [...goals, ['a filter is answered within 3 s', answered < ANSWERED_MS_MAX]]
 }
 
 /** Slowly, as a wheel does, and in leaps. */

@@ -2,6 +2,7 @@
 // breaks is taken up again after its last event; what comes is handed on event by event.
 
 import { authorised, refusal } from './api.ts'
+import { attentionFor, given, type Keeps } from './attention.ts'
 
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 10_000
@@ -16,17 +17,17 @@ export interface StreamHandlers {
   readonly onEvent: (event: StreamEvent) => void
   /** `why`: what the gate said, where it refused. */
   readonly onState?: (state: 'open' | 'lost', why?: string) => void
-  /** A page that nobody sees lets go and takes it up again when it is seen: a browser has few
-   * connections to one gate, and other pages want theirs. */
-  readonly pausesHidden?: boolean
+  /** When the stream is kept open; it is taken up again where it was. */
+  readonly keeps?: Keeps
 }
 
 /** Returns what ends it. */
 export function listen(
   path: string,
-  { onEvent, onState, pausesHidden = false }: StreamHandlers,
+  { onEvent, onState, keeps = 'always' }: StreamHandlers,
 ): () => void {
   const ending = new AbortController()
+  const attention = attentionFor(path, keeps, ending.signal)
   void run()
   return () => ending.abort()
 
@@ -34,12 +35,11 @@ export function listen(
     let last = ''
     let pauseMs = PAUSE_MS_MIN
     while (!ending.signal.aborted) {
-      if (pausesHidden) await seen(ending.signal)
+      await given(attention, ending.signal)
       const going = new AbortController()
-      const hide = () => {
-        if (pausesHidden && document.hidden) going.abort()
-      }
-      document.addEventListener('visibilitychange', hide)
+      const letGo = attention.onChange(() => {
+        if (!attention.isGiven) going.abort()
+      })
       let why: string | undefined
       try {
         const headers = authorised({ accept: 'text/event-stream' })
@@ -60,7 +60,7 @@ export function listen(
         if (status === 401 || status === 403) return onState?.('lost')
         if (status !== undefined) why = message
       } finally {
-        document.removeEventListener('visibilitychange', hide)
+        letGo()
       }
       if (ending.signal.aborted) return
       if (going.signal.aborted) continue
@@ -69,20 +69,6 @@ export function listen(
       pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2)
     }
   }
-}
-
-/** Resolves when somebody can see the page, or nobody waits for it any more. */
-function seen(ending: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden && !ending.aborted) return
-      document.removeEventListener('visibilitychange', look)
-      resolve()
-    }
-    document.addEventListener('visibilitychange', look)
-    ending.addEventListener('abort', look, { once: true })
-    look()
-  })
 }
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {

@@ -45,6 +45,7 @@ export function openInbox(): () => void {
     )
   }
   const end = listen('/approvals/watch', {
+    keeps: 'while seen or first',
     // What was missed between two streams is in the list.
     onState: (state) => (state === 'open' ? void load() : change({ state: 'lost' })),
     onEvent: ({ data }) => {

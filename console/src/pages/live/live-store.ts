@@ -60,7 +60,7 @@ export class LiveStore {
 
   open(): () => void {
     return listen('/live', {
-      pausesHidden: true,
+      keeps: 'while seen',
       onState: (state, why = '') => {
         this.#connection = { state, why }
         this.#soon()
