@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
-import { findChromium, HOW, launch } from './console/browser.ts'
+import { findChromium, launch, named } from './console/browser.ts'
 import { sluice } from './gate/run-sluice.ts'
 import { scratchDirectory } from './scratch.ts'
 
@@ -31,7 +31,7 @@ const TOOLS = [
   },
 ]
 
-test.skipIf(chromium === undefined)(`in Chromium (${HOW})`, async () => {
+test.skipIf(chromium === undefined)(named('in Chromium', chromium), async () => {
   const folder = scratchDirectory()
   writeFileSync(join(folder, 'tools.json'), JSON.stringify(TOOLS))
   const site = join(folder, 'site')

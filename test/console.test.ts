@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { violationsIn } from './console/axe.ts'
-import { findChromium, HOW, launch } from './console/browser.ts'
+import { findChromium, launch, named } from './console/browser.ts'
 import { signInElsewhere } from './console/sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './console/stage.ts'
 import { listAll, PlainClient } from './gate/plain-client.ts'
@@ -16,9 +16,8 @@ import { endGates, until } from './gate/start-gate.ts'
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/
 const chromium = findChromium()
-const name = `the console${chromium === undefined ? ` (not run: it needs Chromium; ${HOW})` : ''}`
 
-describe.skipIf(chromium === undefined)(name, () => {
+describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   let stage: Stage
   let browser: Browser
   let page: Page
@@ -135,6 +134,7 @@ describe.skipIf(chromium === undefined)(name, () => {
     const stands = page.getByRole('article', { name: 'office/create_payment, for a while' })
     await stands.getByText('at most 70').waitFor()
     await stands.getByText('used 1 of 2 times').waitFor()
+    expect(await violationsIn(page, 'light')).toEqual([])
     await stands.getByRole('button', { name: 'End it' }).click()
     await stands.waitFor({ state: 'detached' })
     const again = office.call('create_payment', { amount: 70, to: 'ann' })
@@ -330,6 +330,12 @@ describe.skipIf(chromium === undefined)(name, () => {
       }
     }
     expect(found).toEqual([])
+    // A keyboard gets into the editor, and out again without having typed anything.
+    await open('Policy')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Tab')
+    expect(await page.locator('.cm-focused').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
   })
 
   test('somebody signs in at an authorisation server, and decides with a passkey of this gate', () =>

@@ -1,16 +1,16 @@
 // The console: sign-in until somebody is, then the navigation and one page at a time. Pages beyond
 // the first are loaded when they are opened.
 
-import { type ComponentType, type JSX, lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { openInbox, pendingOf, useInbox } from './pages/approvals/inbox.ts'
 import { useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
 import { SignIn } from './sign-in.tsx'
-import { chooseTheme, chosenTheme } from './theme.ts'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
 import { Empty, Loading } from './ui/page.tsx'
+import { ThemeSwitch } from './ui/theme-switch.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 interface PageEntry {
@@ -63,6 +63,7 @@ function Console(): JSX.Element {
       </a>
       <Navigation current={current?.path} />
       <main className="main" id="main" tabIndex={-1}>
+        <Lost />
         <Suspense fallback={<Loading />}>
           {current === undefined ? (
             <Empty icon="search" title="Nothing is here">
@@ -73,6 +74,22 @@ function Console(): JSX.Element {
           )}
         </Suspense>
       </main>
+    </div>
+  )
+}
+
+/** On every page: what is shown may be old by now. */
+function Lost(): JSX.Element {
+  const { state } = useInbox()
+  return (
+    <div role="status">
+      {state === 'lost' && (
+        <div className="lost">
+          <Icon name="warn" />
+          The gate does not answer. What you see is as it was; the page goes on by itself when the
+          gate is back.
+        </div>
+      )}
     </div>
   )
 }
@@ -101,18 +118,15 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         </Link>
       ))}
       <div className="nav-foot">
-        {inbox.state === 'lost' && (
-          <div className="row small muted">
-            <span className="dot failing" /> <span className="who-text">connection lost</span>
-          </div>
-        )}
         <div className="who">
           <span className="avatar" aria-hidden="true">
             {me?.name.slice(0, 2).toUpperCase()}
           </span>
           <div className="who-text cut">
             <div className="who-name">{me?.name}</div>
-            <div className="muted small cut">{me?.roles.join(', ')}</div>
+            <div className="muted small cut" title={me?.roles.join(', ')}>
+              {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}
+            </div>
           </div>
         </div>
         <div className="row">
@@ -124,21 +138,5 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         </div>
       </div>
     </nav>
-  )
-}
-
-function ThemeSwitch(): JSX.Element {
-  const [theme, setTheme] = useState(chosenTheme)
-  const isDark =
-    theme === 'dark' || (theme === 'system' && document.documentElement.dataset.theme === 'dark')
-  const turn = () => {
-    const next = isDark ? 'light' : 'dark'
-    chooseTheme(next)
-    setTheme(next)
-  }
-  return (
-    <Button kind="quiet" icon onPress={turn} aria-label={isDark ? 'Light colours' : 'Dark colours'}>
-      <Icon name={isDark ? 'sun' : 'moon'} />
-    </Button>
   )
 }

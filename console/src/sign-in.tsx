@@ -45,10 +45,10 @@ export function SignIn(): JSX.Element {
             {ways !== undefined && (
               <p className="muted small">
                 {ways.passkey || issuers.length > 0
-                  ? 'Or in a terminal: '
-                  : 'Nobody has a passkey here yet. '}
-                run <code>npx sluice console</code>, which asks for your PIN and opens this page
-                signed in.
+                  ? 'Or run in a terminal:'
+                  : 'Nobody has a passkey here yet. Run in a terminal:'}
+                <code className="door-command">npx sluice console</code>
+                It asks for your PIN and opens this page signed in.
               </p>
             )}
           </>

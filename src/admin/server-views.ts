@@ -22,13 +22,14 @@ export function serverViews(parts: AdminParts): ServerView[] {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
     const failure = gate.failureOf(name)
+    const tools = known.filter(({ definition }) => definition.server === name).length
     return {
       name,
       kind: server.kind,
       where: whereOf(server),
-      ...stateOf(figures, failure, frozen?.why),
+      ...stateOf(figures, tools > 0, failure, frozen?.why),
       ...figures,
-      tools: known.filter(({ definition }) => definition.server === name).length,
+      tools,
       held: pins.held.filter(({ tool }) => tool.definition.server === name).length,
       calls: calls.get(name) ?? {},
     }
@@ -37,6 +38,7 @@ export function serverViews(parts: AdminParts): ServerView[] {
 
 function stateOf(
   { sessions, openRequests }: { readonly sessions: number; readonly openRequests: number },
+  hasTools: boolean,
   failure: ServerFailure | undefined,
   frozen: string | undefined,
 ): Pick<ServerView, 'state' | 'why'> {
@@ -47,7 +49,8 @@ function stateOf(
     return { state: needsLogin ? 'needs login' : 'failing', why }
   }
   if (sessions === 0) return { state: 'idle', why: '' }
-  return { state: openRequests === sessions ? 'starting' : 'up', why: '' }
+  // A server that has answered before is up, however long a call of it takes or is held.
+  return { state: openRequests === sessions && !hasTools ? 'starting' : 'up', why: '' }
 }
 
 /** Arguments and addresses may carry credentials: the program and the host are enough. */

@@ -7,6 +7,7 @@ import { expect } from 'vitest'
 import { PlainClient } from '../gate/plain-client.ts'
 import { fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
 import { CONSOLE, MACHINE, serveAuthorisation } from '../servers/authorisation.ts'
+import { violationsIn } from './axe.ts'
 import { addAuthenticator, watchFaults } from './stage.ts'
 
 const POLICY = `version: 1
@@ -55,6 +56,7 @@ async function noRole(page: Page, url: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in with corp' }).click()
   await page.getByText('the claim `groups` is empty').waitFor()
   expect(page.url()).toBe(`${url}/ledger?server=office`)
+  expect(await violationsIn(page, 'light')).toEqual([])
 }
 
 /** Login CSRF: a page of Mallory's sends the browser here with a code for her own account. */

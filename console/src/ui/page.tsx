@@ -72,9 +72,7 @@ export function Fault({ error, again }: { error: ApiError; again?: () => void })
       )}
       {again !== undefined && (
         <div>
-          <Button kind="quiet" onPress={again}>
-            Try again
-          </Button>
+          <Button onPress={again}>Try again</Button>
         </div>
       )}
     </Notice>

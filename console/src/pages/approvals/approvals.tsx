@@ -4,7 +4,8 @@
 import { type JSX, useEffect, useState } from 'react'
 import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
 import { go, pathTo, useRoute } from '../../route.ts'
-import { Button } from '../../ui/button.tsx'
+import { mayAct, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Risk } from '../../ui/marks.tsx'
@@ -19,6 +20,7 @@ import './approvals.css'
 
 export function Approvals(): JSX.Element {
   const inbox = useInbox()
+  const me = useMe()
   const { rest } = useRoute()
   const [shows, setShows] = useState('waiting')
   const pending = pendingOf(inbox)
@@ -52,9 +54,20 @@ export function Approvals(): JSX.Element {
           icon="approvals"
           title={shows === 'waiting' ? 'Nothing waits' : 'Nothing was decided yet'}
         >
-          {shows === 'waiting'
-            ? 'Calls that a rule with `require_approval` holds appear here at once.'
-            : 'What you and others decide is kept here and on record.'}
+          {shows === 'waiting' ? (
+            <>
+              Calls that a rule with <code>require_approval</code> holds appear here at once.
+              {me?.mayProve === false && mayAct(me, 'approver') && (
+                <>
+                  {' '}
+                  To decide you need a passkey: <Link to="/settings">add one</Link> before the first
+                  of them comes.
+                </>
+              )}
+            </>
+          ) : (
+            'What you and others decide is kept here and on record.'
+          )}
         </Empty>
       ) : (
         <div className="split" data-open={rest[0] !== undefined}>

@@ -67,7 +67,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
                 <div>
                   <Said text={ask.reason === '' ? 'the policy asks for a person' : ask.reason} />
                   <div className="muted small">
-                    rule <span className="mono">{ask.rule}</span>
+                    rule <span className="mono">{placeOf(ask.rule)}</span>
                     {' · '}
                     {ask.approvedBy.length} of {ask.quorum} approved
                     {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
@@ -198,7 +198,7 @@ function Verdict({
   const latest = useRef(decide)
   latest.current = decide
   useEffect(() => {
-    if (!may) return
+    if (!may || me?.mayProve === false) return
     const press = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement
       if (event.metaKey || event.ctrlKey || event.altKey) return
@@ -210,7 +210,7 @@ function Verdict({
     }
     window.addEventListener('keydown', press)
     return () => window.removeEventListener('keydown', press)
-  }, [may])
+  }, [may, me?.mayProve])
   if (!may)
     return (
       <footer className="verdict">
@@ -220,53 +220,79 @@ function Verdict({
         </Notice>
       </footer>
     )
+  if (me?.mayProve === false)
+    return (
+      <footer className="verdict">
+        <Notice kind="warn">
+          Deciding takes a passkey, and you have none for this address yet:{' '}
+          <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
+        </Notice>
+      </footer>
+    )
   return (
-    <footer className="verdict">
-      <TextArea
-        label="Comment, on record with your verdict"
-        quiet
-        rows={1}
-        value={comment}
-        onChange={setComment}
-        placeholder="Comment (optional, on record)"
-      />
-      {changed !== undefined && (
-        <TextArea
-          label="Arguments to send instead, as JSON; the changed call is judged anew"
-          mono
-          rows={6}
-          value={changed}
-          onChange={setChanged}
-        />
+    <>
+      {(changed !== undefined || wish.forMs !== '') && (
+        <div className="verdict-terms" ref={bringUp}>
+          {changed !== undefined && (
+            <TextArea
+              label="Arguments to send instead, as JSON; the changed call is judged anew"
+              mono
+              rows={6}
+              value={changed}
+              onChange={setChanged}
+            />
+          )}
+          {wish.forMs !== '' && <While args={args} wish={wish} onChange={setWish} />}
+        </div>
       )}
-      {wish.forMs !== '' && <While args={args} wish={wish} onChange={setWish} />}
-      <div className="verdict-row">
-        <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
-          <Icon name="allow" /> Approve <kbd>A</kbd>
-        </Button>
-        <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
-          <Icon name="deny" /> Deny <kbd>D</kbd>
-        </Button>
-        {changed === undefined && !request.edited && (
-          <Pick
-            label="How long it holds"
-            value={wish.forMs}
-            onChange={(forMs) => setWish({ ...wish, forMs })}
-            choices={WHILES}
-          />
-        )}
-        {mayEdit && wish.forMs === '' && (
-          <Button
-            kind="quiet"
-            onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}
-          >
-            {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
+      <footer className="verdict">
+        <TextArea
+          label="Comment, on record with your verdict"
+          quiet
+          rows={1}
+          value={comment}
+          onChange={setComment}
+          placeholder="Comment (optional, on record)"
+        />
+        <div className="verdict-row">
+          <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
+            <Icon name="allow" /> Approve <kbd>A</kbd>
           </Button>
-        )}
-        <span className="muted small">Your passkey confirms it.</span>
-      </div>
-    </footer>
+          <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
+            <Icon name="deny" /> Deny <kbd>D</kbd>
+          </Button>
+          {changed === undefined && !request.edited && (
+            <Pick
+              label="How long it holds"
+              value={wish.forMs}
+              onChange={(forMs) => setWish({ ...wish, forMs })}
+              choices={WHILES}
+            />
+          )}
+          {mayEdit && wish.forMs === '' && (
+            <Button
+              kind="quiet"
+              onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}
+            >
+              {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
+            </Button>
+          )}
+          <span className="muted small">Your passkey confirms it.</span>
+        </div>
+      </footer>
+    </>
   )
+}
+
+/** What opens below what is read is brought up to it. */
+function bringUp(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'end' })
+}
+
+/** A rule's place in its document, as a person would say it. */
+function placeOf(pointer: string): string {
+  const parts = pointer.split('/').slice(1)
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
 }
 
 function indented(json: string): string {

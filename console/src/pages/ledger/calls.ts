@@ -3,8 +3,7 @@
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { CallRecord, LedgerPage } from '../../../../src/admin/contract.ts'
-import { get } from '../../api.ts'
-import { complain } from '../../ui/toasts.tsx'
+import { type ApiError, get } from '../../api.ts'
 
 const PAGE = 200
 /** Whoever types is not asked about every letter. */
@@ -30,8 +29,15 @@ function getPage(
 }
 
 /** `state` is undefined until there is an answer to just this filter. */
-export function useCalls(key: string): { state: Calls | undefined; more: () => void } {
+export function useCalls(key: string): {
+  state: Calls | undefined
+  /** Why nothing came, the last time. */
+  fault: ApiError | undefined
+  again: () => void
+  more: () => void
+} {
   const [state, setState] = useState<Calls>()
+  const [fault, setFault] = useState<ApiError>()
   const asking = useRef<AbortController>(undefined)
   const latest = useRef(state)
   latest.current = state
@@ -40,9 +46,10 @@ export function useCalls(key: string): { state: Calls | undefined; more: () => v
     asking.current = mine
     try {
       const page = await getPage(of, PAGE, before, mine.signal)
+      setFault(undefined)
       setState((had) => merged(had?.key === of ? had : undefined, of, page, before))
     } catch (error) {
-      if (!mine.signal.aborted) complain(error)
+      if (!mine.signal.aborted) setFault(error as ApiError)
     } finally {
       if (asking.current === mine) asking.current = undefined
     }
@@ -65,7 +72,8 @@ export function useCalls(key: string): { state: Calls | undefined; more: () => v
   const more = useCallback(() => {
     if (next !== null && asking.current === undefined) void ask(key, next)
   }, [key, next, ask])
-  return { state: state?.key === key ? state : undefined, more }
+  const again = useCallback(() => void ask(key), [key, ask])
+  return { state: state?.key === key ? state : undefined, fault, again, more }
 }
 
 /** A later page goes behind; the first again, while more and more is searched, before what it meets. */

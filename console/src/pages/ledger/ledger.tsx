@@ -11,7 +11,7 @@ import { Chips, Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { LongList, type RowOf } from '../../ui/long-list.tsx'
 import { Mark } from '../../ui/marks.tsx'
-import { Empty, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Said, SaidLine } from '../../ui/said.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { count, date, millis } from '../../ui/words.ts'
@@ -58,7 +58,7 @@ function Calls(): JSX.Element {
   const { query } = useRoute()
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? '']))
   const key = queryOf(filter)
-  const { state, more } = useCalls(key)
+  const { state, fault, again, more } = useCalls(key)
   const [open, setOpen] = useState<CallRecord>()
   return (
     <div className="page-body ledger-body">
@@ -93,7 +93,9 @@ function Calls(): JSX.Element {
           </Button>
         )}
         <span className="spacer" />
-        <Export filters={key} />
+        <div className="row ledger-export">
+          <Export filters={key} />
+        </div>
       </div>
       <section
         className="card ledger-rows"
@@ -109,7 +111,8 @@ function Calls(): JSX.Element {
           <span>Reason</span>
           <span>Outcome</span>
         </div>
-        {state === undefined && <Loading />}
+        {fault !== undefined && <Fault error={fault} again={again} />}
+        {state === undefined && fault === undefined && <Loading />}
         {state !== undefined && state.behind > 0 && (
           <div className="ledger-behind" role="status">
             <Notice>
@@ -119,8 +122,11 @@ function Calls(): JSX.Element {
           </div>
         )}
         {state?.calls.length === 0 && state.behind === 0 && (
-          <Empty icon="ledger" title="Nothing on record fits">
-            {key === '' ? 'Calls are recorded before they are made.' : 'Take a filter away.'}
+          <Empty
+            icon="ledger"
+            title={key === '' ? 'Nothing was called yet' : 'Nothing on record fits'}
+          >
+            {key === '' ? 'Every call is recorded here before it is made.' : 'Take a filter away.'}
           </Empty>
         )}
         <LongList

@@ -140,9 +140,7 @@ export function Live(): JSX.Element {
               {SHARES.map((share, at) => (
                 <span key={share} className="row small">
                   <span className={`swatch p${share * 100}`} aria-hidden="true" />p{share * 100}{' '}
-                  <b className="num">
-                    {millis(lists[at]?.findLast((value) => value !== null) ?? 0)}
-                  </b>
+                  <b className="num">{timeOr(lists[at]?.findLast((value) => value !== null))}</b>
                 </span>
               ))}
             </div>
@@ -161,6 +159,11 @@ export function Live(): JSX.Element {
       {open !== undefined && <Explained at={open} onClose={() => setOpen(undefined)} />}
     </div>
   )
+}
+
+/** A dash until a call has been seen to end. */
+function timeOr(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '–' : millis(ms)
 }
 
 function Legend({ words }: { words: Readonly<Record<Word, readonly number[]>> }): JSX.Element {
@@ -191,7 +194,11 @@ function Tops({
   return (
     <section className="card tops" aria-label={title}>
       <h2 className="small-head">{title}</h2>
-      {list.length === 0 && <p className="muted small">nothing in the last {WINDOW_S / 60} min</p>}
+      {list.length === 0 && (
+        <p className="muted small">
+          nothing in the last {WINDOW_S / 60} min since this page was opened
+        </p>
+      )}
       <ol>
         {list.slice(0, 6).map(([name, n]) => (
           <li key={name} className="top">
@@ -246,7 +253,9 @@ function Rows({
     return (
       <section className="card live-rows" aria-label="Calls">
         <Empty icon="live" title="No calls yet">
-          Point an MCP client at the gate; every call appears here as it passes.
+          Point an MCP client at <code>{location.origin}/mcp</code>, or run{' '}
+          <code>npx sluice init</code>, which moves the clients of this machine behind the gate.
+          Every call appears here as it passes.
         </Empty>
       </section>
     )

@@ -10,7 +10,7 @@ import { useShown } from '../../ui/long-list.tsx'
 import { Mark, wordOf } from '../../ui/marks.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { count } from '../../ui/words.ts'
+import { count, plural } from '../../ui/words.ts'
 import { useCarrying } from './carry.ts'
 import type { Move } from './draft.ts'
 
@@ -230,7 +230,7 @@ function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
       risk: null,
       limits: [],
     },
-    detail: `${count(tools)} tools${action === 'default' ? ', by default' : ''}`,
+    detail: `${plural(tools, 'tool')}${action === 'default' ? ', by default' : ''}`,
     column: action === 'default' ? board.fallback : action,
     move: (to) => ({ category: name, to }),
   }))

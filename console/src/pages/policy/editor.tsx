@@ -3,7 +3,7 @@
 // editor's styles are sheets, which the page's rules allow, and not inline style, which they forbid.
 
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
@@ -101,7 +101,8 @@ export function Editor({
       autocompletion({
         override: [(context) => completeFrom(context, latest.current.schema, latest.current.names)],
       }),
-      keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+      // Tab goes on to what is next on the page: whoever has no mouse must be able to leave.
+      keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('board')))
           latest.current.onChange(update.state.doc.toString())

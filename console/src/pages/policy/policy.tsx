@@ -36,11 +36,15 @@ export function Policy(): JSX.Element {
     return (
       <div className="page">
         <PageHead title="Policy" />
-        {error !== undefined && <Fault error={error} again={reload} />}
+        {error !== undefined && (
+          <div className="page-body">
+            <Fault error={error} again={reload} />
+          </div>
+        )}
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && (
           <Empty icon="policy" title="There is no policy">
-            Without one everything is denied. Name a file under `policy:` in sluice.yaml.
+            Without one everything is denied. Name a file under <code>policy:</code> in sluice.yaml.
           </Empty>
         )}
       </div>

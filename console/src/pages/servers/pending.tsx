@@ -63,7 +63,7 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
       reload()
     }, complain)
   return (
-    <article className="card held" aria-label={`${server}/${name}`}>
+    <article className="card held" data-refused={refused !== null} aria-label={`${server}/${name}`}>
       <div className="row spread">
         <div className="row">
           {refused === null ? <Mark word="ask" says="Held" /> : <Mark word="deny" says="Refused" />}

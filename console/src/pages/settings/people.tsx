@@ -4,18 +4,47 @@
 import { type JSX, useState } from 'react'
 import type { PersonTold } from '../../../../src/admin/contract.ts'
 import { useResource } from '../../resource.ts'
-import { addPasskey, mayAct, proven, refreshMe, useMe } from '../../session.ts'
+import { addPasskey, mayAct, proven, refreshMe, signOut, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Pick, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Notice } from '../../ui/page.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Fault, Notice } from '../../ui/page.tsx'
 import { Said } from '../../ui/said.tsx'
+import { ThemeSwitch } from '../../ui/theme-switch.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
-import { date, namesIn } from '../../ui/words.ts'
+import { date, namesIn, span } from '../../ui/words.ts'
 import { Token } from './grants.tsx'
 
 const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
+
+/** Who is signed in; on a phone the only place to sign out. */
+export function You(): JSX.Element {
+  const me = useMe()
+  const now = useNow(30_000)
+  return (
+    <section className="card card-body row spread" aria-label="You">
+      <div>
+        <h2>
+          <Said text={me?.name ?? ''} />
+        </h2>
+        <p className="muted">
+          {me?.roles.join(', ')}; this sign-in ends in{' '}
+          {span(secondsTo(me?.expiresAtMs ?? now, now))}
+        </p>
+      </div>
+      <div className="row phone-only">
+        <ThemeSwitch />
+        <Button onPress={signOut}>Sign out</Button>
+      </div>
+    </section>
+  )
+}
+
+function secondsTo(ms: number, nowMs: number): number {
+  return Math.max(0, Math.round((ms - nowMs) / 1_000))
+}
 
 export function OwnPasskeys(): JSX.Element {
   const me = useMe()
@@ -57,20 +86,12 @@ export function OwnPasskeys(): JSX.Element {
       <div className="row passkey-row">
         <TextField
           label="Name of the passkey"
-          quiet
           value={label}
           onChange={setLabel}
           placeholder="This browser"
         />
         {me?.hasPin === true && (
-          <TextField
-            label="Your PIN"
-            quiet
-            type="password"
-            value={pin}
-            onChange={setPin}
-            placeholder="Your PIN"
-          />
+          <TextField label="Your PIN" type="password" value={pin} onChange={setPin} />
         )}
         <Button onPress={add}>
           <Icon name="plus" /> Add a passkey
@@ -82,7 +103,7 @@ export function OwnPasskeys(): JSX.Element {
 
 export function People(): JSX.Element {
   const me = useMe()
-  const { value, reload } = useResource<{ people: PersonTold[] }>('/people')
+  const { value, error, reload } = useResource<{ people: PersonTold[] }>('/people')
   const [adding, setAdding] = useState(false)
   const [once, setOnce] = useState<string>()
   const may = mayAct(me, 'admin')
@@ -101,7 +122,8 @@ export function People(): JSX.Element {
           </Button>
         )}
       </div>
-      <table className="table">
+      {error !== undefined && <Fault error={error} again={reload} />}
+      <table className="table" hidden={value === undefined}>
         <thead>
           <tr>
             <th>Name</th>

@@ -8,7 +8,7 @@ import { Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Said } from '../../ui/said.tsx'
 import { bytes, count, date, span } from '../../ui/words.ts'
 import { Grants } from './grants.tsx'
-import { OwnPasskeys, People } from './people.tsx'
+import { OwnPasskeys, People, You } from './people.tsx'
 import './settings.css'
 
 export function Settings(): JSX.Element {
@@ -16,8 +16,9 @@ export function Settings(): JSX.Element {
     <div className="page">
       <PageHead title="Settings" lead="Who may call, who may decide, and where everything lies." />
       <div className="page-body settings">
-        <Grants />
+        <You />
         <OwnPasskeys />
+        <Grants />
         <People />
         <Place />
       </div>
