@@ -18,7 +18,15 @@ import {
 import { openLedgerReadOnly } from '../../ledger/read.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
-import { asTold, DATA_OPTION, readCount, readTime, told } from './source.ts'
+import {
+  asTold,
+  CONFIG_OPTION,
+  DATA_OPTION,
+  findPlace,
+  readCount,
+  readTime,
+  told,
+} from './source.ts'
 
 interface Options {
   data: string
@@ -50,6 +58,8 @@ export function addLedgerExport(parent: Command, answer: Answer): void {
     .command('export')
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .addOption(
       new Option('--format <form>', 'of what is written').choices(EXPORT_FORMATS).default('jsonl'),
     )

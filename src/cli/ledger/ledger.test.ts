@@ -44,7 +44,8 @@ async function sluice(...args: string[]): Promise<{ code: number; text: string }
     code = answer
   })
   try {
-    const named = args.includes('--data') ? args : [...args, '--data', data]
+    const isPlaced = args.includes('--data') || args.includes('--config')
+    const named = isPlaced ? args : [...args, '--data', data]
     await program.parseAsync(['ledger', ...named], { from: 'user' })
   } finally {
     spy.mockRestore()
@@ -54,6 +55,13 @@ async function sluice(...args: string[]): Promise<{ code: number; text: string }
 }
 
 const rows = (text: string) => text.trim().split('\n')
+
+test('the configuration says where the record is, as for every command', async () => {
+  const file = join(data, 'sluice.yaml')
+  writeFileSync(file, JSON.stringify({ version: 1, servers: {}, data }))
+  expect((await sluice('verify', '--config', file)).text).toContain('ok: 5 records')
+  await expect(sluice('tail', '--config', join(data, 'none.yaml'))).rejects.toThrow('is not there')
+})
 
 describe('tail', () => {
   test('shows the last records, without letting them drive the terminal', async () => {

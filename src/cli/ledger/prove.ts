@@ -9,7 +9,7 @@ import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { Output } from '../output.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
-import { DATA_OPTION, readCount, withLedger } from './source.ts'
+import { CONFIG_OPTION, DATA_OPTION, findPlace, readCount, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -31,6 +31,8 @@ export function addLedgerProve(parent: Command, answer: Answer): void {
     .description('prove one record to somebody who has only a checkpoint')
     .argument('<seq>', 'the number of the record')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('--checkpoint <file>', 'for the first checkpoint in there that is over the record')
     .option('--out <file>', 'write there; stdout where left out')
     .option('--json', 'it is JSON anyway')
@@ -87,6 +89,8 @@ export function addLedgerKey(parent: Command, answer: Answer): void {
     .command('key')
     .description('the public key that checkpoints are signed with')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('--json', 'answer as JSON')
     .addHelpText('after', KEY_EXAMPLES)
     .action((options: { data: string; json?: boolean }) => {

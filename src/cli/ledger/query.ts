@@ -16,7 +16,15 @@ import { CliError } from '../errors.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
 import { callLine } from './lines.ts'
-import { asTold, DATA_OPTION, readCount, readTime, withLedger } from './source.ts'
+import {
+  asTold,
+  CONFIG_OPTION,
+  DATA_OPTION,
+  findPlace,
+  readCount,
+  readTime,
+  withLedger,
+} from './source.ts'
 
 interface Options {
   data: string
@@ -60,6 +68,8 @@ export function addLedgerQuery(parent: Command, answer: Answer): void {
     .command('query')
     .description('find calls by who, what, verdict and time, newest first')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('--who <id>', 'who called: the principal')
     .option('--principal <id>', 'the same')
     .option('--agent <id>', 'which agent of theirs')

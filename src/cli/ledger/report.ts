@@ -12,7 +12,7 @@ import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
-import { DATA_OPTION, readTime, withLedger } from './source.ts'
+import { CONFIG_OPTION, DATA_OPTION, findPlace, readTime, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -35,6 +35,8 @@ export function addLedgerReport(parent: Command, answer: Answer): void {
     .command('report')
     .description('what ran, what was refused and why, what waited and who decided')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
     .option('--until <time>', 'not after; now where left out')
     .addOption(

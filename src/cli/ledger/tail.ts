@@ -9,7 +9,7 @@ import type { LedgerRecord } from '../../ledger/record.ts'
 import type { Answer } from '../answer.ts'
 import { Output } from '../output.ts'
 import { recordLine } from './lines.ts'
-import { DATA_OPTION, readCount, told } from './source.ts'
+import { CONFIG_OPTION, DATA_OPTION, findPlace, readCount, told } from './source.ts'
 
 interface Options {
   data: string
@@ -33,6 +33,8 @@ export function addLedgerTail(parent: Command, answer: Answer): void {
     .command('tail')
     .description('show the last records')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('-n, --lines <n>', 'how many', '20')
     .option('-f, --follow', 'go on with those that come')
     .option('--json', 'answer as JSON, an object a line')

@@ -16,7 +16,7 @@ import { Output, plural } from '../output.ts'
 import { readText } from '../read-input.ts'
 import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
 import { recordLine } from './lines.ts'
-import { DATA_OPTION, told, withLedger } from './source.ts'
+import { CONFIG_OPTION, DATA_OPTION, findPlace, told, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -45,6 +45,8 @@ export function addLedgerVerify(parent: Command, answer: Answer): void {
     .command('verify')
     .description('check that no record was edited, removed, moved or cut off')
     .option(...DATA_OPTION)
+    .option(...CONFIG_OPTION)
+    .hook('preAction', findPlace)
     .option('--head <seq:hash>', 'a head that was noted elsewhere')
     .option('--checkpoint <file>', 'checkpoints that were kept elsewhere, one a line', gather)
     .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
