@@ -10,6 +10,8 @@ import { CliError } from './errors.ts'
 import { environmentOf } from './keys-beside.ts'
 import { readText } from './read-input.ts'
 
+const CONFIG = 'sluice.yaml'
+
 export interface PlaceOptions {
   readonly config: string
   readonly data?: string
@@ -18,8 +20,25 @@ export interface PlaceOptions {
 /** The options of every command that reaches a gate. */
 export function addPlaceOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'the configuration, which names the data directory', 'sluice.yaml')
+    .option('--config <file>', 'the configuration, which names the data directory', CONFIG)
     .option('--data <dir>', 'the data directory itself')
+}
+
+/** The same for commands that also work where no gate was ever configured: from the start of the
+ * command on, its `data` is known. A directory that is not there is the command's to judge. */
+export function addDirectoryOptions(command: Command): Command {
+  const file = `the configuration, which names the data directory (default: "${CONFIG}" where there is one)`
+  return command
+    .option('--config <file>', file)
+    .option('--data <dir>', 'the data directory itself')
+    .hook('preAction', (_, asked) => {
+      const { config, data } = asked.opts<Partial<PlaceOptions>>()
+      if (data !== undefined) return
+      const named = config ?? (existsSync(CONFIG) ? CONFIG : undefined)
+      const found =
+        named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
+      asked.setOptionValue('data', found)
+    })
 }
 
 /** `servers` is undefined where only the directory is known. */

@@ -7,6 +7,7 @@ import type { Command } from 'commander'
 import type { Service } from '../../agents/service.ts'
 import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../errors.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { printable } from '../output.ts'
 
 export interface AgentsOptions {
@@ -45,8 +46,7 @@ export const OWNER = LOCAL_USER.id
 
 export function addAgentsOptions(command: Command): Command {
   const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
-  return command
-    .option('--data <dir>', 'the data directory', './.sluice')
+  return addDirectoryOptions(command)
     .option('--server <name>', 'what the agents are called in the gate that runs them', 'agents')
     .option('--scripts <dir>', 'where `script:` models are; <data>/scripts unless said')
     .option('--provider <name=url>', 'a server that speaks OpenAI chat completions', gather, [])

@@ -18,15 +18,8 @@ import {
 import { openLedgerReadOnly } from '../../ledger/read.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
-import {
-  asTold,
-  CONFIG_OPTION,
-  DATA_OPTION,
-  findPlace,
-  readCount,
-  readTime,
-  told,
-} from './source.ts'
+import { addDirectoryOptions } from '../find-data.ts'
+import { asTold, readCount, readTime, told } from './source.ts'
 
 interface Options {
   data: string
@@ -54,12 +47,8 @@ hash = SHA-256(hash before it, length of the encoded text as 4 bytes, encoded te
 follows 32 zero bytes.`
 
 export function addLedgerExport(parent: Command, answer: Answer): void {
-  parent
-    .command('export')
+  addDirectoryOptions(parent.command('export'))
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .addOption(
       new Option('--format <form>', 'of what is written').choices(EXPORT_FORMATS).default('jsonl'),
     )

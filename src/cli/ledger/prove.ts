@@ -7,9 +7,10 @@ import { proveRecord } from '../../ledger/proof.ts'
 import { RecordIndex } from '../../ledger/record-index.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
-import { CONFIG_OPTION, DATA_OPTION, findPlace, readCount, withLedger } from './source.ts'
+import { readCount, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -26,13 +27,9 @@ The proof holds the record as it was hashed, and hashes. Whoever gets it checks 
   sluice ledger verify --proof record-1207.json --checkpoint gate.jsonl --key gate.pub`
 
 export function addLedgerProve(parent: Command, answer: Answer): void {
-  parent
-    .command('prove')
+  addDirectoryOptions(parent.command('prove'))
     .description('prove one record to somebody who has only a checkpoint')
     .argument('<seq>', 'the number of the record')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('--checkpoint <file>', 'for the first checkpoint in there that is over the record')
     .option('--out <file>', 'write there; stdout where left out')
     .option('--json', 'it is JSON anyway')
@@ -85,12 +82,8 @@ Examples:
 Ed25519, the 32 bytes of the public key as base64url. It is derived from identity.key.`
 
 export function addLedgerKey(parent: Command, answer: Answer): void {
-  parent
-    .command('key')
+  addDirectoryOptions(parent.command('key'))
     .description('the public key that checkpoints are signed with')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('--json', 'answer as JSON')
     .addHelpText('after', KEY_EXAMPLES)
     .action((options: { data: string; json?: boolean }) => {

@@ -13,18 +13,11 @@ import { VIEW_COLUMNS } from '../../ledger/sql-views.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
 import { callLine } from './lines.ts'
-import {
-  asTold,
-  CONFIG_OPTION,
-  DATA_OPTION,
-  findPlace,
-  readCount,
-  readTime,
-  withLedger,
-} from './source.ts'
+import { asTold, readCount, readTime, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -64,12 +57,8 @@ ${columnsText()}
 Exit code 0 where something was found, 1 where nothing.`
 
 export function addLedgerQuery(parent: Command, answer: Answer): void {
-  parent
-    .command('query')
+  addDirectoryOptions(parent.command('query'))
     .description('find calls by who, what, verdict and time, newest first')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('--who <id>', 'who called: the principal')
     .option('--principal <id>', 'the same')
     .option('--agent <id>', 'which agent of theirs')

@@ -10,9 +10,10 @@ import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
-import { CONFIG_OPTION, DATA_OPTION, findPlace, readTime, withLedger } from './source.ts'
+import { readTime, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -31,12 +32,8 @@ Examples:
   sluice ledger report --format md >> review.md`
 
 export function addLedgerReport(parent: Command, answer: Answer): void {
-  parent
-    .command('report')
+  addDirectoryOptions(parent.command('report'))
     .description('what ran, what was refused and why, what waited and who decided')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
     .option('--until <time>', 'not after; now where left out')
     .addOption(

@@ -1,30 +1,11 @@
 // What the ledger commands share: opening the ledger of a data directory for looking only, times
 // as a person writes them, and errors of the rooms below as the command line's own.
 
-import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Command } from 'commander'
 import { LedgerError } from '../../ledger/errors.ts'
 import { openLedgerReadOnly } from '../../ledger/read.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../errors.ts'
-import { findData } from '../find-data.ts'
-
-export const DATA_OPTION = ['--data <dir>', 'the data directory itself'] as const
-export const CONFIG_OPTION = [
-  '--config <file>',
-  'the configuration, which names the data directory (default: "sluice.yaml" where there is one)',
-] as const
-
-const CONFIG = 'sluice.yaml'
-
-/** Before a command of these begins: the directory is known from then on. */
-export function findPlace(command: Command): void {
-  const { config, data } = command.opts<{ config?: string; data?: string }>()
-  if (data !== undefined) return
-  const file = config ?? (existsSync(CONFIG) ? CONFIG : undefined)
-  command.setOptionValue('data', file === undefined ? './.sluice' : findData({ config: file }).data)
-}
 
 /** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
 export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) => T): T {

@@ -7,9 +7,10 @@ import { recordJson } from '../../ledger/export/record-json.ts'
 import { openLedgerReadOnly, readHead, recordsBackwards, recordsFrom } from '../../ledger/read.ts'
 import type { LedgerRecord } from '../../ledger/record.ts'
 import type { Answer } from '../answer.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { recordLine } from './lines.ts'
-import { CONFIG_OPTION, DATA_OPTION, findPlace, readCount, told } from './source.ts'
+import { readCount, told } from './source.ts'
 
 interface Options {
   data: string
@@ -29,12 +30,8 @@ Examples:
   sluice ledger tail --follow --json                 one JSON object a line`
 
 export function addLedgerTail(parent: Command, answer: Answer): void {
-  parent
-    .command('tail')
+  addDirectoryOptions(parent.command('tail'))
     .description('show the last records')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('-n, --lines <n>', 'how many', '20')
     .option('-f, --follow', 'go on with those that come')
     .option('--json', 'answer as JSON, an object a line')

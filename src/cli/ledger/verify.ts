@@ -12,11 +12,12 @@ import type { Problem } from '../../ledger/verifier.ts'
 import { type Noted, verifyLedger } from '../../ledger/verify.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
+import { addDirectoryOptions } from '../find-data.ts'
 import { Output, plural } from '../output.ts'
 import { readText } from '../read-input.ts'
 import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
 import { recordLine } from './lines.ts'
-import { CONFIG_OPTION, DATA_OPTION, findPlace, told, withLedger } from './source.ts'
+import { told, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -41,12 +42,8 @@ Examples:
 Exit code 0 where everything fits, 1 where not.`
 
 export function addLedgerVerify(parent: Command, answer: Answer): void {
-  parent
-    .command('verify')
+  addDirectoryOptions(parent.command('verify'))
     .description('check that no record was edited, removed, moved or cut off')
-    .option(...DATA_OPTION)
-    .option(...CONFIG_OPTION)
-    .hook('preAction', findPlace)
     .option('--head <seq:hash>', 'a head that was noted elsewhere')
     .option('--checkpoint <file>', 'checkpoints that were kept elsewhere, one a line', gather)
     .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
