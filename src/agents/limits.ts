@@ -1,6 +1,8 @@
 // Every bound of the agents, by name and unit. What meets one is refused with an error that carries
 // the limit; nothing is cut silently.
 
+/** Events that are in the step thread at once, the running one included; behind them owners take turns. */
+export const STEPS_AT_ONCE = 4
 /** Instances kept ready in the step thread, and the memory they may take together. */
 export const RESIDENTS_MAX = 64
 export const RESIDENT_BYTES_MAX = 192 * 1_048_576

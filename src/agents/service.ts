@@ -7,6 +7,7 @@ import type { Event, Price, Question, RunEnd } from '../guest/words.ts'
 import { loadImage } from '../sandbox/load-image.ts'
 import { Programs } from '../sandbox/programs.ts'
 import { sha256 } from '../sandbox/quickjs.ts'
+import { Turns } from '../sandbox/turns.ts'
 import {
   type CreateArguments,
   checkPrice,
@@ -24,6 +25,7 @@ import {
   DEPTH_MAX,
   HISTORY_MEGABYTES_DEFAULT,
   PROMPT_LENGTH_MAX,
+  STEPS_AT_ONCE,
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from './limits.ts'
@@ -73,6 +75,7 @@ export class Service {
   readonly #programs: Programs
   readonly #effects: Effects
   readonly #watch = new RunWatch()
+  readonly #turns = new Turns(STEPS_AT_ONCE)
   readonly #timer: WakeTimer
   readonly #image: string
   readonly #key: ReturnType<typeof installationKey>
@@ -103,7 +106,7 @@ export class Service {
       programs: this.#programs,
       gate,
       models,
-      apply: (agent, event, bytes) => this.#apply(null, agent, event, bytes),
+      apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, bytes, undefined, owner),
       now: () => Date.now(),
       warn: options.warn ?? (() => undefined),
     })
@@ -324,9 +327,11 @@ export class Service {
     event: Event,
     bytes?: Uint8Array,
     request?: string,
+    whose = owner ?? id,
   ): Promise<Applied> {
-    const nonce = this.#thread.nonce()
-    const applied = await this.steps.apply(owner, id, event, bytes, nonce, request)
+    const applied = await this.#turns.run(whose, () =>
+      this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), request),
+    )
     const { agent, step } = applied
     this.#effects.drop(id, step.dropped)
     this.#watch.note(applied, event)

@@ -7,8 +7,15 @@ import { Refusal } from './refusal.ts'
 /** Units of one event, about a second. */
 const EFFORT_MAX = 1_000_000
 
+/** And of a question, which asks for a list at most. */
+export const QUESTION_EFFORT_MAX = 200_000
+
 export class Effort {
-  #left = EFFORT_MAX
+  #left: number
+
+  constructor(most = EFFORT_MAX) {
+    this.#left = most
+  }
 
   /** For what is done already: the next to ask finds less. */
   count(units: number): void {

@@ -2,6 +2,7 @@
 // the memory all the same. Content of files leaves as it is, not inside JSON.
 
 import type { Agent } from './agent.ts'
+import { Effort, QUESTION_EFFORT_MAX } from './effort.ts'
 import { compileGlob } from './glob.ts'
 import { LOCAL_TOOLS } from './local-tools.ts'
 import { normalisePath } from './paths.ts'
@@ -41,7 +42,8 @@ function listFiles(agent: Agent, { glob, path }: { glob?: string; path?: string 
     agent.files.get(name)
     return agent.files.facts((each) => each === name)
   }
-  return agent.files.facts(glob === undefined ? undefined : compileGlob(glob))
+  const effort = new Effort(QUESTION_EFFORT_MAX)
+  return agent.files.facts(glob === undefined ? undefined : compileGlob(glob, effort))
 }
 
 /** At least one message, and no more than fit. */

@@ -6,6 +6,7 @@ import { extname, join } from 'node:path'
 import { SandboxError, type SandboxErrorCode } from './errors.ts'
 import type { Overlay, ProgramSaid } from './read-program.ts'
 import { Thread } from './thread.ts'
+import { Turns } from './turns.ts'
 
 export interface ProgramPiece {
   readonly operation: 'start' | 'settle'
@@ -28,33 +29,26 @@ export interface ProgramAnswer {
   readonly usedMs: number
 }
 
-interface Job {
-  /** Asked for when a thread is free: what waits is not in memory yet. */
-  readonly make: () => ProgramPiece | Promise<ProgramPiece>
-  readonly resolve: (answer: ProgramAnswer) => void
-  readonly reject: (error: unknown) => void
-}
-
 export class Programs {
   readonly #free: Thread[] = []
   readonly #threads: Thread[] = []
-  /** By owner; the first in the map is the next whose turn it is. */
-  readonly #waiting = new Map<string, Job[]>()
+  readonly #turns: Turns
   readonly #image: Uint8Array<ArrayBuffer>
-  readonly #most: number
 
   constructor(image: Uint8Array<ArrayBuffer>, threads: number) {
     this.#image = image
-    this.#most = threads
+    this.#turns = new Turns(threads)
   }
 
-  run(owner: string, make: Job['make']): Promise<ProgramAnswer> {
-    return new Promise((resolve, reject) => {
-      const job = { make, resolve, reject }
-      const jobs = this.#waiting.get(owner)
-      if (jobs === undefined) this.#waiting.set(owner, [job])
-      else jobs.push(job)
-      this.#begin()
+  /** `make` is asked when a thread is free: what waits is not in memory yet. */
+  run(owner: string, make: () => ProgramPiece | Promise<ProgramPiece>): Promise<ProgramAnswer> {
+    return this.#turns.run(owner, async () => {
+      const thread = this.#free.pop() ?? this.#start()
+      try {
+        return await thread.ask<ProgramAnswer>(await make())
+      } finally {
+        this.#free.push(thread)
+      }
     })
   }
 
@@ -62,38 +56,7 @@ export class Programs {
     await Promise.all(this.#threads.map((thread) => thread.close()))
   }
 
-  #begin(): void {
-    while (this.#waiting.size > 0) {
-      const thread = this.#thread()
-      if (thread === undefined) return
-      void this.#carryOut(thread, this.#next() as Job)
-    }
-  }
-
-  async #carryOut(thread: Thread, { make, resolve, reject }: Job): Promise<void> {
-    try {
-      resolve(await thread.ask<ProgramAnswer>(await make()))
-    } catch (error) {
-      reject(error)
-    }
-    this.#free.push(thread)
-    this.#begin()
-  }
-
-  #next(): Job | undefined {
-    for (const [owner, jobs] of this.#waiting) {
-      const job = jobs.shift()
-      this.#waiting.delete(owner)
-      if (jobs.length > 0) this.#waiting.set(owner, jobs)
-      return job
-    }
-    return undefined
-  }
-
-  /** One with nothing to do, or a new one where there may be more. */
-  #thread(): Thread | undefined {
-    const free = this.#free.pop()
-    if (free !== undefined || this.#threads.length >= this.#most) return free
+  #start(): Thread {
     const file = join(import.meta.dirname, `program-thread${extname(import.meta.filename)}`)
     const thread = new Thread(file, { image: this.#image }, toError)
     this.#threads.push(thread)

@@ -20,7 +20,7 @@ export interface EffectSetting {
   readonly gate: ToolGate
   readonly models: ModelSettings
   /** Commits the result; the effects it leads to come back to `carryOut`. */
-  apply(agent: string, event: Event, bytes?: Uint8Array): Promise<Applied>
+  apply(agent: AgentRow, event: Event, bytes?: Uint8Array): Promise<Applied>
   now(): number
   warn(message: string): void
 }
@@ -100,13 +100,13 @@ export class Effects {
     if (signal.aborted) return
     this.#running.delete(`${agent.id} ${effect.id}`)
     try {
-      await this.#setting.apply(agent.id, event, bytes)
+      await this.#setting.apply(agent, event, bytes)
     } catch (error) {
       // A result that the agent cannot take must not leave it waiting for ever.
       const { code, message } = error as AgentError
       const instead = TOO_LATE.has(code) ? undefined : unusable(event, message)
       if (instead === undefined) throw error
-      await this.#setting.apply(agent.id, instead)
+      await this.#setting.apply(agent, instead)
     }
   }
 
@@ -156,11 +156,11 @@ export class Effects {
     const outcome = await gate.call(call)
     if (outcome.kind !== 'held') return outcome
     await steps.holdEffect(agent.id, effectId, outcome.ticket)
-    await this.#waits(agent.id, effectId, waitingFor(server, tool, outcome.reason))
+    await this.#waits(agent, effectId, waitingFor(server, tool, outcome.reason))
     return this.#settle(outcome.ticket, signal)
   }
 
-  async #waits(agent: string, effectId: string, on: string): Promise<void> {
+  async #waits(agent: AgentRow, effectId: string, on: string): Promise<void> {
     await this.#setting.apply(agent, { kind: 'waiting', at: this.#setting.now(), effectId, on })
   }
 
@@ -208,11 +208,11 @@ export class Effects {
     if (outcome.kind === 'held') {
       if (ticket === undefined) await held(outcome.ticket)
       waits.set(callId, waitingFor(server, tool, outcome.reason))
-      if (ticket === undefined) await this.#waits(agent.id, effectId, waits.get(callId) ?? '')
+      if (ticket === undefined) await this.#waits(agent, effectId, waits.get(callId) ?? '')
       outcome = await this.#settle(outcome.ticket, over)
       waits.delete(callId)
       const [another = ''] = waits.values()
-      if (!signal.aborted) await this.#waits(agent.id, effectId, another)
+      if (!signal.aborted) await this.#waits(agent, effectId, another)
     }
     if (outcome.kind === 'result' && !outcome.isError)
       return { value: outcome.structured ?? outcome.text }
