@@ -14,6 +14,8 @@ import { type Reserve, ReserveFile } from './reserve.ts'
 import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify.ts'
 
+const RECORD_PAGES = 5
+
 /** A disk of so many pages, of which some are set aside. */
 class PageDisk implements Reserve {
   readonly database: DatabaseSync
@@ -26,7 +28,8 @@ class PageDisk implements Reserve {
   }
   fill(): boolean {
     const used = Number(this.database.prepare('PRAGMA page_count').get()?.page_count)
-    if (used > this.pagesMax - this.setAside) return false
+    // With room for a record: else it would be tried in vain, as often as there is time for it.
+    if (used > this.pagesMax - this.setAside - RECORD_PAGES) return false
     this.database.exec(`PRAGMA max_page_count = ${this.pagesMax - this.setAside}`)
     return true
   }

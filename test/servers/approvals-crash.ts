@@ -18,20 +18,25 @@ let isCounting = false
 
 type Work = (...args: unknown[]) => unknown
 
+const die = (): void => void process.kill(process.pid, 'SIGKILL')
+
+/** Notes one more step of this kind; whether it is the one. */
+function isTheOne(kind: string): boolean {
+  if (!isCounting) return false
+  const times = steps.filter((step) => step.startsWith(`${kind} `)).length + 1
+  steps.push(`${kind} ${times}`)
+  return steps.at(-1) === position
+}
+
 function counted(owner: object, room: string, names: readonly string[]): void {
   const methods = owner as Record<string, Work>
   for (const name of names) {
     const original = methods[name] as Work
     methods[name] = function (this: unknown, ...args: unknown[]): unknown {
-      if (!isCounting) return original.apply(this, args)
-      const kind = `${room}.${name}`
-      const times = steps.filter((step) => step.startsWith(`${kind} `)).length + 1
-      steps.push(`${kind} ${times}`)
-      const isTheOne = steps.at(-1) === position
-      const die = (): void => void process.kill(process.pid, 'SIGKILL')
-      if (isTheOne && when === 'before') die()
+      const isHere = isTheOne(`${room}.${name}`)
+      if (isHere && when === 'before') die()
       const done = original.apply(this, args)
-      if (!isTheOne) return done
+      if (!isHere) return done
       // An outcome rides in the next commit: it is there a little later.
       if (done instanceof Promise) return done.finally(die)
       if (name === 'outcome') setTimeout(die, 50)
@@ -42,8 +47,16 @@ function counted(owner: object, room: string, names: readonly string[]): void {
 }
 
 counted(Requests.prototype, 'requests', ['insert', 'vote', 'approve', 'use', 'release', 'end'])
-counted(Ledger.prototype, 'ledger', ['event', 'intent', 'outcome'])
+counted(Ledger.prototype, 'ledger', ['event', 'outcome'])
 counted(ApprovalEngine.prototype, 'engine', ['settled'])
+
+const { intentThen } = Ledger.prototype
+Ledger.prototype.intentThen = function (judgement, written, failed): void {
+  const isHere = isTheOne('ledger.intent')
+  if (isHere && when === 'before') die()
+  // After: it is on record, and nobody has been told.
+  intentThen.call(this, judgement, isHere ? die : written, failed)
+}
 
 const policy = `
 version: 1
