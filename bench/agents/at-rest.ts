@@ -19,6 +19,8 @@ const startMs = performance.now() - began
 
 /** Enough to meet nobody twice; the names of all of them would be a part of what is measured. */
 const KNOWN_MAX = 10_000
+/** Those that are met again and again before memory is looked at. */
+const MET_AGAIN = 900
 const ids: string[] = []
 const share = Math.max(1, Math.ceil(agents / KNOWN_MAX))
 let count = 0
@@ -56,9 +58,12 @@ const rows = [
     service.steps.list(owner, null, ((at * STRIDE) % Math.max(1, agents - 100)) + 1, 100),
   ),
 ]
-// The same for a small store as for a large one, whatever was asked before.
-for (let at = 0; at < 3_000; at += 1)
-  await service.ask(owner, next(), { ask: 'read', path: `src/f${at % 20}.ts` })
+// The same work whatever the size of the store: so many agents from all over it, each of them again
+// and again, so that everything that is kept of agents in memory is full.
+const met = Array.from({ length: Math.min(MET_AGAIN, ids.length) }, () => next())
+for (let round = 0; round < 4; round += 1)
+  for (const [at, id] of met.entries())
+    await service.ask(owner, id, { ask: 'read', path: `src/f${(at + round) % 20}.ts` })
 const rssMb = Math.round(process.memoryUsage().rss / 1_048_576)
 await service.close()
 process.stdout.write(`${JSON.stringify({ rows, rssMb, startMs } satisfies AtRest)}\n`)

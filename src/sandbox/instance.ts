@@ -40,6 +40,9 @@ export interface GuestAnswer {
   readonly polls: number
 }
 
+/** Bytes in a buffer of their own: one that is a part of a pool crosses threads with all of it. */
+const ENCODER = new TextEncoder()
+
 /** Offsets in the scratch that every image has. */
 const VALUES = 0
 const LENGTH = 32
@@ -176,7 +179,7 @@ export class Instance {
     const bytes =
       guest.qjs_is_string(second) === 0
         ? this.#readBytes(second)
-        : Buffer.from(this.#readText(second), 'utf8')
+        : ENCODER.encode(this.#readText(second))
     guest.qjs_free_value(first)
     guest.qjs_free_value(second)
     return { text, bytes }

@@ -31,6 +31,8 @@ export const WATCHDOG_INTERVAL_MS = 50
  * its event loop has a turn. */
 export const AWAKE_PAUSE_MS = 20
 export const AWAKE_MS_MAX = 500
+/** Memory of a thread for what lives shortly. */
+export const THREAD_YOUNG_MEGABYTES = 12
 /** Threads in a row that may end while nothing was asked of them before no other is started. */
 export const THREAD_FAILURES_MAX = 5
 /** Ranges a delta may have, a bound for what is read from disk. */

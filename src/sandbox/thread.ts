@@ -4,7 +4,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { SandboxError } from './errors.ts'
-import { THREAD_FAILURES_MAX, WATCHDOG_INTERVAL_MS } from './limits.ts'
+import { THREAD_FAILURES_MAX, THREAD_YOUNG_MEGABYTES, WATCHDOG_INTERVAL_MS } from './limits.ts'
 
 interface Waiting {
   readonly body: unknown
@@ -85,7 +85,11 @@ export class Thread {
 
   #start(): Worker {
     const start: ThreadStart = { watch: this.#watch, bell: this.#bell, data: this.#data }
-    const worker = new Worker(this.#file, { workerData: start, env: {}, stdin: false })
+    const worker = new Worker(this.#file, {
+      ...{ workerData: start, env: {}, stdin: false },
+      // Short-lived things of a thread are few; by default they may take 50 MB before they go.
+      resourceLimits: { maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES },
+    })
     // A thread must not keep a process alive that has nothing else to do.
     worker.unref()
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
