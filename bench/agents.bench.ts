@@ -18,9 +18,12 @@ import type { AtRest } from './agents/at-rest.ts'
 import { besideClaudeFlow } from './agents/beside-claude-flow.ts'
 import { fillStore } from './agents/fill-store.ts'
 import { overMcp } from './agents/over-mcp.ts'
+import { runsInGate } from './agents/runs-in-gate.ts'
 import { show, summed, type Timed, time } from './agents/timing.ts'
 
 const OWNER = 'bench'
+/** Agents whose first turn warms the code up. */
+const WARM = 20
 
 export async function run(options: RunOptions): Promise<number> {
   const count = Number(options.count ?? 500)
@@ -45,6 +48,9 @@ export async function run(options: RunOptions): Promise<number> {
   } finally {
     await service.close()
   }
+  const inGate = await runsInGate(join(base, 'gate'), Number(options.runs ?? 64))
+  report(inGate.row)
+  remarks.push(inGate.remark)
   for (const agents of new Set([1_000, Number(options.agents ?? 1_000)]))
     report(...(await many(base, models, agents, remarks)))
   const own = join(base, 'own')
@@ -120,7 +126,7 @@ async function besideRvAgent(count: number): Promise<Timed[]> {
 /** The cost of a write and of a query, whatever is behind an agent. */
 async function flat(service: Service): Promise<Timed[]> {
   const rows: Timed[] = []
-  for (const megabytes of [0, 1, 7]) {
+  for (const megabytes of [0, 1, 8]) {
     const files = Object.fromEntries(
       Array.from({ length: megabytes }, (_, at) => [`big${at}`, 'x'.repeat(1_000_000)]),
     )
@@ -134,9 +140,14 @@ async function flat(service: Service): Promise<Timed[]> {
       ),
     )
   }
-  const { id } = await service.create(OWNER, { model: 'script:x', maxTurns: 5_000 })
+  const fresh = () => service.create(OWNER, { model: 'script:x', maxTurns: 5_000 })
+  const made = await Promise.all(Array.from({ length: 50 + WARM }, fresh))
+  const first = async (at: number) => oneTurn(service, made[at]?.id ?? '', 0)
+  for (let at = 0; at < WARM; at += 1) await first(at)
+  rows.push(await time("a turn's two steps, turn 1", 50, (at) => first(at + WARM), undefined, 0))
+  const { id } = await fresh()
   let turn = 0
-  for (const until of [1, 100, 1_000]) {
+  for (const until of [100, 1_000]) {
     const times: number[] = []
     while (turn < until) {
       const began = performance.now()

@@ -13,9 +13,9 @@ export async function time(
   call: (at: number) => unknown,
   /** Done before each call, and not counted. */
   before: (at: number) => unknown = () => undefined,
+  warm = Math.min(50, Math.ceil(count / 5)),
 ): Promise<Timed> {
   const times: number[] = []
-  const warm = Math.min(50, Math.ceil(count / 5))
   for (let at = -warm; at < count; at += 1) {
     await before(at + warm)
     const began = performance.now()

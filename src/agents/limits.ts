@@ -79,8 +79,10 @@ export const MODEL_TIMEOUT_MS = 300_000
 /** What a server of models may answer in all, unpacked. */
 export const MODEL_ANSWER_BYTES_MAX = 16 * 1_048_576
 export const MODEL_OUTPUT_LENGTH_MAX = 1_000_000
-/** Turns of a script, and its size. */
+/** The size of a script; how many stay in memory, and how long one may be for that. */
 export const SCRIPT_BYTES_MAX = 4 * 1_048_576
+export const SCRIPTS_KEPT_MAX = 8
+export const SCRIPT_KEPT_LENGTH_MAX = 262_144
 /** A program that an agent wrote: its time, its counted steps, its calls, what it prints. */
 export const PROGRAM_TIMEOUT_MS = 5_000
 export const PROGRAM_POLLS_MAX = 50_000

@@ -6,7 +6,8 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { z } from 'zod'
 import { AgentError } from '../errors.ts'
-import { SCRIPT_BYTES_MAX } from '../limits.ts'
+import { SCRIPT_BYTES_MAX, SCRIPT_KEPT_LENGTH_MAX, SCRIPTS_KEPT_MAX } from '../limits.ts'
+import { Kept } from '../steps/kept.ts'
 import type { ModelAnswer, ModelRequest } from './models.ts'
 
 const count = z.int().min(0)
@@ -25,6 +26,11 @@ const shape = z.strictObject({
     }),
   ),
 })
+
+type Script = z.infer<typeof shape>
+
+/** Scripts that were read, by file and version: a turn should not cost what the others are long. */
+const READ = new Kept<string, Script>(SCRIPTS_KEPT_MAX)
 
 export async function playScript(
   name: string,
@@ -51,14 +57,19 @@ export async function playScript(
 }
 
 /** Only a plain name, and only what really lies in the directory: a name must not read other files. */
-function read(name: string, directory: string): z.infer<typeof shape> {
+function read(name: string, directory: string): Script {
   if (!/^[\w][\w.-]{0,127}$/.test(name))
     throw new AgentError('MODEL_SCRIPT', `\`${name}\` is no name of a script: letters, digits, ._-`)
   let text: string
+  let version: string
   try {
     const root = realpathSync(directory)
     const file = realpathSync(join(root, name.endsWith('.json') ? name : `${name}.json`))
-    if (!file.startsWith(root + sep) || statSync(file).size > SCRIPT_BYTES_MAX) throw new Error()
+    const { size, mtimeNs, ino } = statSync(file, { bigint: true })
+    if (!file.startsWith(root + sep) || size > SCRIPT_BYTES_MAX) throw new Error()
+    version = `${file} ${ino} ${size} ${mtimeNs}`
+    const kept = READ.get(version)
+    if (kept !== undefined) return kept
     text = readFileSync(file, 'utf8')
   } catch {
     throw new AgentError(
@@ -68,7 +79,9 @@ function read(name: string, directory: string): z.infer<typeof shape> {
   }
   // Nothing of the content is in the message: it may not be a script at all.
   try {
-    return shape.parse(JSON.parse(text))
+    const script = shape.parse(JSON.parse(text))
+    if (text.length <= SCRIPT_KEPT_LENGTH_MAX) READ.set(version, script)
+    return script
   } catch {
     throw new AgentError('MODEL_SCRIPT', `\`${name}\` is not a script: { "turns": [{ "text" }] }`)
   }
