@@ -10,12 +10,12 @@ import {
   SdkError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { AgentError } from './errors.ts'
 import { Gallery } from './gallery/gallery.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
 import { RunTasks } from './runs/run-tasks.ts'
 import type { Progress } from './runs/run-watch.ts'
+import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
 import type { Service } from './service.ts'
 import { callTool, readArguments, TOOLS } from './tools/all-tools.ts'
 import type { Category, ToolSetting } from './tools/tool-table.ts'
@@ -30,8 +30,6 @@ export interface Caller {
 
 /** Array elements and members in the arguments of one call. */
 const INPUT_ELEMENTS_MAX = 200_000
-/** What requests about a task carry. */
-const ONE_TASK = { params: z.looseObject({ taskId: z.string().max(256) }) }
 /** The one that can be a task. */
 const PROMPT = 'wasm_agent_prompt'
 const SLOW: readonly string[] = [PROMPT, 'wasm_agent_wait', 'wasm_agent_tool']
@@ -66,7 +64,9 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
     )
     if (entry.name === PROMPT) registered.execution = { taskSupport: 'optional' }
   }
-  serveCalls(server, new RunTasks(service, caller.owner), settingOf)
+  const tasks = new RunTasks(service, caller.owner)
+  serveCalls(server, tasks, settingOf)
+  serveTasks(server, tasks, (ended) => answer(promptView(ended)))
   addResources(server, service, caller.owner)
   return server
 }
@@ -96,50 +96,29 @@ async function respond(name: string, args: object, setting: ToolSetting) {
   }
 }
 
-/** Calls, and those that a client wants to have as a task: a prompt is one, its run. */
+/** Calls, and those that a client takes as a task: a prompt is one, its run. */
 function serveCalls(
   { server }: McpServer,
   tasks: RunTasks,
   settingOf: (context: ServerContext) => ToolSetting,
 ): void {
-  server.registerCapabilities({ tasks: { cancel: {}, requests: { tools: { call: {} } } } })
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: args = {} } = params
     if (!NAMES.has(name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\``)
     const setting = settingOf(context)
-    if (params.task === undefined) return respond(name, args, setting)
+    const isAsked = params.task !== undefined
+    // Who says how long to wait wants to wait.
+    const isTaken = name === PROMPT && !Object.hasOwn(args, 'waitMs') && takesTasks(context)
+    if (!isAsked && !isTaken) return respond(name, args, setting)
     if (name !== PROMPT)
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is no task`)
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
     const task = await asProtocol(() => tasks.begin(agentId, given, setting.onProgress))
-    return { content: [], task }
+    return isAsked ? { content: [], task } : { content: [], ...asHandle(task) }
   })
-  server.setRequestHandler('tasks/get', ONE_TASK, ({ taskId }) =>
-    asProtocol(async () => ({ ...(await tasks.get(taskId)) })),
-  )
-  server.setRequestHandler('tasks/cancel', ONE_TASK, ({ taskId }) =>
-    asProtocol(async () => ({ ...(await tasks.cancel(taskId)) })),
-  )
-  server.setRequestHandler('tasks/result', ONE_TASK, ({ taskId }) =>
-    asProtocol(async () => {
-      const ended = answer(promptView(await tasks.result(taskId)))
-      return { ...ended, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
-    }),
-  )
-}
-
-/** A refusal of ours as an error of the protocol, where there is no tool's answer to carry it. */
-async function asProtocol<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AgentError)) throw error
-    const { code, message } = error
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${message} (${code})`)
-  }
 }
 
 /** Array elements and members, counted before anything else looks at them. */
