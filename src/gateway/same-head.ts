@@ -15,24 +15,26 @@ export function flat(text: string): string {
 }
 
 export class SameHead {
-  readonly #before: Buffer
-  readonly #after: Buffer
+  readonly #text: string
+  readonly #at: number
+  readonly #digits: number
+  /** The whole head by how many digits its length has, with those of the last that was alike. */
+  readonly #heads: Buffer[] = []
   /** Of the body, as the last head said that was alike. */
   length = 0
 
   /** `text` is the head with the blank line at its end, and `at` where the digits of its length
    * stand. */
   constructor(text: string, at: number, digits: number) {
-    this.#before = Buffer.from(text.slice(0, at), 'latin1')
-    this.#after = Buffer.from(text.slice(at + digits), 'latin1')
+    this.#text = flat(text)
+    this.#at = at
+    this.#digits = digits
   }
 
   /** Where the body begins behind the head that `bytes` begin with, of which the first `end` count; -1
    * where anything but the length is another, or not there yet. */
   bodyAt(bytes: Buffer, end: number): number {
-    const before = this.#before
-    const after = this.#after
-    const from = before.length
+    const from = this.#at
     let at = from
     let value = 0
     for (; at < end && at - from < DIGITS_MAX; at++) {
@@ -40,12 +42,25 @@ export class SameHead {
       if (!(code >= ZERO && code <= NINE)) break
       value = value * 10 + (code - ZERO)
     }
-    const to = at + after.length
-    if (at === from || to > end) return -1
+    const count = at - from
+    if (count === 0) return -1
     // A needless zero is for whoever reads it anew to judge.
-    if (at - from > 1 && bytes[from] === ZERO) return -1
-    if (before.compare(bytes, 0, from) !== 0 || after.compare(bytes, at, to) !== 0) return -1
+    if (count > 1 && bytes[from] === ZERO) return -1
+    const head = this.#headOf(count)
+    if (head.length > end) return -1
+    for (let digit = from; digit < at; digit++) head[digit] = bytes[digit] as number
+    if (head.compare(bytes, 0, head.length) !== 0) return -1
     this.length = value
-    return to
+    return head.length
+  }
+
+  #headOf(count: number): Buffer {
+    const known = this.#heads[count]
+    if (known !== undefined) return known
+    const before = this.#text.slice(0, this.#at)
+    const after = this.#text.slice(this.#at + this.#digits)
+    const made = Buffer.from(`${before}${'0'.repeat(count)}${after}`, 'latin1')
+    this.#heads[count] = made
+    return made
   }
 }

@@ -107,29 +107,22 @@ function readOne(reader: Reader): Message {
     : toRequest(reader, envelope, envelope.method, start, source)
 }
 
-/** As they are mostly written; any other spelling is read like every string. */
-const WRITTEN = {
-  jsonrpc: '"jsonrpc":',
-  id: '"id":',
-  method: '"method":',
-  params: '"params":',
-  result: '"result":',
-  error: '"error":',
-} as const
-type EnvelopeKey = keyof typeof WRITTEN
-const BY_FIRST_LETTER: readonly (EnvelopeKey | undefined)[] = Array.from(
-  { length: 128 },
-  (_, code) => (Object.keys(WRITTEN) as EnvelopeKey[]).find((key) => key.charCodeAt(0) === code),
-)
+/** As they are mostly written, by their first letters; any other spelling is read like every string. */
+const BY_FIRST_LETTER: readonly ({ readonly key: string; readonly written: string } | undefined)[] =
+  Array.from({ length: 128 }, (_, code) => {
+    const keys = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
+    const key = keys.find((each) => each.charCodeAt(0) === code)
+    return key === undefined ? undefined : { key, written: `"${key}":` }
+  })
 
 /** The key at `reader.at`, which is left at its value. */
 function readKey(reader: Reader, keyAt: number): string {
   const { text } = reader
   const likely = BY_FIRST_LETTER[text.charCodeAt(keyAt + 1)]
-  if (likely !== undefined && text.startsWith(WRITTEN[likely], keyAt)) {
-    reader.at = keyAt + WRITTEN[likely].length
+  if (likely !== undefined && text.startsWith(likely.written, keyAt)) {
+    reader.at = keyAt + likely.written.length
     reader.skipSpace()
-    return likely
+    return likely.key
   }
   const key = reader.readString()
   reader.skipColon()

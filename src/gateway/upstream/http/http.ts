@@ -174,7 +174,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
     for (const message of said.messages) {
       if (this.#transport.takes?.(message)) continue
       this.conversation.received(message)
-      this.#budget.spendOne(performance.now())
+      if (!this.#budget.takeCredit()) this.#budget.spend(1, performance.now())
       if (!this.#closed) this.onMessage(message, request === undefined ? {} : { request })
     }
   }

@@ -41,9 +41,14 @@ export class SecondBudget {
 
   /** The same for one unit, which is on credit where there is some. */
   spendOne(nowMs: number): number {
-    if (this.#credit === 0) return this.spend(1, nowMs)
+    return this.spend(this.takeCredit() ? 0 : 1, nowMs)
+  }
+
+  /** Whether there was credit for one unit: what costs nothing else need not look at the clock. */
+  takeCredit(): boolean {
+    if (this.#credit === 0) return false
     this.#credit -= 1
-    return this.spend(0, nowMs)
+    return true
   }
 
   #refill(nowMs: number): void {
