@@ -17,9 +17,12 @@ export function csvLine(record: LedgerRecord, hash: string): string {
   return `${cells.join(',')}\r\n`
 }
 
+/** What spreadsheets take for a formula, some of them also behind white space, or in full width. */
+const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
+
 /** Spreadsheets run what begins like a formula: an agent could name a tool so. */
 function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = FORMULA.test(text) ? `'${text}` : text
   return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe
 }
 

@@ -1,0 +1,31 @@
+// What agents named, in the forms that other programs read.
+
+import { expect, test } from 'vitest'
+import type { LedgerRecord } from '../record.ts'
+import { cefLine, csvLine } from './forms.ts'
+
+function event(name: string): LedgerRecord {
+  return { kind: 'event', seq: 1, atMs: 0, name, detail: {} } as unknown as LedgerRecord
+}
+
+test.each([
+  '=1+1',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  ' =1',
+  '\n=1',
+  '\t=1',
+  '\0=1',
+  '\uff1d1',
+  '\uff20x',
+  '\u00a0=1',
+])('a name that is a formula is none in a spreadsheet: %j', (name) => {
+  expect(csvLine(event(name), 'h')).toContain(`"'${name}"`)
+})
+
+test('a name with line ends is one line in every form', () => {
+  const name = 'a\r\nCEF:0|x|=y\u2028b'
+  expect(cefLine(event(name), 'h', '1').trimEnd()).not.toMatch(/[\r\n\u2028]/)
+  expect(csvLine(event(name), 'h')).toContain(`"${name}"`)
+})
