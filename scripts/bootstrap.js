@@ -3,7 +3,7 @@
 // package-lock.json says it runs `npm ci`, which also brings the Node that everything else runs on.
 // It compares contents, not times: a checkout sets times as it likes.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,7 +13,15 @@ const inRoot = (...parts) => join(root, ...parts)
 const readJson = (...parts) => JSON.parse(readFileSync(inRoot(...parts), 'utf8'))
 
 const reason = whyInstall()
-if (reason !== undefined) install(reason)
+if (reason !== undefined) {
+  // `npm ci` would empty whatever it leads to, which may be somebody else's.
+  if (isLink()) fail(`${reason}, and node_modules is a link: install where it leads, or remove it`)
+  install(reason)
+}
+
+function isLink() {
+  return lstatSync(inRoot('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
 
 /** Why an install is needed, or undefined where everything is as locked. */
 function whyInstall() {
