@@ -160,6 +160,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await hers.getByText('nobody@example.com').waitFor({ timeout: 30_000 })
     await hers.getByText('deciding is an approver’s').waitFor()
     expect(await hers.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    // Removed, she is out with the next thing she asks for, and told so.
+    const proof = { name: 'ada', pin: PIN }
+    await ask(stage.gate, { do: 'approver-remove', name: 'vera', proof })
+    await hers.getByRole('link', { name: 'Servers' }).click()
+    await hers.getByText('your sign-in has ended').waitFor()
     await hers.context().close()
     await page.getByText('nobody@example.com').waitFor()
     await page.getByLabel('Comment').fill('not today')

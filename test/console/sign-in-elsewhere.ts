@@ -54,7 +54,7 @@ export async function signInElsewhere(browser: Browser): Promise<void> {
 async function noRole(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/ledger?server=office`)
   await page.getByRole('button', { name: 'Sign in with corp' }).click()
-  await page.getByText('the claim `groups` is empty').waitFor()
+  await page.getByText('the claim groups is empty').waitFor()
   expect(page.url()).toBe(`${url}/ledger?server=office`)
   expect(await violationsIn(page, 'light')).toEqual([])
 }

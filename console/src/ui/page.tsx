@@ -4,7 +4,7 @@ import type { JSX, ReactNode } from 'react'
 import type { ApiError } from '../api.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
-import { Said } from './said.tsx'
+import { SaidByGate } from './said.tsx'
 
 export function PageHead({
   title,
@@ -63,11 +63,11 @@ export function Fault({ error, again }: { error: ApiError; again?: () => void })
   return (
     <Notice kind="bad">
       <span className="strong">
-        <Said text={error.message} />
+        <SaidByGate text={error.message} />
       </span>
       {error.help !== '' && (
         <div>
-          <Said text={error.help} />
+          <SaidByGate text={error.help} />
         </div>
       )}
       {again !== undefined && (

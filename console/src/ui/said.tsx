@@ -11,6 +11,25 @@ export function Said({ text, className = '' }: { text: string; className?: strin
   return <bdi className={`said ${className}`}>{marked(text)}</bdi>
 }
 
+/** A message of the gate: what it quotes between backticks looks like what it is. */
+export function SaidByGate({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      {text.split('`').map((part, at, parts) => {
+        const isQuoted = at % 2 === 1 && at < parts.length - 1
+        const key = `${at} ${part}`
+        if (isQuoted)
+          return (
+            <code key={key}>
+              <Said text={part} />
+            </code>
+          )
+        return <Said key={key} text={at % 2 === 1 ? `\`${part}` : part} />
+      })}
+    </>
+  )
+}
+
 /** On one line, cut where it does not fit; the whole text on hover is not offered: it may be long. */
 export function SaidLine({
   text,

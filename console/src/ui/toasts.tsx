@@ -3,7 +3,7 @@
 import { type JSX, useSyncExternalStore } from 'react'
 import { ApiError } from '../api.ts'
 import { Notice } from './page.tsx'
-import { Said } from './said.tsx'
+import { SaidByGate } from './said.tsx'
 
 const SHOWN_MS = 8_000
 
@@ -46,7 +46,7 @@ export function Toasts(): JSX.Element {
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, kind, text }) => (
         <Notice key={id} kind={kind}>
-          <Said text={text} />
+          <SaidByGate text={text} />
         </Notice>
       ))}
     </div>
