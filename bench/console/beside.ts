@@ -110,10 +110,11 @@ function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly numbe
   const said = ({ p50, p10, p90 }: ReturnType<typeof over>) =>
     `${(p50 * 100).toFixed(1)} % (rounds ${(p10 * 100).toFixed(1)} to ${(p90 * 100).toFixed(1)})`
   const share = over('rate', 2)
-  console.log(
-    `two equal gates:  throughput ${said(over('rate', 1))}, CPU ${said(over('cpuUs', 1))}`,
-  )
+  const equal = over('rate', 1)
+  console.log(`two equal gates:  throughput ${said(equal)}, CPU ${said(over('cpuUs', 1))}`)
   console.log(`with three pages: throughput ${said(share)}, CPU ${said(over('cpuUs', 2))}`)
+  if (Math.abs(1 - equal.p50) > 1 - SHARE_MIN)
+    console.log('two equal gates lie further apart than 3 %: this machine cannot tell now')
   console.log(
     `the three pages themselves took ${(viewersShare * 100).toFixed(2)} % of a core (${told.bytes.toLocaleString('en')} bytes)`,
   )

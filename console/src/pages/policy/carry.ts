@@ -79,7 +79,11 @@ export function useCarrying(
     }
   }, [board])
   useEffect(() => {
-    if (taken !== undefined) board?.querySelector<HTMLElement>('.drop-here')?.focus()
+    if (board === null || taken === undefined) return
+    const piece = gripOf(board, taken)?.closest('.piece')
+    piece?.setAttribute('data-taken', '')
+    board.querySelector<HTMLElement>('.drop-here')?.focus()
+    return () => piece?.removeAttribute('data-taken')
   }, [board, taken])
   return { taken }
 }
