@@ -1,10 +1,11 @@
 // Attacks on the approvals that once worked, each by the name of its finding.
 
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ApprovalAsk } from '../core/decision.ts'
 import { EngineBench, person } from './engine.test-support.ts'
 import type { HeldCall } from './held-call.ts'
 import { maskedText } from './json-text.ts'
+import { EXPIRY_AGAIN_MS } from './limits.ts'
 
 const ASK: ApprovalAsk = {
   ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
@@ -88,4 +89,18 @@ test('keys and tokens are masked where they stand', () => {
   expect(maskedText(JSON.stringify({ x: `a ${jwt} b, ${key} c` }))).toBe(
     '{"x":"a [masked] b, [masked] c"}',
   )
+})
+
+test('finding: a disk that is full when a request runs out makes nobody forget it', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { bench, id } = await proposed({ timeoutMs: 10_000 })
+  bench.database.exec('PRAGMA query_only = 1')
+  bench.nowMs += 20_000
+  await vi.advanceTimersByTimeAsync(11_000)
+  expect(bench.warned.join()).toContain('could not be ended')
+  expect(bench.engine.find(id)?.state).toBe('pending')
+  bench.database.exec('PRAGMA query_only = 0')
+  await vi.advanceTimersByTimeAsync(EXPIRY_AGAIN_MS + 1)
+  expect(bench.engine.find(id)?.state).toBe('expired')
 })

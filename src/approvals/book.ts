@@ -7,7 +7,7 @@ import type { JsonObject } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
 import { canonicalMembers, maskedText } from './json-text.ts'
-import { EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
+import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
 import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
@@ -185,8 +185,11 @@ export class Book {
     clearTimeout(this.#timer)
     const nextMs = this.requests.nextExpiryMs()
     if (nextMs === undefined) return
-    const inMs = Math.max(0, Math.min(nextMs - this.parts.nowMs(), EXPIRY_LOOK_MS_MAX))
-    this.#timer = setTimeout(() => void this.inTurn(() => this.#expireDue()), inMs + 1).unref()
+    this.#lookIn(Math.max(0, Math.min(nextMs - this.parts.nowMs(), EXPIRY_LOOK_MS_MAX)) + 1)
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = setTimeout(() => void this.inTurn(() => this.#expireDue()), ms).unref()
   }
 
   close(): void {
@@ -228,9 +231,15 @@ export class Book {
 
   async #expireDue(): Promise<void> {
     const nowMs = this.parts.nowMs()
-    if (!this.#closed)
+    if (this.#closed) return
+    try {
       for (const row of this.unused()) if (row.expiresAtMs <= nowMs) await this.expire(row)
-    this.arm()
+      this.arm()
+    } catch (error) {
+      // A full disk: looked at again after a while, and no request is forgotten for it.
+      this.parts.warn('requests that have run out could not be ended', (error as Error).message)
+      this.#lookIn(EXPIRY_AGAIN_MS)
+    }
   }
 
   #wake(id: string): void {

@@ -36,3 +36,5 @@ export const TELL_MS_MAX = 10_000
 export const TELLING_MAX = 16
 /** How often expiry is looked at, at the least: a machine that slept wakes with late timers. */
 export const EXPIRY_LOOK_MS_MAX = 30_000
+/** And again where they could not be ended. */
+export const EXPIRY_AGAIN_MS = 5_000

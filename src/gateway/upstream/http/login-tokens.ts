@@ -78,10 +78,17 @@ export class ServerLogin {
     return login?.url === this.#url ? login : undefined
   }
 
+  /** Never rejects: it is begun ahead of its time, too, and nobody waits for it then. */
   #renew(login: Login): Promise<boolean> {
-    this.#renewing ??= this.#ask(login).finally(() => {
-      this.#renewing = undefined
-    })
+    this.#renewing ??= this.#ask(login)
+      .catch((error: Error) => {
+        const { server } = this.#of
+        this.#options.log('warn', 'a login could not be kept', { server, why: error.message })
+        return false
+      })
+      .finally(() => {
+        this.#renewing = undefined
+      })
     return this.#renewing
   }
 
