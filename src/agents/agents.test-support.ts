@@ -5,7 +5,7 @@ import { scratchDirectory } from '../../test/scratch.ts'
 import type { Config, Event, Limits, Step, ToolCall } from '../guest/words.ts'
 import { type Image, openImage } from '../sandbox/image.ts'
 import { loadImage } from '../sandbox/load-image.ts'
-import type { NewAgent } from './journal/new-rows.ts'
+import type { Beside, CreateEvent } from './journal/new-rows.ts'
 import type { HistoryKept } from './journal/retention.ts'
 import { Operations } from './steps/operations.ts'
 import { Stepper } from './steps/stepper.ts'
@@ -77,21 +77,15 @@ export class Bench {
 
   create(id: string, config: Config = configOf(), owner = 'me', files: object[] = []): Step {
     const now = this.now
-    const fresh: NewAgent = {
-      id,
+    const beside: Beside = {
       owner,
       depth: 0,
       image: this.stepper.image.hash,
-      createdAt: now,
       asked: {},
-      model: config.model,
-      template: null,
       grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
-      limits: config.limits,
-      price: config.price,
     }
-    const event = { kind: 'create', at: now, id, seed: id, config, files } as unknown as Event
-    return this.operations.create(fresh, event).step
+    const event = { kind: 'create', at: now, id, seed: id, config, files } as CreateEvent
+    return this.operations.create(beside, event).step
   }
 
   send(id: string, event: Record<string, unknown>, nonce?: string): Step {

@@ -18,6 +18,7 @@ import {
   toLimits,
 } from './create-config.ts'
 import { AgentError } from './errors.ts'
+import type { CreateEvent } from './journal/new-rows.ts'
 import type { HistoryKept } from './journal/retention.ts'
 import type { AgentRow } from './journal/rows.ts'
 import {
@@ -142,22 +143,16 @@ export class Service {
     const at = Date.now()
     // Names are drawn in advance, a hundred at a time; bytes are not.
     const seed = given.seed ?? randomUUID()
-    const event: Event = { kind: 'create', at, id, seed, config, files }
+    const event: CreateEvent = { kind: 'create', at, id, seed, config, files }
     const { files: _files, rvfBase64: _rvf, ...asked } = given
     const { agent } = await this.steps.create(
       {
-        id,
         owner,
         ...(parent === undefined ? {} : { family: parent.family }),
         depth: parent === undefined ? 0 : parent.depth + 1,
         image: this.#image,
-        createdAt: at,
         asked,
-        model: config.model,
-        template: config.template,
         grants: tools.map(({ server, tool }) => `${server}/${tool}`),
-        limits: config.limits,
-        price,
       },
       event,
       bytes,

@@ -1,7 +1,7 @@
 // Rows of agents that are being made, put together alike by whoever commits them and by whoever asked
 // for them: so only what the second cannot know crosses the thread. Pure.
 
-import type { Limits, Price, Summary } from '../../guest/words.ts'
+import type { Event, Limits, Price, Summary } from '../../guest/words.ts'
 import type { AgentRow, FamilyRow } from './rows.ts'
 
 export interface NewAgent {
@@ -18,6 +18,18 @@ export interface NewAgent {
   readonly grants: readonly string[]
   readonly limits: Limits
   readonly price: Price | null
+}
+
+export type CreateEvent = Extract<Event, { kind: 'create' }>
+
+/** What the event that creates an agent does not say of it. */
+export type Beside = Pick<NewAgent, 'owner' | 'family' | 'depth' | 'image' | 'asked' | 'grants'>
+
+export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAgent {
+  const { owner, family, depth, image, asked, grants } = beside
+  const { model, template, limits, price } = config
+  const made = { id, owner, depth, image, createdAt: at, asked, model, template, grants }
+  return { ...made, limits, price, ...(family === undefined ? {} : { family }) }
 }
 
 /** What agents have in common that are made at once. */

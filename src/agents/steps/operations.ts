@@ -5,7 +5,7 @@ import type { Event, Question } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
 import { FileDigests } from '../file-digests.ts'
 import { forkAgent, moveAgent } from '../fork-and-move.ts'
-import type { NewAgent } from '../journal/new-rows.ts'
+import { type Beside, type CreateEvent, newAgent } from '../journal/new-rows.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { LIST_PAGE_MAX } from '../limits.ts'
@@ -37,8 +37,8 @@ export class Operations {
     this.#stepper = stepper
   }
 
-  create(fresh: NewAgent, event: Event, bytes?: Uint8Array): Applied {
-    return this.#stepper.create(fresh, event, bytes)
+  create(beside: Beside, event: CreateEvent, bytes?: Uint8Array): Applied {
+    return this.#stepper.create(newAgent(beside, event), event, bytes)
   }
 
   /** Brings an idle agent of an older core to this one first, where a run begins. */

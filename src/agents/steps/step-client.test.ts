@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { scratchDirectory } from '../../../test/scratch.ts'
 import type { Event } from '../../guest/words.ts'
 import { configOf, coreImage } from '../agents.test-support.ts'
+import type { CreateEvent } from '../journal/new-rows.ts'
 import { startStepThread } from './step-client.ts'
 
 async function start(directory: string) {
@@ -15,17 +16,9 @@ test('the operations run in a thread, and what they did is there after a restart
   const directory = scratchDirectory()
   const { steps, image, close, nonce } = await start(directory)
   const config = configOf()
-  const fresh = { id: 'a', owner: 'me', depth: 0, image, createdAt: 5, asked: { x: 1 } }
-  const row = {
-    ...fresh,
-    model: 'm',
-    template: null,
-    grants: [],
-    limits: config.limits,
-    price: null,
-  }
-  const event: Event = { kind: 'create', at: 5, id: 'a', seed: 's', config, files: [] }
-  const { agent } = await steps.create(row, event)
+  const beside = { owner: 'me', depth: 0, image, asked: { x: 1 }, grants: [] }
+  const event: CreateEvent = { kind: 'create', at: 5, id: 'a', seed: 's', config, files: [] }
+  const { agent } = await steps.create(beside, event)
   expect(agent).toMatchObject({ id: 'a', state: 'idle', asked: { x: 1 } })
   const input = { path: 'x.txt', content: 'hello' }
   const direct: Event = { kind: 'direct', at: 6, name: 'write_file', input }
@@ -40,12 +33,11 @@ test('the operations run in a thread, and what they did is there after a restart
 test('what crosses the thread in short is what is in the rows', async () => {
   const { steps, image } = await start(scratchDirectory())
   const config = configOf()
-  const { limits, model } = config
+  const { limits } = config
   const make = async (id: string, family?: number) => {
-    const about = { id, owner: 'me', depth: 0, image, createdAt: 5, asked: { x: 1 }, grants: [] }
-    const row = { ...about, model, template: null, limits, price: null }
-    const event: Event = { kind: 'create', at: 5, id, seed: 's', config, files: [] }
-    return steps.create(family === undefined ? row : { ...row, family }, event)
+    const beside = { owner: 'me', depth: 0, image, asked: { x: 1 }, grants: [] }
+    const event: CreateEvent = { kind: 'create', at: 5, id, seed: 's', config, files: [] }
+    return steps.create(family === undefined ? beside : { ...beside, family }, event)
   }
   const rows = () => steps.list('me', null, 0, 100)
   const first = await make('a')

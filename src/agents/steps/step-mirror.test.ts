@@ -28,13 +28,11 @@ test('todos and files that are followed from step to step are what the guest say
   onTestFinished(() => started.close())
   const { steps } = started
   const config = configOf({ maxTurns: 1_000, filesMax: 3 })
-  const { limits, model } = config
   let agents = 0
   let now = 1
   const make = async (id: string) => {
-    const about = { id, owner: 'me', depth: 0, image: image.hash, createdAt: 5, asked: {} }
-    const row = { ...about, model, template: null, grants: [], limits, price: null }
-    await steps.create(row, { kind: 'create', at: 5, id, seed: 's', config, files: [] })
+    const beside = { owner: 'me', depth: 0, image: image.hash, asked: {}, grants: [] }
+    await steps.create(beside, { kind: 'create', at: 5, id, seed: 's', config, files: [] })
   }
   /** The same as the guest has it: nobody follows these two questions. */
   const guest = async (id: string) => {

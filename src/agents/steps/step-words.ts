@@ -2,7 +2,14 @@
 // a copy of objects, and bytes beside it. What the one who asked has said himself, and what an answer
 // would say twice, is left out and put back on the other side. Used on both sides of the thread.
 
-import { type NewAgent, newFamily, rowOf, rowsOf } from '../journal/new-rows.ts'
+import {
+  type Beside,
+  type CreateEvent,
+  newAgent,
+  newFamily,
+  rowOf,
+  rowsOf,
+} from '../journal/new-rows.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import type { Operations } from './operations.ts'
 import type { Applied } from './stepper.ts'
@@ -76,11 +83,11 @@ interface Made extends Pick<Applied, 'step' | 'runStartedAt'> {
 
 const CREATED: Short<Applied, Made> = {
   shorten: ({ agent, family, step, runStartedAt }, [given]) => {
-    const joined = (given as NewAgent).family === undefined ? null : family
+    const joined = (given as Beside).family === undefined ? null : family
     return { key: agent.key, family: agent.family, joined, step, runStartedAt }
   },
-  restore: ({ key, family, joined, step, runStartedAt }, [given]) => {
-    const fresh = given as NewAgent
+  restore: ({ key, family, joined, step, runStartedAt }, [given, event]) => {
+    const fresh = newAgent(given as Beside, event as CreateEvent)
     const agent = { key, id: fresh.id, ...rowOf({ ...fresh, family }, step.summary, 1) }
     return { agent, family: joined ?? newFamily(fresh), step, runStartedAt }
   },
