@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { CliError } from '../errors.ts'
 import { connectGate, greet } from '../gate-socket.ts'
-import type { AgentsDoor, Watch } from './source.ts'
+import type { AgentsDoor, Watch } from './door.ts'
 
 interface Waiting {
   readonly settle: (said: JsonObject) => void

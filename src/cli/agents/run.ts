@@ -7,13 +7,8 @@ import type { Command } from 'commander'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { Output, printable } from '../output.ts'
-import {
-  type AgentsDoor,
-  type AgentsOptions,
-  type AgentView,
-  addAgentsOptions,
-  withAgents,
-} from './source.ts'
+import type { AgentsDoor } from './door.ts'
+import { type AgentsOptions, type AgentView, addAgentsOptions, withAgents } from './source.ts'
 
 interface CreateOptions extends AgentsOptions {
   readonly template?: string

@@ -9,6 +9,7 @@ import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../errors.ts'
 import { addDirectoryOptions } from '../find-data.ts'
 import { printable } from '../output.ts'
+import type { AgentsDoor, Watch } from './door.ts'
 
 export interface AgentsOptions {
   readonly data: string
@@ -17,19 +18,6 @@ export interface AgentsOptions {
   readonly scripts?: string
   readonly provider: readonly string[]
   readonly json?: boolean
-}
-
-export interface Watch {
-  onProgress(message: string): void
-  readonly signal: AbortSignal
-}
-
-/** The tools of the agents' MCP server, called as the local user. */
-export interface AgentsDoor {
-  call<View>(tool: string, args: object, watch?: Watch): Promise<View>
-  close(): Promise<void>
-  /** Where this process runs the agents itself. */
-  readonly service?: Service
 }
 
 /** As the tools answer. */
