@@ -4,22 +4,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient } from './gate/plain-client.ts'
 import { rawPost, sendRaw } from './gate/raw-http.ts'
-import { endGates, fixture, type RunningGate, startGate } from './gate/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
 import { type HttpFixture, serveHttp } from './servers/http.ts'
 
 let gate: RunningGate
 let server: HttpFixture
+/** One session alone uses it, so that its one stream is known. */
+let lone: HttpFixture
 let port: string
 
 beforeAll(async () => {
   server = await serveHttp()
-  const servers = { desk: { url: server.url }, echo: fixture('echo') }
+  lone = await serveHttp()
+  const servers = { desk: { url: server.url }, lone: { url: lone.url }, echo: fixture('echo') }
   gate = await startGate({ servers })
   port = new URL(gate.url).port
 })
 afterAll(async () => {
   await endGates()
   await server.close()
+  await lone.close()
 })
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -169,26 +173,31 @@ describe('paths, methods and sessions', () => {
 
 describe('the stream of a client', () => {
   test('what was missed comes again, after the last event seen', async () => {
-    const client = await PlainClient.open(gate, 'desk')
-    await nothingWithin(100)
-    for (const stream of server.streams)
+    const client = await PlainClient.open(gate, 'lone')
+    await until(() => lone.streams.size > 0)
+    for (const stream of lone.streams)
       for (const data of ['a', 'b'])
         stream.write(
           `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } })}\n\n`,
         )
-    await nothingWithin(100)
-    const listen = async (lastEventId: string): Promise<string> => {
+    const listen = async (lastEventId: string, last: string): Promise<string> => {
       const aborter = new AbortController()
       const headers = { 'mcp-session-id': client.session ?? '', 'last-event-id': lastEventId }
       const response = await fetch(client.url, { headers, signal: aborter.signal })
-      const { value } = (await response.body?.getReader().read()) ?? {}
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+      let told = ''
+      while (!told.includes(last)) {
+        const { value } = (await reader?.read()) ?? {}
+        if (value === undefined) break
+        told += value
+      }
       aborter.abort()
-      return new TextDecoder().decode(value)
+      return told
     }
-    expect(await listen('')).toMatch(/"data":"a"/)
-    expect(await listen('g1')).toMatch(/^(?!.*"data":"a").*"data":"b"/s)
+    expect(await listen('', '"data":"b"')).toMatch(/"data":"a".*"data":"b"/s)
+    expect(await listen('g1', '"data":"b"')).toMatch(/^(?!.*"data":"a").*"data":"b"/s)
     // Without an id nothing is told twice.
-    await expect(Promise.race([listen(''), nothingWithin(300)])).resolves.toBe('nothing')
+    await expect(Promise.race([listen('', 'data'), nothingWithin(300)])).resolves.toBe('nothing')
   })
 })
 

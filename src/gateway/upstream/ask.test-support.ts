@@ -101,7 +101,7 @@ export function isRunning(pid: number): boolean {
   return stat !== undefined && stat.state !== 'Z'
 }
 
-export async function until(what: () => boolean, timeoutMs = 10_000): Promise<void> {
+export async function until(what: () => boolean, timeoutMs = 60_000): Promise<void> {
   const untilMs = performance.now() + timeoutMs
   while (!what()) {
     if (performance.now() > untilMs) throw new Error(`never true: ${what}`)

@@ -39,9 +39,11 @@ describe('streams', () => {
 
   test('abort ends the exchange of that request, and no other', async () => {
     const ended: unknown[] = []
+    let begun = 0
     const { asker, link } = await up({
       instead: (_, response, body) => {
         if (!isCall(body)) return false
+        begun += 1
         response.writeHead(200, EVENTS).flushHeaders()
         response.on('close', () => ended.push((JSON.parse(body) as { id: number }).id))
         return true
@@ -49,7 +51,7 @@ describe('streams', () => {
     })
     void asker.ask('tools/call', { name: 'a' })
     void asker.ask('tools/call', { name: 'b' })
-    await sleep(100)
+    await until(() => begun === 2)
     link.abort(asker.lastId)
     await until(() => ended.length === 1)
     expect(ended).toEqual([asker.lastId])
@@ -110,11 +112,11 @@ describe('streams', () => {
     flooding.link.onMessage = () => {
       received += 1
     }
+    const began = performance.now()
     void flooding.asker.ask('tools/call', { name: 'a' })
     await sleep(500)
     const before = process.memoryUsage().rss
     const other = await up()
-    const began = performance.now()
     for (let calls = 0; calls < 100; calls += 1) await other.asker.call('echo')
     const seconds = (performance.now() - began) / 1_000
     expect((process.memoryUsage().rss - before) / 1_048_576).toBeLessThan(128)
