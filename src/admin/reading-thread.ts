@@ -24,16 +24,17 @@ parentPort?.on('message', ({ id, ask, with: given }: Question) => {
 
 let isGoing = false
 
-/** Questions that came meanwhile are answered between two steps. */
-function goOn(): void {
+/** Questions that came meanwhile are answered between two steps; half of the time is the gate's. */
+function goOn(pauseMs = 0): void {
   if (isGoing) return
   isGoing = true
-  setImmediate(() => {
+  setTimeout(() => {
     isGoing = false
+    const beganMs = performance.now()
     try {
-      if (reading.goOn()) goOn()
+      if (reading.goOn()) goOn(performance.now() - beganMs)
     } catch {
       // The next question says what is wrong with it.
     }
-  })
+  }, pauseMs)
 }
