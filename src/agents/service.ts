@@ -39,7 +39,7 @@ import { WakeTimer } from './steps/wake-timer.ts'
 import { NO_GATE, type ToolGate } from './tool-gate.ts'
 import { installationKey } from './transfer/installation-key.ts'
 import { packFiles } from './transfer/pack-files.ts'
-import { bundleExport, importGiven } from './transfer/transfer.ts'
+import { importGiven } from './transfer/transfer.ts'
 
 export interface ServiceOptions {
   readonly directory: string
@@ -297,8 +297,13 @@ export class Service {
 
   async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
     const options = { secrets, nowMs: Date.now(), installation: this.#key.name }
-    const taken = await this.steps.export(owner, id, options, format === 'bundle')
-    return bundleExport(taken, this.#key.key)
+    if (format === 'json') {
+      const { exported } = await this.steps.export(owner, id, options, false)
+      return { exported, bundle: undefined }
+    }
+    const { directory } = this.#options
+    const { exported, bundle } = await this.steps.exportBundle(owner, id, options, directory)
+    return { exported, bundle: Buffer.from(bundle).toString('base64') }
   }
 
   async import(owner: string, given: unknown) {

@@ -11,6 +11,8 @@ import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { LIST_PAGE_MAX } from '../limits.ts'
 import { type Looked, lookAt } from '../look-at.ts'
 import { type ImportOptions, importAgent } from '../transfer/bring-import.ts'
+import { writeBundle } from '../transfer/bundle.ts'
+import { installationKey } from '../transfer/installation-key.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import { type ExportOptions, takeExport } from '../transfer/take-export.ts'
 import { type Footing, heldBy } from './enforce.ts'
@@ -107,6 +109,13 @@ export class Operations {
     const agent = this.#stepper.find(owner, id)
     const exported = takeExport(this.#stepper, agent, options)
     return { exported, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
+  }
+
+  /** Packed and signed here: of a large agent that takes longer than the gate's thread has. */
+  exportBundle(owner: string, id: string, options: ExportOptions, directory: string) {
+    const { exported, memory = new Uint8Array() } = this.export(owner, id, options, true)
+    const { key } = installationKey(directory)
+    return { exported, bundle: writeBundle(JSON.stringify(exported), memory, key) }
   }
 
   import(given: string | Uint8Array, options: ImportOptions) {

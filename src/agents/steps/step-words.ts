@@ -136,6 +136,7 @@ function hasBytes(name: keyof Operations, value: unknown): boolean {
     case 'export':
       return (value as ReturnType<Operations['export']>).memory !== undefined
     case 'programFiles':
+    case 'exportBundle':
       return true
     default:
       return false

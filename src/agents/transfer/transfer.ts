@@ -1,14 +1,11 @@
-// Exports on their way out and imports on their way in, as the service hands them on: which tools
-// and which price the new owner has is decided here, from the owner's side, never from the export's.
+// Imports on their way in, as the service hands them on: which tools and which price the new owner has
+// is decided here, from the owner's side, never from the export's.
 
-import type { KeyObject } from 'node:crypto'
 import type { Price } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
 import type { Steps } from '../steps/step-client.ts'
 import type { GateTool } from '../tool-gate.ts'
 import type { Imported } from './bring-import.ts'
-import { writeBundle } from './bundle.ts'
-import type { Exported } from './portable.ts'
 
 export interface ImportSetting {
   readonly steps: Steps
@@ -19,21 +16,6 @@ export interface ImportSetting {
   readonly trusted: readonly string[]
   readonly available: readonly GateTool[]
   priceOf(model: string): Price | null
-}
-
-export interface Exporting {
-  readonly exported: Exported
-  readonly bundle: string | undefined
-}
-
-export function bundleExport(
-  taken: { exported: Exported; memory: Uint8Array | undefined },
-  key: KeyObject,
-): Exporting {
-  const { exported, memory } = taken
-  if (memory === undefined) return { exported, bundle: undefined }
-  const bundle = writeBundle(JSON.stringify(exported), memory, key)
-  return { exported, bundle: bundle.toString('base64') }
 }
 
 export async function importGiven(given: unknown, setting: ImportSetting): Promise<Imported> {
