@@ -10,6 +10,7 @@ import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
 import { Empty, Loading } from './ui/page.tsx'
+import { SaidByGate } from './ui/said.tsx'
 import { ThemeSwitch } from './ui/theme-switch.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
@@ -80,14 +81,19 @@ function Console(): JSX.Element {
 
 /** On every page: what is shown may be old by now. */
 function Lost(): JSX.Element {
-  const { state } = useInbox()
+  const { state, why } = useInbox()
   return (
     <div role="status">
       {state === 'lost' && (
         <div className="lost">
           <Icon name="warn" />
-          The gate does not answer. What you see is as it was; the page goes on by itself when the
-          gate is back.
+          {why === undefined ? (
+            'The gate does not answer. What you see is as it was; the page goes on by itself when the gate is back.'
+          ) : (
+            <span>
+              No news come: <SaidByGate text={why} />. What you see may be old.
+            </span>
+          )}
         </div>
       )}
     </div>

@@ -11,6 +11,8 @@ const KEPT_MAX = 500
 export interface Inbox {
   readonly requests: readonly ApprovalRequest[]
   readonly state: 'loading' | 'open' | 'lost'
+  /** Why it is lost, where the gate itself said so. */
+  readonly why?: string | undefined
 }
 
 let inbox: Inbox = { requests: [], state: 'loading' }
@@ -47,7 +49,7 @@ export function openInbox(): () => void {
   const end = listen('/approvals/watch', {
     keeps: 'while seen or first',
     // What was missed between two streams is in the list.
-    onState: (state) => (state === 'open' ? void load() : change({ state: 'lost' })),
+    onState: (state, why) => (state === 'open' ? void load() : change({ state: 'lost', why })),
     onEvent: ({ data }) => {
       const request = JSON.parse(data) as ApprovalRequest
       told.push(request)
