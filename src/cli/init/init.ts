@@ -305,7 +305,7 @@ class Init {
       )
     const next =
       moved.length > 0
-        ? 'restart the clients; `sluice init --undo` takes it back'
+        ? 'restart the clients; `sluice init --undo` takes it back\nwhat a rule holds waits for you: `sluice approvers pin` sets your PIN, `sluice console` opens the page'
         : 'the clients are as they were; `sluice init --move` puts the gate in front'
     this.#output.line(next)
   }
