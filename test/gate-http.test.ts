@@ -77,6 +77,9 @@ describe('bodies', () => {
     [400, { 'mcp-protocol-version': '2026-07-28' }],
     [400, { 'mcp-protocol-version': '1' }],
     [200, { 'mcp-protocol-version': '2025-06-18' }],
+    [200, { 'mcp-method': 'ping' }],
+    [400, { 'mcp-method': 'tools/list' }],
+    [400, { 'mcp-name': 'ping' }],
     [404, { 'mcp-session-id': 'nobody' }],
   ] as const)('%i for %j', async (status, headers) => {
     const client = await open()

@@ -19,7 +19,7 @@ import type { Body } from './read-body.ts'
 import { type FrontRequest, JSON_TYPE, type Reply } from './reply.ts'
 import { type SessionNames, Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
-import { isStateless, paramHeaders, refusedPost } from './stateless-request.ts'
+import { isStateless, paramHeaders, refusedPost, unlikeBody } from './stateless-request.ts'
 import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {
@@ -145,6 +145,15 @@ export class McpFront {
       return this.#stateless(server, caller, read.messages, request, reply)
     if (existing === undefined && id !== undefined) return sessionGone(reply, request)
     const [first] = read.messages
+    const unlike = unlikeBody(request.headers, read.messages)
+    if (unlike !== undefined)
+      return refuse(
+        reply,
+        400,
+        RPC.headerMismatch,
+        unlike,
+        first?.kind === 'request' ? first.id : null,
+      )
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (existing === undefined && !opens) return sessionGone(reply, request)
     const session =

@@ -5,7 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
 import type { Message, Request } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
-import { isStateless, paramHeaders, refusedIn, refusedPost } from './stateless-request.ts'
+import {
+  isStateless,
+  paramHeaders,
+  refusedIn,
+  refusedPost,
+  unlikeBody,
+} from './stateless-request.ts'
 
 const OWN = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
 
@@ -56,6 +62,20 @@ describe('which era a POST is of', () => {
 })
 
 describe('headers and body', () => {
+  test('of a session: none are wanted, those that are there say the same', () => {
+    const asked = request('tools/call', { name: 'a' }, {})
+    const told = (headers: object, messages: Message[] = [asked]) =>
+      unlikeBody({ ...headers }, messages) !== undefined
+    expect(told({})).toBe(false)
+    expect(told({ 'mcp-method': 'tools/call', 'mcp-name': '=?base64?YQ==?=' })).toBe(false)
+    expect(told({ 'mcp-method': 'tools/list' })).toBe(true)
+    expect(told({ 'mcp-name': 'b' })).toBe(true)
+    expect(told({ 'mcp-name': '=?base64?!?=' }, [request('tools/list', {}, {})])).toBe(true)
+    expect(told({ 'mcp-method': 'tools/call' }, [asked, asked])).toBe(true)
+    const answer = { kind: 'answer', id: 1, result: '{}', error: undefined, source: '' } as const
+    expect(told({ 'mcp-method': 'tools/call' }, [answer])).toBe(true)
+  })
+
   test('that say the same pass', () => {
     expect(codeOf({})).toBeUndefined()
     expect(codeOf({ 'mcp-name': '=?base64?YQ==?=' })).toBeUndefined()

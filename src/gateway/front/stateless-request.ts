@@ -61,6 +61,27 @@ export function refusedPost(headers: IncomingHttpHeaders, request: Request): Tol
   return undefined
 }
 
+/** Why headers that repeat the body do not. A session wants none, but a balancer in front of the gate
+ * goes by those it sees. */
+export function unlikeBody(
+  headers: IncomingHttpHeaders,
+  messages: readonly Message[],
+): string | undefined {
+  const { 'mcp-method': method, 'mcp-name': name } = headers
+  if (method === undefined && name === undefined) return undefined
+  const [message] = messages
+  if (message === undefined || messages.length > 1 || message.kind === 'answer')
+    return '`Mcp-Method` and `Mcp-Name` are for one request'
+  if (method !== undefined && method !== message.method)
+    return `\`Mcp-Method\` is ${shown(method)}, the body says \`${message.method.slice(0, 100)}\``
+  if (name === undefined) return undefined
+  const decoded = typeof name === 'string' ? decodeValue(name, BASE64) : undefined
+  const said = nameIn(message.method, message.params)
+  return decoded !== undefined && decoded === said
+    ? undefined
+    : '`Mcp-Name` is not what the body says'
+}
+
 function shown(header: string | string[] | undefined): string {
   return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
 }
