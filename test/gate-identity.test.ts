@@ -244,6 +244,7 @@ describe('who is let in', () => {
     client.token = undefined
     expect((await client.initialize()).status).toBe(401)
     expect(store((kept) => kept.revoke('ann', Date.now()))).toBeUndefined()
+    expect((await grants('list')).out).toContain('every grant is revoked')
   })
 
   test('the local user again, once every grant is forgotten', async () => {

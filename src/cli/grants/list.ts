@@ -19,6 +19,9 @@ Examples:
 
 Exit code 0 where there are grants, 1 where there are none: then the local user is let in.`
 
+const ALL_REVOKED =
+  'every grant is revoked (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
+
 export function addGrantsList(parent: Command, answer: Answer): void {
   withGrantsOptions(
     parent.command('list').description('who may call').option('--all', 'the revoked ones too'),
@@ -34,6 +37,7 @@ export function addGrantsList(parent: Command, answer: Answer): void {
           output.value({ grants: shown.map(grantTold), localUser: !grants.exist })
           for (const grant of shown) output.line(lineOf(grant, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
+          else if (shown.length === 0) output.line(ALL_REVOKED)
           return grants.exist ? 0 : 1
         }),
       )
