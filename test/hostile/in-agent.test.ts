@@ -97,7 +97,7 @@ test('whose programs are many waits for itself, not others for them', LONG, asyn
   const many = await Promise.all(Array.from({ length: 10 }, () => agent('many')))
   let ended = 0
   const busy = many.map(async (id) => {
-    await service.callTool('many', id, 'run_code', { code: 'for (let i = 0; i < 5e5; i++);' })
+    await service.callTool('many', id, 'run_code', { code: 'for (let i = 0; i < 2e6; i++);' })
     ended += 1
   })
   const { content } = await service.callTool('one', mine, 'run_code', { code: 'return 1' })
