@@ -17,6 +17,7 @@ import { complain, say } from '../../ui/toasts.tsx'
 import { date, namesIn, span } from '../../ui/words.ts'
 import { Token } from './grants.tsx'
 
+const REFRESH_MS = 5_000
 const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
 
 /** Who is signed in; on a phone the only place to sign out. */
@@ -103,7 +104,7 @@ export function OwnPasskeys(): JSX.Element {
 
 export function People(): JSX.Element {
   const me = useMe()
-  const { value, error, reload } = useResource<{ people: PersonTold[] }>('/people')
+  const { value, error, reload } = useResource<{ people: PersonTold[] }>('/people', REFRESH_MS)
   const [adding, setAdding] = useState(false)
   const [once, setOnce] = useState<string>()
   const may = mayAct(me, 'admin')
