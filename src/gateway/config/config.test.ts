@@ -241,6 +241,14 @@ describe('a wrong configuration', () => {
     for (const { file, help } of problems) expect([file, help]).toEqual(['sluice.yaml', help])
     expect(JSON.stringify(problems)).not.toContain('hush')
   })
+
+  test('what is written as clients write it is told how it is written here', () => {
+    const text = server('type: stdio, command: npx, args: [-y, some-server]')
+    const { problems } = readConfig({ file: 'sluice.yaml', text }, {})
+    const helps = problems.map(({ help }) => help)
+    expect(helps).toContainEqual(expect.stringContaining('`command: [npx, -y, some-server]`'))
+    expect(helps).toContainEqual(expect.stringContaining('nothing else has to be said'))
+  })
 })
 
 describe('the ledger', () => {

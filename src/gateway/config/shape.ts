@@ -24,6 +24,10 @@ const texts: Shape = { kind: 'record', keys: anyName, of: text(8_192) }
 const SERVER: Shape = {
   kind: 'object',
   noun: 'a server',
+  elsewhere: {
+    args: 'arguments stand behind the program, in one list: `command: [npx, -y, some-server]`',
+    type: 'a `command` is started, a `url` is reached over HTTP: nothing else has to be said',
+  },
   fields: {
     command: {
       shape: { kind: 'list', of: text(8_192), max: 256, min: 1 },
