@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askGate } from '../src/cli/gate-socket.ts'
 import { makePerson, PIN, runAtTerminal } from './gate/person.ts'
 import { PlainClient } from './gate/plain-client.ts'
 import { endGates, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -76,6 +77,9 @@ describe('a server that wants a login', () => {
     expect(answer.error.data['sluice/upstream'].code).toBe('UPSTREAM_NEEDS_LOGIN')
     const own = await new PlainClient(gate, 'own').initialize()
     expect(own.answer.error.message).toContain('run `sluice login own --principal local`')
+    const login = '"fails":"the server `desk` wants a login (401): run `sluice login desk`"'
+    const status = () => askGate(gate.data, { do: 'status' })
+    await until(async () => JSON.stringify(await status()).includes(login))
   })
 
   test('is logged in at, in a browser, and called with a token of its own', async () => {

@@ -96,10 +96,7 @@ function show(said: JsonObject, output: Output): void {
     const { documents } = isObject(said.policy) ? said.policy : {}
     for (const { name, file, digest } of objects(documents))
       output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)
-    for (const server of objects(said.servers))
-      output.line(
-        `server ${printable(String(server.name))} (${server.kind}): ${plural(Number(server.sessions), 'session')}, ${server.openRequests} open`,
-      )
+    for (const server of objects(said.servers)) output.line(serverLine(server, output))
     const ledger = isObject(said.ledger) ? said.ledger : {}
     output.line(`record ${ledger.state}, ${ledger.records} records`)
   }
@@ -112,6 +109,12 @@ function show(said: JsonObject, output: Output): void {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
     output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)
   }
+}
+
+function serverLine({ name, kind, sessions, openRequests, fails }: JsonObject, output: Output) {
+  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${openRequests} open`
+  if (fails === undefined) return line
+  return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
 }
 
 function objects(value: JsonValue | undefined): JsonObject[] {

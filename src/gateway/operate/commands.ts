@@ -10,7 +10,7 @@ import type { People } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
 import { policyNames } from '../config/grants.ts'
-import type { Gate } from '../gate.ts'
+import type { Gate, ServerFailure } from '../gate.ts'
 import { APPROVALS_TOLD_MAX } from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
@@ -107,6 +107,14 @@ export async function applyPolicy(
   return typeof digest === 'string' ? policies.apply(digest, by) : policies.describe()
 }
 
+/** Why a server does not answer; a login that is missing is told with the command. */
+function failureOf(failure: ServerFailure | undefined): JsonObject {
+  if (failure === undefined) return {}
+  const { code, message, help } = failure
+  const fails = [message, help].filter(Boolean).join(': ')
+  return { code, fails }
+}
+
 function status(parts: CommandParts): JsonObject {
   const { config, freezes, gate, ledger, policies, ready, url } = parts
   const { ok, why } = ready()
@@ -126,6 +134,7 @@ function status(parts: CommandParts): JsonObject {
     servers: Object.entries(config.servers).map(([name, { kind }]) => ({
       ...{ name, kind },
       ...gate.figures(name),
+      ...failureOf(gate.failureOf(name)),
     })),
     ledger: { state: ledger.state, records: seq, commits, open, kept },
   }
