@@ -1,6 +1,7 @@
 // Memories of programs that wait for a tool or a person, together within a bound: what a program
 // remembers is its own to fill, and a verdict may take days. Beyond the bound the largest are given
-// up; a program that finds its own gone runs again up to where it was. Owned by the effects.
+// up; a program that finds its own gone runs again up to where it was. Never the one that comes: it
+// would find it gone whenever it goes on, and run until its time is up. Owned by the effects.
 
 import { RESTING_BYTES_MAX } from '../limits.ts'
 
@@ -20,7 +21,7 @@ export class Resting {
     const rest: Rest = { memory }
     this.#held.add(rest)
     this.#bytes += memory.length
-    while (this.#bytes > RESTING_BYTES_MAX) this.#giveUpLargest()
+    while (this.#bytes > RESTING_BYTES_MAX && this.#held.size > 1) this.#giveUpLargestBut(rest)
     return rest
   }
 
@@ -32,10 +33,12 @@ export class Resting {
     return memory
   }
 
-  #giveUpLargest(): void {
+  /** Of those that are as large, the oldest. */
+  #giveUpLargestBut(fresh: Rest): void {
     let largest: Rest | undefined
     for (const rest of this.#held)
-      if ((rest.memory?.length ?? 0) >= (largest?.memory?.length ?? 0)) largest = rest
+      if (rest !== fresh && (rest.memory?.length ?? 0) > (largest?.memory?.length ?? -1))
+        largest = rest
     if (largest !== undefined) this.take(largest)
   }
 }
