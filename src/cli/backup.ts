@@ -33,7 +33,7 @@ Examples:
   sluice restore backups/2026-11-15 --data ./.sluice
 
 Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
-Asks for your PIN of the data that is there now (role admin). What is in the data directory is moved beside it, to a folder whose name ends in the time.`
+Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
 export function addBackup(parent: Command, answer: Answer): void {
   addPlaceOptions(
