@@ -56,8 +56,8 @@ export async function setup(): Promise<void> {
   process.env.SLUICE_TEST_COMMAND = join(made, ENTRY)
 }
 
-/** What no run of today uses. */
+/** What no run of today uses; another run may be renaming it. */
 function forget(folder: string): void {
-  if (Date.now() - statSync(folder).mtimeMs > KEPT_MS)
-    rmSync(folder, { recursive: true, force: true })
+  const madeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+  if (Date.now() - madeMs > KEPT_MS) rmSync(folder, { recursive: true, force: true })
 }
