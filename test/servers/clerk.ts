@@ -94,7 +94,10 @@ function resultOf(method: string, params: Params): object | undefined {
         // No client of 2026-07-28 may follow it.
         {
           name: 'odd',
-          inputSchema: { properties: { a: { type: 'number', 'x-mcp-header': 'A' } } },
+          inputSchema: {
+            type: 'object',
+            properties: { a: { type: 'number', 'x-mcp-header': 'A' } },
+          },
         },
       ],
     }
