@@ -256,7 +256,8 @@ export class Gate {
         watched.settled(outcome)
         approval?.settled(outcome)
       },
-      onEnd: () => {
+      onEnd: (why) => {
+        log('debug', 'a session with a server ended', { why })
         place.leave()
         onEnd()
       },

@@ -43,7 +43,7 @@ export interface RelayContext
   readonly onHello: (result: string) => string
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
-  readonly onEnd: () => void
+  readonly onEnd: (why: string) => void
   readonly log: (text: string) => void
 }
 
@@ -178,7 +178,7 @@ export class Relay {
     this.#own.end(why)
     this.#client.close(why)
     this.#server.close(why)
-    this.#context.onEnd()
+    this.#context.onEnd(why)
   }
 
   /** Closes, and waits until nothing of the server is left. */
