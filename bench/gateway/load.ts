@@ -171,7 +171,7 @@ async function turn(asked: Turn): Promise<Turned> {
       }
       const dueMs = asked.perSecond === undefined ? 0 : began + (started * 1_000) / asked.perSecond
       if (dueMs > performance.now())
-        return void setTimeout(call, Math.ceil(dueMs - performance.now()), client)
+        return void setTimeout(call, Math.max(1, Math.ceil(dueMs - performance.now())), client)
       started += 1
       // Ids are the session's, and sessions are shared.
       const id = ++lastId
