@@ -3,8 +3,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Service } from '../agents/service.ts'
-import { inlineMore } from '../gateway/operate/inline-more.ts'
-import { boundYoungSpace } from '../gateway/operate/young-space.ts'
+import { tuneV8 } from '../gateway/operate/tune-v8.ts'
 import type { AdminParts } from '../gateway/run/run-admin.ts'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
@@ -54,8 +53,7 @@ export function addUp(parent: Command, answer: Answer): void {
 }
 
 async function up(options: Options): Promise<void> {
-  boundYoungSpace()
-  inlineMore()
+  tuneV8()
   const output = new Output({})
   const config = loadConfig(options, output)
   const write = (line: string) => void process.stderr.write(line)

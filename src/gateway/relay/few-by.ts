@@ -1,6 +1,6 @@
-// A map that mostly has one or two in it and is empty again a moment later, as few.ts is such a set: a
-// `Map` makes its table anew whenever it has emptied. Keeps their order; where there are many it is a
-// `Map`. Pure.
+// A map that mostly has one or two in it and is empty again a moment later, as what is open for a
+// session: a `Map` makes its table anew whenever it has emptied. Keeps their order; where there are many
+// it is a `Map`. Pure; few.ts is the set.
 
 /** So many are looked through one by one. */
 const FEW_MAX = 16
@@ -64,7 +64,11 @@ export class FewBy<Key, Value> {
     this.#many = undefined
   }
 
-  /** As they were when it was asked: whoever goes through them may take some out. */
+  /** As they were when it was asked, like all three: whoever goes through them may take some out. */
+  keys(): Key[] {
+    return this.#many === undefined ? [...this.#keys] : [...this.#many.keys()]
+  }
+
   values(): Value[] {
     return this.#many === undefined ? [...this.#values] : [...this.#many.values()]
   }
