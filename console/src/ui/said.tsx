@@ -11,6 +11,16 @@ export function Said({ text, className = '' }: { text: string; className?: strin
   return <bdi className={`said ${className}`}>{marked(text)}</bdi>
 }
 
+/** A tool as the head of its card names it. */
+export function ToolName({ server, name }: { server: string; name: string }): JSX.Element {
+  return (
+    <span className="strong tool-name">
+      <span className="muted">{server}/</span>
+      <Said text={name} />
+    </span>
+  )
+}
+
 /** A message of the gate: what it quotes between backticks looks like what it is. */
 export function SaidByGate({ text }: { text: string }): JSX.Element {
   return (

@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Mark } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, Fault, Loading } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
+import { Said, ToolName } from '../../ui/said.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
 import { left, plural } from '../../ui/words.ts'
 
@@ -53,10 +53,7 @@ function Stands({ standing, reload }: { standing: Standing; reload: () => void }
       <div className="row spread">
         <div className="row">
           <Mark word="allow" says="For a while" />
-          <span className="strong held-name">
-            <span className="muted">{server}/</span>
-            <Said text={name} />
-          </span>
+          <ToolName server={server} name={name} />
           <span className="muted small num">{left(untilMs, now)}</span>
         </div>
         {mayAct(me, 'approver') && <Button onPress={end}>End it</Button>}
@@ -101,10 +98,7 @@ function Bars({ barred, reload }: { barred: Barred; reload: () => void }): JSX.E
     <article className="card card-body row spread" aria-label={`${server}/${name}, barred`}>
       <div className="row">
         <Mark word="deny" says="Not asked any more" />
-        <span className="strong held-name">
-          <span className="muted">{server}/</span>
-          <Said text={name} />
-        </span>
+        <ToolName server={server} name={name} />
         <span className="muted small">
           denied {plural(denials, 'time')} in session <Said text={session} className="mono" />
         </span>

@@ -12,7 +12,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, Mark } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
+import { Said, ToolName } from '../../ui/said.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
 import { date, plural } from '../../ui/words.ts'
 
@@ -67,10 +67,7 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
       <div className="row spread">
         <div className="row">
           {refused === null ? <Mark word="ask" says="Held" /> : <Mark word="deny" says="Refused" />}
-          <span className="strong held-name">
-            <span className="muted">{server}/</span>
-            <Said text={name} />
-          </span>
+          <ToolName server={server} name={name} />
           <Category name={pin.category} />
         </div>
         <div className="row">
