@@ -4,7 +4,7 @@
 // known holes, measured in docs/catalogue.md. Pure.
 
 import type { Finding, Kind, Severity } from './finding.ts'
-import { findHidden, isPlain, stripHidden } from './hidden-text.ts'
+import { isPlain, stripHidden } from './hidden-text.ts'
 import { FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
 
 interface Pattern {
@@ -98,7 +98,7 @@ export function findInjections(text: string): Finding[] {
       text: `${text.length} characters`,
     })
   if (findings.length > 0 || isPlain(looked)) return findings
-  const plain = foldLookAlikes(findHidden(looked).length > 0 ? stripHidden(looked) : looked)
+  const plain = foldLookAlikes(stripHidden(looked))
   if (plain === looked) return findings
   // The places of the folded text are not those of the text: the whole of it is shown.
   return match(plain).map((finding) => ({ ...finding, start: 0, end: looked.length }))

@@ -51,6 +51,7 @@ describe('A20: secrets', () => {
 
   test('one layer of base64 or hex below', () => {
     expect(kinds(`x ${base64(`token ${GITHUB} here`)}`)).toEqual(['GitHub token, in base64'])
+    expect(holdsSecret(GITHUB.replace('_', '%5f'))).toBe(true)
     expect(kinds(Buffer.from(GITHUB).toString('hex'))).toEqual(['GitHub token, in hex'])
   })
 

@@ -8,6 +8,7 @@ import { findInAnswer } from './answer-injections.ts'
 import { findHidden } from './hidden-text.ts'
 import { ANSWER_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
 import { findSecrets } from './secrets.ts'
+import { readingsOf } from './views.ts'
 
 export type Wanted = 'injection' | 'secret'
 
@@ -59,11 +60,11 @@ function lookAt(text: string, walk: Walk): void {
   if (walk.chars > ANSWER_CHARS_MAX || walk.strings > STRINGS_MAX)
     return beyond('it is too large to look at', walk)
   if (walk.left.has('injection') && text.length >= ORDER_CHARS_MIN) {
-    const [found] = [...findHidden(text), ...findInAnswer(text)]
+    const [found] = readingsOf(text).flatMap((one) => [...findHidden(one), ...findInAnswer(one)])
     if (found !== undefined) tell('injection', `${found.kind}: ${found.text}`, walk)
   }
   if (walk.left.has('secret') && text.length >= ORDER_CHARS_MIN) {
-    const [found] = findSecrets(text)
+    const [found] = readingsOf(text).flatMap(findSecrets)
     if (found !== undefined) tell('secret', found.kind, walk)
   }
 }

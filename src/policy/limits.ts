@@ -44,6 +44,9 @@ export const MACRO_PARTS_MAX = 5_000
 export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   ...{ path: 32, url: 48, email: 16, sql: 16, timestamp: 8, duration: 16, matches: 8 },
 }
+/** Characters of one call's texts with percent escapes that are decoded, at some 20 ns each, to look for
+ * the gate's own files. A call with more is denied: it could name them where nobody looked. */
+export const DECODED_CHARS_MAX = 2 * 1_048_576
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
 /** Keys of counters that a limit remembers. */

@@ -7,6 +7,7 @@ import { sampleFacts } from './cases/sample-facts.ts'
 import { compile } from './compile.ts'
 import { decide, visible } from './decide/decide.ts'
 import type { TraceStep } from './decide/trace.ts'
+import { DECODED_CHARS_MAX } from './limits.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
 
@@ -63,6 +64,16 @@ function ask(args: JsonValue, text?: string, ownPaths: readonly string[] = OWN) 
   return { decision, trace, shown: visible(document, call, facts, now) }
 }
 
+/** Of the best of three runs, in microseconds. */
+function cpuOf(run: () => unknown): number {
+  const times = [1, 2, 3].map(() => {
+    const began = process.threadCpuUsage()
+    run()
+    return process.threadCpuUsage(began).user
+  })
+  return Math.min(...times)
+}
+
 function room(remaining: { units: bigint; scale: number }) {
   return { passes: true, remaining, retryAfterMs: 0 }
 }
@@ -106,6 +117,18 @@ describe("the gate's own files", () => {
 
   test('a tool is listed although some arguments would name them', () => {
     expect(ask({ p: '/etc/sluice' }).shown).toBe(true)
+  })
+
+  test('F2: a lone percent escape costs no exception, and text too long to decode is denied', () => {
+    const atLimit = '%ff '.repeat(DECODED_CHARS_MAX / 4)
+    expect(ask({ atLimit }).decision.action).toBe('allow')
+    // An exception for each escape made this a hundred times the other.
+    const broken = cpuOf(() => ask({ text: '%ff '.repeat(100_000) }))
+    expect(broken).toBeLessThan(20 * cpuOf(() => ask({ text: '%41 '.repeat(100_000) })))
+    expect(ask({ atLimit, more: '%ff' }).decision.rule).toBe('built-in')
+    expect(ask({ atLimit, more: '%ff' }, undefined, []).decision.action).toBe('allow')
+    // Text without escapes is not decoded, so its length does not matter.
+    expect(ask({ plain: 'a//b 100% '.repeat(300_000) }).decision.action).toBe('allow')
   })
 
   test('nesting that no walk survives is a fault, and a fault is a denial', () => {
