@@ -44,17 +44,26 @@ describe('DNS rebinding', () => {
     expect(await sendRaw(gate.url, rawPost('/mcp/desk', headers, PING))).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  test.each(['https://evil.example', 'null', 'http://localhost.evil.example', 'file://'])(
-    'Origin %j is refused',
-    async (origin) => {
-      const headers = [`host: 127.0.0.1:${port}`, JSON_TYPE, `origin: ${origin}`]
-      const answer = await sendRaw(gate.url, rawPost('/mcp/desk', headers, PING))
-      expect(answer).toMatch(/^HTTP\/1.1 403 /)
-    },
-  )
+  test.each([
+    ...['https://evil.example', 'null', 'http://localhost.evil.example', 'file://'],
+    ...[
+      'http://localhost:3000',
+      'http://127.0.0.1:3000',
+      'http://[::1]:80',
+      'https://localhost:PORT',
+    ],
+  ])('F16: Origin %j is refused', async (origin) => {
+    const headers = [
+      `host: 127.0.0.1:${port}`,
+      JSON_TYPE,
+      `origin: ${origin.replace('PORT', port)}`,
+    ]
+    const answer = await sendRaw(gate.url, rawPost('/mcp/desk', headers, PING))
+    expect(answer).toMatch(/^HTTP\/1.1 403 /)
+  })
 
   test('this machine under its own names is not', async () => {
-    for (const origin of [`http://localhost:${port}`, 'http://127.0.0.1:3000', 'http://[::1]:80']) {
+    for (const origin of [`http://localhost:${port}`, `http://127.0.0.1:${port}`]) {
       const headers = [`host: localhost:${port}`, JSON_TYPE, `origin: ${origin}`]
       const answer = await sendRaw(gate.url, rawPost('/mcp/desk', headers, PING))
       expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*there is no session/)

@@ -118,6 +118,7 @@ test('no page elsewhere opens one, with an Origin or without', async () => {
   }
   expect(await statusOf({ ...EVENTS, origin: 'http://evil.example' })).toBe(403)
   expect(await statusOf({ ...EVENTS, 'sec-fetch-site': 'cross-site' })).toBe(403)
+  expect(await statusOf({ ...EVENTS, 'sec-fetch-site': 'same-site' })).toBe(403)
   expect(await statusOf({ ...EVENTS, 'sec-fetch-site': 'none' })).toBe(200)
   expect(await statusOf({ accept: 'text/html' })).toBe(400)
 })

@@ -1,9 +1,10 @@
 // The metadata of an authorisation server, by RFC 8414 or OpenID Connect Discovery. It must name the
 // very issuer it was asked of: otherwise one server could speak for another (mix-up). What it names is
-// asked only where it may be: over TLS, and not on this machine unless the server itself is here.
+// asked only over TLS and within reach of the server (outgoing.ts).
 
 import type { JsonObject } from '../core/json.ts'
-import { fetchJson } from './fetch-json.ts'
+import { literalAddress, zoneOf } from './address-zones.ts'
+import type { Outgoing } from './outgoing.ts'
 import { isLoopbackName, isSafeUrl } from './safe-url.ts'
 
 /** Where the metadata may be, in the order the MCP specification says. */
@@ -16,10 +17,10 @@ export function metadataUrls(issuer: string): string[] {
 }
 
 /** Throws with the reason where there is none. */
-export async function discoverIssuer(issuer: string): Promise<JsonObject> {
+export async function discoverIssuer(issuer: string, outgoing: Outgoing): Promise<JsonObject> {
   let why = 'none of its well-known addresses has any'
   for (const url of metadataUrls(issuer)) {
-    const { status, value } = await fetchJson(url)
+    const { status, value } = await outgoing.fetchJson(url)
     if (status !== 200) continue
     if (value.issuer === issuer) return value
     why = `\`${url}\` is that of \`${String(value.issuer).slice(0, 200)}\``
@@ -27,18 +28,24 @@ export async function discoverIssuer(issuer: string): Promise<JsonObject> {
   throw new Error(`no metadata of the authorisation server \`${issuer}\`: ${why}`)
 }
 
-/** An address that the metadata names. Throws where it may not be asked: a server elsewhere that names
- * this machine would have the gate speak to whatever listens here (SSRF). */
+/** An address that the metadata names. Throws where it can be seen without resolving it that a server
+ * elsewhere names this machine or its network: the gate does not fetch the authorization endpoint, a
+ * browser opens it. Whatever is fetched is checked again, resolved. */
 export function endpointIn(metadata: JsonObject, name: string): string | undefined {
   const value = metadata[name]
   if (value === undefined) return undefined
   const issuer = String(metadata.issuer)
   if (typeof value !== 'string' || !isSafeUrl(value))
     throw new Error(`the ${name} of \`${issuer}\` is not https: \`${String(value).slice(0, 200)}\``)
-  const isHere = (address: string): boolean => isLoopbackName(new URL(address).hostname)
-  if (isHere(value) && !isHere(issuer))
+  if (isInside(value) && !isInside(issuer))
     throw new Error(`the ${name} of \`${issuer}\` is on this machine: \`${value.slice(0, 200)}\``)
   return value
+}
+
+function isInside(address: string): boolean {
+  const { hostname } = new URL(address)
+  const literal = literalAddress(hostname)
+  return isLoopbackName(hostname) || (literal !== undefined && zoneOf(literal) === 'special')
 }
 
 export function textsIn(metadata: JsonObject, name: string): string[] {

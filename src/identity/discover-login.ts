@@ -4,10 +4,11 @@
 
 import type { JsonObject } from '../core/json.ts'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
-import { type Fetched, fetchJson } from './fetch-json.ts'
-import { isSafeUrl } from './safe-url.ts'
+import { type Fetched, Outgoing, type Resolve } from './outgoing.ts'
 
 export interface LoginPlace {
+  /** What the requests of this login go through: the names it has resolved stay pinned. */
+  readonly outgoing: Outgoing
   readonly resource: string
   readonly issuer: string
   readonly authorizationEndpoint: string
@@ -24,13 +25,24 @@ export interface LoginPlace {
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 /** Throws with the reason where it cannot be found. `wanted` is the issuer of the configuration. */
-export async function discoverLogin(url: string, wanted?: string): Promise<LoginPlace> {
-  const { status, challenge = '' } = await fetchJson(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: PING,
-  }).catch((): Pick<Fetched, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }))
-  const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'))
+export async function discoverLogin(
+  url: string,
+  wanted?: string,
+  resolve?: Resolve,
+): Promise<LoginPlace> {
+  const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
+  const outgoing = new Outgoing({ trusted, ...(resolve === undefined ? {} : { resolve }) })
+  const { status, challenge = '' } = await outgoing
+    .fetchJson(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: PING,
+    })
+    .catch((): Pick<Fetched, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }))
+  const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
   if (metadata === undefined && status !== 401)
     throw new Error(`the server asks for no login: it answered ${status || 'nothing'}`)
   const { origin } = new URL(url)
@@ -45,19 +57,20 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
   const asked =
     parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
   const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
-  return { resource, ...placeOf(issuer, await discoverIssuer(issuer), asked) }
+  const described = await discoverIssuer(issuer, outgoing)
+  return { resource, outgoing, ...placeOf(issuer, described, asked) }
 }
 
 async function resourceMetadata(
   url: string,
   named: string | undefined,
+  outgoing: Outgoing,
 ): Promise<JsonObject | undefined> {
   const { origin, pathname } = new URL(url)
   const base = `${origin}/.well-known/oauth-protected-resource`
   const path = pathname.replace(/\/$/, '')
   for (const candidate of named === undefined ? [`${base}${path}`, base] : [named]) {
-    if (!isSafeUrl(candidate)) throw new Error(`\`${candidate.slice(0, 200)}\` is not https`)
-    const { status, value } = await fetchJson(candidate)
+    const { status, value } = await outgoing.fetchJson(candidate)
     if (status !== 200) continue
     if (!covers(value.resource, url))
       throw new Error(`\`${candidate}\` is the metadata of \`${String(value.resource)}\``)
@@ -79,7 +92,7 @@ function placeOf(
   issuer: string,
   metadata: JsonObject,
   asked: readonly string[],
-): Omit<LoginPlace, 'resource'> {
+): Omit<LoginPlace, 'resource' | 'outgoing'> {
   const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
   const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)

@@ -5,9 +5,9 @@
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { NotLetIn } from './caller.ts'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
-import { fetchJson } from './fetch-json.ts'
 import type { ConsoleClient, Issuer } from './issuer.ts'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from './limits.ts'
+import { Outgoing } from './outgoing.ts'
 import { authMethodOf, LoginVoid, requestTokens } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -94,6 +94,7 @@ export class IssuerSignIn {
       )
     const { tokenEndpoint, authMethods } = place
     const client = { clientId, ...authMethodOf(clientSecret, authMethods), tokenEndpoint }
+    const outgoing = new Outgoing({ trusted: [issuer] })
     const { idToken, accessToken } = await requestTokens(
       client,
       {
@@ -102,7 +103,7 @@ export class IssuerSignIn {
         redirect_uri: redirect,
         code_verifier: verifier,
       },
-      this.#nowMs(),
+      { nowMs: this.#nowMs(), outgoing },
     ).catch((error: Error) => {
       if (error instanceof LoginVoid)
         throw new NotLetIn(error.message, 'begin again', { error: 'invalid_token' })
@@ -111,25 +112,25 @@ export class IssuerSignIn {
     if (idToken === undefined)
       throw unreachable(new Error(`\`${issuer}\` gave no ID token: it has to speak OpenID Connect`))
     const payload = await this.#tokens.checkIdToken(idToken, this.issuer, { clientId, nonce })
-    const subject = String(payload.sub)
+    const { sub: subject } = payload
     const own = payload[this.issuer.groups] as JsonValue | undefined
-    const groups = own ?? (await this.#askUserinfo(place, accessToken, subject))
+    const groups = own ?? (await this.#askUserinfo(place, { accessToken, subject, outgoing }))
     return { subject, groups }
   }
 
   /** Many servers put few claims into the ID token and the rest here. */
   async #askUserinfo(
     { userinfoEndpoint }: Place,
-    accessToken: string,
-    subject: string,
+    given: { readonly accessToken: string; readonly subject: string; readonly outgoing: Outgoing },
   ): Promise<JsonValue | undefined> {
     if (userinfoEndpoint === undefined) return undefined
+    const { accessToken, subject, outgoing } = given
     const headers = { authorization: `Bearer ${accessToken}` }
-    const { status, value } = await fetchJson(userinfoEndpoint, { headers }).catch(
-      (error: Error) => {
+    const { status, value } = await outgoing
+      .fetchJson(userinfoEndpoint, { headers })
+      .catch((error: Error) => {
         throw unreachable(error)
-      },
-    )
+      })
     // Of another person it says nothing about this one.
     return status === 200 && value.sub === subject ? value[this.issuer.groups] : undefined
   }
@@ -137,7 +138,9 @@ export class IssuerSignIn {
   async #find(): Promise<Place> {
     const nowMs = this.#nowMs()
     if (this.#place === undefined || nowMs >= this.#place.untilMs) {
-      const found = discoverIssuer(this.issuer.issuer).then((said) => this.#placeIn(said))
+      const { issuer } = this.issuer
+      const outgoing = new Outgoing({ trusted: [issuer] })
+      const found = discoverIssuer(issuer, outgoing).then((said) => this.#placeIn(said))
       const place = { found, untilMs: nowMs + KEYS_KEPT_MS }
       this.#place = place
       found.catch(() => {

@@ -4,7 +4,6 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginPlace } from './discover-login.ts'
-import { fetchJson } from './fetch-json.ts'
 import type { Login } from './login.ts'
 import { authMethodOf, type Client, requestTokens, withoutIdToken } from './token-request.ts'
 
@@ -73,7 +72,7 @@ export class LoginFlow {
   /** Throws where the server said no, or another server answered (mix-up). */
   async finish(parameters: URLSearchParams, nowMs: number): Promise<Login> {
     if (!this.isOurs(parameters)) throw new Error('the answer belongs to another login')
-    const { issuer, namesIssuer, resource, tokenEndpoint } = this.#place
+    const { issuer, namesIssuer, resource, tokenEndpoint, outgoing } = this.#place
     const from = parameters.get('iss')
     if (from === null ? namesIssuer : from !== issuer)
       throw new Error(`the answer is not from \`${issuer}\` but from \`${from ?? 'nobody'}\``)
@@ -92,15 +91,17 @@ export class LoginFlow {
         code_verifier: this.#verifier,
         resource,
       },
-      nowMs,
+      { nowMs, outgoing },
     )
-    return { url, resource, issuer, ...this.#client, tokenEndpoint, ...withoutIdToken(tokens) }
+    const reach = await outgoing.zone
+    const found = { url, resource, issuer, reach, tokenEndpoint }
+    return { ...this.#client, ...found, ...withoutIdToken(tokens) }
   }
 }
 
 /** RFC 7591: a public client, for this redirect only. */
 async function register(place: LoginPlace, redirect: string): Promise<Client> {
-  const { issuer, registrationEndpoint, tokenEndpoint } = place
+  const { issuer, registrationEndpoint, tokenEndpoint, outgoing } = place
   if (registrationEndpoint === undefined)
     throw new Error(`\`${issuer}\` registers no clients by itself: name one (\`client_id\`)`)
   const wish = {
@@ -111,7 +112,7 @@ async function register(place: LoginPlace, redirect: string): Promise<Client> {
     token_endpoint_auth_method: 'none',
     application_type: 'native',
   }
-  const { status, value, text } = await fetchJson(registrationEndpoint, {
+  const { status, value, text } = await outgoing.fetchJson(registrationEndpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(wish),

@@ -1,6 +1,8 @@
 // A login at an authorisation server for one MCP server, as it is kept: the tokens, and what it takes
 // to get new ones. Types and pure questions only.
 
+import type { Zone } from './address-zones.ts'
+
 export interface Login {
   /** The address of the MCP server it is for: a token goes nowhere else. */
   readonly url: string
@@ -8,6 +10,8 @@ export interface Login {
   readonly resource: string
   readonly issuer: string
   readonly tokenEndpoint: string
+  /** The innermost zone that its endpoints may be in; logins of older versions have none. */
+  readonly reach?: Zone
   readonly clientId: string
   readonly clientSecret?: string
   /** How the client says who it is. */

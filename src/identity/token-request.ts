@@ -2,9 +2,9 @@
 // what comes back as a login. Used by the login flow and by whoever refreshes.
 
 import type { JsonObject } from '../core/json.ts'
-import { fetchJson } from './fetch-json.ts'
 import { TOKEN_LENGTH_MAX } from './limits.ts'
 import type { Login } from './login.ts'
+import { Outgoing } from './outgoing.ts'
 
 /** The server says that this grant is no good any more: only a new login helps. */
 export class LoginVoid extends Error {}
@@ -29,7 +29,7 @@ export function authMethodOf(
 export async function requestTokens(
   client: Client,
   parameters: Readonly<Record<string, string>>,
-  nowMs: number,
+  { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: Outgoing },
 ): Promise<Tokens> {
   const { clientId, clientSecret = '', clientAuth, tokenEndpoint } = client
   const body = new URLSearchParams(parameters)
@@ -39,7 +39,7 @@ export async function requestTokens(
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
   } else body.set('client_id', clientId)
   if (clientAuth === 'client_secret_post') body.set('client_secret', clientSecret)
-  const { status, value } = await fetchJson(tokenEndpoint, {
+  const { status, value } = await outgoing.fetchJson(tokenEndpoint, {
     method: 'POST',
     headers,
     body: body.toString(),
@@ -56,7 +56,9 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
   if (refreshToken === undefined) throw new LoginVoid('the login cannot be renewed')
   const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
   const { expiresMs: _, ...rest } = login
-  return { ...rest, ...withoutIdToken(await requestTokens(login, parameters, nowMs)) }
+  const outgoing = new Outgoing({ trusted: [login.url], zone: login.reach })
+  const tokens = await requestTokens(login, parameters, { nowMs, outgoing })
+  return { ...rest, ...withoutIdToken(tokens) }
 }
 
 /** A login keeps what it calls with, and nothing about the person. */

@@ -7,7 +7,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } fro
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NotLetIn } from './caller.ts'
 import { ALGORITHMS, type Issuer } from './issuer.ts'
-import { CLOCK_SKEW_S, FAILED_FETCH_REST_MS, FETCH_BYTES_MAX } from './limits.ts'
+import { CLOCK_SKEW_S, FAILED_FETCH_REST_MS, FETCH_BYTES_MAX, KEYS_COOLDOWN_MS } from './limits.ts'
 import { Tokens } from './tokens.ts'
 
 const T = 1_800_000_000
@@ -105,9 +105,13 @@ describe('an access token', () => {
     ['that never expires', 'missing required "exp"', { claims: { exp: undefined } }],
     ['that begins later', '"nbf" claim', { claims: { nbf: T + CLOCK_SKEW_S + 1 } }],
     ['of nobody', 'missing required "sub"', { claims: { sub: undefined } }],
-    ['of an empty name', 'subject of the token is no name', { claims: { sub: '' } }],
-    ['of a name with a line break', 'subject of the token', { claims: { sub: 'a\nb' } }],
+    ['of an empty name', 'subject (`sub`) of the token is no name', { claims: { sub: '' } }],
+    ['of a name with a line break', 'subject (`sub`)', { claims: { sub: 'a\nb' } }],
     ['with a key that is not known', 'no applicable key', { header: { kid: 'k2' } }],
+    ['low: whose subject is a list', 'subject (`sub`)', { claims: { sub: ['ann'] } }],
+    ['low: whose audience is an object', '`aud`', { claims: { aud: { 0: GATE, length: 1 } } }],
+    ['low: whose audience lists another list', '`aud`', { claims: { aud: [[GATE]] } }],
+    ['whose issuer is a list', 'issuer of the token is not', { claims: { iss: [issuer] } }],
     ['with too many groups', 'more than', { claims: { roles: Array(65).fill('x') } }],
   ])('%s is refused', async (name, said, made) => {
     const token = await make(name === 'of another key' ? { by: other } : made)
@@ -181,6 +185,20 @@ describe('keys', () => {
       await expect(tokens.check(token, AUDIENCES)).resolves.toBeDefined()
     },
   )
+
+  test('low: an unknown kid takes no kept key away while the issuer cannot be reached', async () => {
+    await tokens.check(await make(), AUDIENCES)
+    answer = 'nonsense'
+    nowS = T + KEYS_COOLDOWN_MS / 1_000
+    const exp = nowS + 60
+    for (let turn = 0; turn < 3; turn++) {
+      const unknown = await make({ claims: { exp }, header: { kid: `k${turn + 2}` } })
+      expect(await refusal(unknown)).toMatchObject({ isFault: true })
+      const right = await make({ claims: { exp, jti: turn } })
+      await expect(tokens.check(right, AUDIENCES)).resolves.toBeDefined()
+    }
+    expect(asked.filter((path) => path === '/keys')).toHaveLength(2)
+  })
 
   test('of metadata that names another issuer are not taken: mix-up', async () => {
     const wrong = tokensOf({ issuer: `${issuer}/` })

@@ -3,37 +3,24 @@
 // Keys are fetched when first needed and kept for a while; what was checked is remembered briefly.
 
 import { hash } from 'node:crypto'
-import {
-  createRemoteJWKSet,
-  customFetch,
-  decodeJwt,
-  errors,
-  type JWTPayload,
-  jwtVerify,
-} from 'jose'
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { type Caller, NotLetIn } from './caller.ts'
-import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import type { TokenCheck } from './door.ts'
-import { fetchJson } from './fetch-json.ts'
 import type { Issuer } from './issuer.ts'
-import {
-  CHECKED_KEPT_MS,
-  CHECKED_MAX,
-  CLOCK_SKEW_S,
-  FAILED_FETCH_REST_MS,
-  FETCH_MS_MAX,
-  GRANT_GROUPS_MAX,
-  KEYS_COOLDOWN_MS,
-  KEYS_KEPT_MS,
-} from './limits.ts'
+import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
+import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from './limits.ts'
 import { SUBJECT } from './names.ts'
-import { isSafeUrl } from './safe-url.ts'
 
-type Keys = ReturnType<typeof createRemoteJWKSet>
+/** Claims that have the type that the standard gives them. */
+type CheckedPayload = JWTPayload & {
+  readonly sub: string
+  readonly exp: number
+  readonly aud: readonly string[]
+}
 
 interface Checked {
-  readonly payload: JWTPayload
+  readonly payload: CheckedPayload
   readonly issuer: Issuer
   readonly caller: Caller
   readonly untilMs: number
@@ -42,9 +29,7 @@ interface Checked {
 export class Tokens implements TokenCheck {
   readonly #issuers: ReadonlyMap<string, Issuer>
   readonly #nowMs: () => number
-  readonly #keys = new Map<string, Promise<Keys>>()
-  /** Of issuers that could not be reached: until when nobody tries again. */
-  readonly #resting = new Map<string, { untilMs: number; why: string }>()
+  readonly #keys = new Map<string, IssuerKeys>()
   readonly #checked = new Map<string, Checked>()
 
   constructor(issuers: readonly Issuer[], nowMs: () => number) {
@@ -77,16 +62,14 @@ export class Tokens implements TokenCheck {
     token: string,
     issuer: Issuer,
     { clientId, nonce }: { readonly clientId: string; readonly nonce: string },
-  ): Promise<JWTPayload> {
+  ): Promise<CheckedPayload> {
     const payload = await this.#payload(token, issuer)
-    const { aud, azp, sub = '' } = payload
-    const named = typeof aud === 'string' ? [aud] : (aud ?? [])
+    const { aud: named, azp } = payload
     const isOurs = named.includes(clientId) && (azp === undefined || azp === clientId)
     // Made for several, it has to say which of them asked.
     if (!isOurs || (named.length > 1 && azp === undefined))
       throw invalid('the ID token is for another client')
     if (payload.nonce !== nonce) throw invalid('the ID token belongs to another sign-in')
-    if (!SUBJECT.test(sub)) throw invalid('the subject of the ID token is no name')
     return payload
   }
 
@@ -94,8 +77,7 @@ export class Tokens implements TokenCheck {
     const issuer = this.#issuers.get(issuerOf(token))
     if (issuer === undefined) throw invalid('the issuer of the token is not one of this gate')
     const payload = await this.#payload(token, issuer)
-    const { sub = '', exp = 0 } = payload
-    if (!SUBJECT.test(sub)) throw invalid('the subject of the token is no name')
+    const { sub, exp } = payload
     const expiresMs = (exp + CLOCK_SKEW_S) * 1_000
     const caller: Caller = {
       principal: {
@@ -113,45 +95,29 @@ export class Tokens implements TokenCheck {
     return { payload, issuer, caller, untilMs }
   }
 
-  async #payload(token: string, issuer: Issuer): Promise<JWTPayload> {
-    const keys = await this.#keysOf(issuer)
+  async #payload(token: string, issuer: Issuer): Promise<CheckedPayload> {
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload } = await jwtVerify(token, this.#keysOf(issuer).find, {
         issuer: issuer.issuer,
         algorithms: [...issuer.algorithms],
         clockTolerance: CLOCK_SKEW_S,
         requiredClaims: ['exp', 'sub', 'aud'],
         currentDate: new Date(this.#nowMs()),
       })
-      return payload
+      return checkTypes(payload)
     } catch (error) {
       if (error instanceof errors.JWTExpired) throw invalid('the token has expired')
-      if (error instanceof errors.JOSEError && !isOfKeys(error))
+      if (error instanceof errors.JOSEError)
         throw invalid(`the token cannot be verified: ${error.message}`)
-      throw this.#rest(issuer, error as Error)
+      if (error instanceof KeysUnreachable) throw unreachable(error.message)
+      throw error
     }
   }
 
-  /** An issuer that cannot be reached is left alone for a while: tokens must not make the gate knock. */
-  async #keysOf(issuer: Issuer): Promise<Keys> {
-    const resting = this.#resting.get(issuer.issuer)
-    if (resting !== undefined && this.#nowMs() < resting.untilMs) throw unreachable(resting.why)
-    let keys = this.#keys.get(issuer.issuer)
-    if (keys === undefined) {
-      keys = findKeys(issuer)
-      this.#keys.set(issuer.issuer, keys)
-    }
-    try {
-      return await keys
-    } catch (error) {
-      this.#keys.delete(issuer.issuer)
-      throw this.#rest(issuer, error as Error)
-    }
-  }
-
-  #rest({ issuer }: Issuer, { message }: Error): NotLetIn {
-    this.#resting.set(issuer, { untilMs: this.#nowMs() + FAILED_FETCH_REST_MS, why: message })
-    return unreachable(message)
+  #keysOf(issuer: Issuer): IssuerKeys {
+    const keys = this.#keys.get(issuer.issuer) ?? new IssuerKeys(issuer, this.#nowMs)
+    this.#keys.set(issuer.issuer, keys)
+    return keys
   }
 
   #keep(key: string, checked: Checked): void {
@@ -161,49 +127,44 @@ export class Tokens implements TokenCheck {
   }
 }
 
-async function findKeys(issuer: Issuer): Promise<Keys> {
-  const url = issuer.jwks ?? endpointIn(await discoverIssuer(issuer.issuer), 'jwks_uri')
-  if (url === undefined || !isSafeUrl(url))
-    throw new Error(`the authorisation server \`${issuer.issuer}\` names no keys to trust`)
-  return createRemoteJWKSet(new URL(url), {
-    cooldownDuration: KEYS_COOLDOWN_MS,
-    cacheMaxAge: KEYS_KEPT_MS,
-    timeoutDuration: FETCH_MS_MAX,
-    [customFetch]: async (from, { signal }) => {
-      const { status, text } = await fetchJson(from, { signal })
-      return new Response(text, { status })
-    },
-  })
-}
-
 /** Nothing of it is believed: it only says whose keys to try. */
 function issuerOf(token: string): string {
   try {
-    return decodeJwt(token).iss ?? ''
+    const { iss } = decodeJwt(token) as { iss?: unknown }
+    return typeof iss === 'string' ? iss : ''
   } catch {
     throw invalid('the token is not known here, and no JWT')
   }
 }
 
-/** The keys could not be had; the token may be right. */
-function isOfKeys({ code }: errors.JOSEError): boolean {
-  return ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(code)
+/** A signature says who wrote the claims, not that they have the form that the standard gives them: an
+ * array that reads like a name when it is turned into text is not that name. */
+function checkTypes(payload: JWTPayload): CheckedPayload {
+  const { sub, aud, exp } = payload as Record<string, unknown>
+  const audiences = typeof aud === 'string' ? [aud] : aud
+  if (!Array.isArray(audiences) || !audiences.every((one) => typeof one === 'string'))
+    throw invalid('the audience (`aud`) of the token is neither a text nor a list of texts')
+  if (typeof sub !== 'string' || !SUBJECT.test(sub))
+    throw invalid('the subject (`sub`) of the token is no name')
+  if (typeof exp !== 'number' || !Number.isFinite(exp))
+    throw invalid('the expiry (`exp`) of the token is no number')
+  return { ...payload, sub, exp, aud: audiences }
 }
 
 function checkAudience(
-  { aud }: JWTPayload,
+  { aud }: CheckedPayload,
   also: string | undefined,
   audiences: readonly string[],
 ): void {
-  const named = typeof aud === 'string' ? [aud] : (aud ?? [])
   const ours = also === undefined ? audiences : [...audiences, also]
-  if (!named.some((one) => ours.includes(one)))
+  if (!aud.some((one) => ours.includes(one)))
     throw invalid(`the token is for another: its audience is not \`${audiences[0] ?? ''}\``)
 }
 
 function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
   const { scope, scp } = payload as { scope?: unknown; scp?: unknown }
-  const given = new Set([scope, scp].flat().flatMap((one) => String(one ?? '').split(' ')))
+  const texts = [scope, scp].flat().filter((one) => typeof one === 'string')
+  const given = new Set(texts.flatMap((one) => one.split(' ')))
   const missing = scopes.find((one) => !given.has(one))
   if (missing === undefined) return
   throw new NotLetIn(`the token lacks the scope \`${missing}\``, 'ask for it when logging in', {

@@ -16,6 +16,9 @@ export interface OwnNames {
   readonly certificate: () => X509Certificate | undefined
 }
 
+/** What a browser says of requests from another origin than the one asked. */
+const ELSEWHERE: ReadonlySet<unknown> = new Set(['cross-site', 'same-site'])
+
 /** Why the request is refused, or undefined. */
 export function refusedOrigin(
   request: FrontRequest,
@@ -28,16 +31,15 @@ export function refusedOrigin(
     return 'the Host is not this gate'
   const { origin } = headers
   // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
+  // A page of another port of this host is `same-site`: it is another origin all the same.
   if (origin === undefined)
-    return headers['sec-fetch-site'] === 'cross-site' && !followsLink(request)
+    return ELSEWHERE.has(headers['sec-fetch-site'] ?? '') && !followsLink(request)
       ? 'the page is not of this gate'
       : undefined
   const from = origin.toLowerCase()
-  // What a page of this machine shows is its user's business, unless others are served too.
-  const isHere = names.publicUrl === undefined && isLocalOrigin(from) && isLocal(names.host)
   const isOurs =
     from.startsWith(`${scheme}:`) && isOwn(from, port, { ...names, publicUrl: undefined })
-  const isAllowed = isHere || isOurs || from === names.publicUrl
+  const isAllowed = isOurs || from === names.publicUrl
   return isAllowed ? undefined : 'the Origin is not one of this gate'
 }
 
@@ -71,11 +73,6 @@ function isSame(publicUrl: string, name: string, port: string | undefined): bool
   const { protocol, hostname, port: own } = new URL(publicUrl)
   const usual = protocol === 'https:' ? '443' : '80'
   return name === hostname && (port ?? usual) === (own || usual)
-}
-
-function isLocalOrigin(origin: string): boolean {
-  const name = /^https?:\/\/(\[::1\]|[^/:]+)(?::\d{1,5})?$/.exec(origin)?.[1]
-  return name !== undefined && isLoopbackName(name)
 }
 
 function isLocal(host: string): boolean {
