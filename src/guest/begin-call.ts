@@ -19,9 +19,10 @@ export interface Setting {
   send(effect: EffectBody): string
 }
 
-export function beginCall({ name, input }: ToolCall, setting: Setting): Begun {
+export function beginCall({ name, input, refused: why }: ToolCall, setting: Setting): Begun {
   const { config, place, left, isAlone, isBusy, send } = setting
   if (left <= 0) return 'not yet'
+  if (why !== undefined) return refused(why)
   if (name === RUN_CODE) {
     if (!isAlone || isBusy) return 'not yet'
     const { code } = (input ?? {}) as { code?: unknown }

@@ -40,14 +40,19 @@ export class Conversation {
   /** The model's turn; calls without a usable id get one. */
   addAssistant(content: string, calls: readonly ToolCall[]): readonly ToolCall[] {
     const seen = new Set<string>()
-    const toolCalls = calls.slice(0, CALLS_MAX).map(({ id, name, input }) => {
+    const refusals: (string | undefined)[] = []
+    const toolCalls = calls.slice(0, CALLS_MAX).map(({ id, name, input, refused }) => {
+      refusals.push(refused)
       const usable = typeof id === 'string' && /^[\w-]{1,128}$/.test(id) && !seen.has(id)
       const known = usable ? id : `call_${this.#nextCall++}`
       seen.add(known)
       return { id: known, name: String(name).slice(0, 128), input }
     })
     this.#push({ role: 'assistant', content: cut(content, MESSAGE_LENGTH_MAX), toolCalls })
-    return toolCalls
+    return toolCalls.map((call, at) => {
+      const refused = refusals[at]
+      return refused === undefined ? call : { ...call, refused }
+    })
   }
 
   addResult(call: ToolCall, content: string, isError: boolean): void {

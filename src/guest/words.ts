@@ -15,6 +15,8 @@ export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly input: unknown
+  /** Why the host could not take the arguments as the model wrote them: the call is not made. */
+  readonly refused?: string
 }
 
 export type Message =

@@ -6,7 +6,7 @@ import { ExactNumber, type JsonValue } from '../core/json.ts'
 import type { WireErrorCode } from './errors.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { Refusal, show } from './refusal.ts'
-import { saysExactly } from './says-exactly.ts'
+import { saysExactly } from '../core/says-exactly.ts'
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }

@@ -10,7 +10,14 @@ import { join } from 'node:path'
 
 interface Turn {
   readonly text?: string
-  readonly toolCalls?: readonly { readonly name: string; readonly input: unknown }[]
+  readonly toolCalls?: readonly {
+    readonly name: string
+    readonly input?: unknown
+    /** In the place of its own number. */
+    readonly id?: string
+    /** The text of the arguments, in the place of `input`. */
+    readonly json?: string
+  }[]
   readonly status?: number
   readonly hang?: boolean
 }
@@ -50,10 +57,10 @@ const server = createServer((request, response) => {
 })
 
 function completion(turn: Turn, at: number): object {
-  const calls = (turn.toolCalls ?? []).map(({ name, input }, index) => ({
-    id: `call_${at}_${index}`,
+  const calls = (turn.toolCalls ?? []).map(({ name, input, id, json }, index) => ({
+    id: id ?? `call_${at}_${index}`,
     type: 'function',
-    function: { name, arguments: JSON.stringify(input) },
+    function: { name, arguments: json ?? JSON.stringify(input) },
   }))
   return {
     id: `chat_${at}`,

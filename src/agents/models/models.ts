@@ -8,6 +8,7 @@ import { AgentError } from '../errors.ts'
 import { MODEL_OUTPUT_LENGTH_MAX } from '../limits.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { playScript } from './script-model.ts'
+import { uniqueCalls } from './unique-calls.ts'
 
 export interface ModelRequest {
   readonly model: string
@@ -95,7 +96,8 @@ export async function callModel(
   const { provider, model } = checkModel(request.model, settings)
   if (provider === 'script') return playScript(model, request, settings.scripts)
   // Loaded here: only whoever asks a model pays for it.
-  const { generateText, jsonSchema, tool } = await import('ai')
+  const { generateText, jsonSchema, tool, wrapLanguageModel } = await import('ai')
+  const { middleware, refused } = uniqueCalls()
   const tools = Object.fromEntries(
     request.tools.map(({ name, description, inputSchema }) => [
       name,
@@ -103,7 +105,10 @@ export async function callModel(
     ]),
   ) as ToolSet
   const result = await generateText({
-    model: await languageModel(provider, model, settings),
+    model: wrapLanguageModel({
+      model: await languageModel(provider, model, settings),
+      middleware,
+    }),
     messages: toModelMessages(request.messages),
     ...(request.instructions === '' ? {} : { instructions: request.instructions }),
     ...(request.tools.length === 0 ? {} : { tools }),
@@ -122,6 +127,7 @@ export async function callModel(
       id: toolCallId,
       name: toolName,
       input,
+      ...(refused.has(toolCallId) ? { refused: refused.get(toolCallId) as string } : {}),
     })),
     usage: usageOf(request, result),
   }

@@ -1,6 +1,5 @@
 // Whether a double says what a JSON number's text says: the shortest decimal JavaScript prints for
-// it must be numerically equal to the text. Pure; read-json.ts asks it for numbers that are not
-// plainly short.
+// it must be numerically equal to the text. Pure; asked for numbers that are not plainly short.
 
 export function saysExactly(value: number, text: string): boolean {
   const written = toDecimal(text)
