@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { bringUpToDate, type DataStep } from '../src/gateway/operate/data-version.ts'
 import { atTerminal } from './gate/person.ts'
@@ -22,8 +23,17 @@ import { endGates, fixture, startGate, until } from './gate/start-gate.ts'
 
 afterAll(endGates)
 
-test('a backup of a working gate is whole, and comes back as it was', async () => {
-  const servers = { office: fixture('office') }
+function countAgents(directory: string): number {
+  const database = new DatabaseSync(join(directory, 'agents.db'), { readOnly: true })
+  try {
+    return Number(database.prepare('SELECT count(*) AS n FROM agents').get()?.n)
+  } finally {
+    database.close()
+  }
+}
+
+test('F11: a backup of a working gate with agents is whole, and comes back as it was', async () => {
+  const servers = { office: fixture('office'), agents: { builtin: 'agents' as const } }
   const gate = await startGate({ servers })
   const place = ['--data', gate.data]
   const copy = join(gate.folder, 'copy')
@@ -36,17 +46,28 @@ test('a backup of a working gate is whole, and comes back as it was', async () =
   const calls = Array.from({ length: 4 }, async () => {
     while (busy) await client.call('read_file', { path: 'x' })
   })
+  const agents = await PlainClient.open(gate, 'agents')
+  const create = () => agents.call('wasm_agent_create', { model: 'script:none' })
+  await create()
+  calls.push(
+    (async () => {
+      while (busy) await create()
+    })(),
+  )
   const made = await sluiceJson(['backup', copy, ...place])
   busy = false
   await Promise.all(calls)
   const names = made.files.map(({ name }: { name: string }) => name)
   expect(names).toEqual(expect.arrayContaining(['gate.db', 'identity.key', 'ledger.db', 'version']))
   expect(names).not.toContain('gate.lock')
+  expect(names).not.toContain('agents.lock')
+  expect(countAgents(copy)).toBeGreaterThan(0)
   expect(statSync(copy).mode & 0o777).toBe(0o700)
   expect(statSync(join(copy, 'identity.key')).mode & 0o777).toBe(0o600)
   expect((await sluice(['backup', copy, ...place])).stderr).toContain('is not empty')
   const running = await sluice(['restore', copy, ...place])
   expect(running.stderr).toContain('a backup is restored while no gate runs')
+  await client.call('read_file', { path: 'x' })
   const since = recordsOf(gate).length
   expect(since).toBeGreaterThan(made.head.seq)
   await gate.stop()
@@ -67,6 +88,8 @@ test('a backup of a working gate is whole, and comes back as it was', async () =
   })
   const again = await startGate({ servers, folder: gate.folder })
   await PlainClient.open(again, 'office')
+  const back = await (await PlainClient.open(again, 'agents')).call('wasm_agent_list', {})
+  expect(back.answer.result.structuredContent.count).toBeGreaterThan(0)
   // In a quiet moment; nobody asked for it.
   await until(() => existsSync(join(again.data, 'ledger-index.db')))
   await again.stop()

@@ -2,6 +2,7 @@
 // moved into the file while nobody waits. Knows no table. Owned by the journal.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { takeFileLock } from '../../store/sqlite/file-lock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../limits.ts'
 import type { Row } from './read-rows.ts'
@@ -11,20 +12,28 @@ export type Value = string | number | null | Uint8Array
 
 export class Database {
   readonly database: DatabaseSync
+  readonly #releaseLock: () => void
   readonly #statements = new Map<string, StatementSync>()
   readonly #onRollback: () => void
   #commits = 0
 
   constructor(directory: string, onRollback: () => void) {
-    this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+    // One process owns the agents: what it has in memory would not see another's events. A lock of
+    // its own, and not SQLite's exclusive mode: a backup reads the file while agents run.
+    this.#releaseLock = takeFileLock(directory, 'agents.lock')
+    try {
+      this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+      this.database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`)
+    } catch (error) {
+      this.#releaseLock()
+      throw error
+    }
     this.#onRollback = onRollback
-    // One process owns the agents: what it has in memory would not see another's events.
-    this.database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
-      PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT`)
   }
 
   close(): void {
     this.database.close()
+    this.#releaseLock()
   }
 
   /** All of it or nothing. */

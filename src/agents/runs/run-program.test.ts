@@ -56,3 +56,18 @@ test('a program that reads and reads is answered so much and no more', {
     ...['call', 'result', 'call', 'result', 'call', 'result'],
   ])
 })
+
+test('a call that left is listed, also if the program fails before its answer', {
+  timeout: 120_000,
+}, async () => {
+  const { said } = await run(
+    'const open = tools.s.t({ i: 1 }); await tools.s.t({ i: 2 }); throw new Error("no more")',
+    ({ input }) =>
+      (input as { i: number }).i === 1 ? new Promise(() => {}) : Promise.resolve({ value: 'yes' }),
+  )
+  expect(said.error.message).toContain('no more')
+  expect(said.calls).toEqual([
+    { server: 's', tool: 't', isError: true, code: 'OUTCOME_UNKNOWN' },
+    { server: 's', tool: 't', isError: false },
+  ])
+})

@@ -82,11 +82,20 @@ export async function runProgram(setting: ProgramSetting, signal: AbortSignal): 
   }
 }
 
+interface MadeCall {
+  readonly server: string
+  readonly tool: string
+  isError: boolean
+  /** Until the answer is there. */
+  code?: 'OUTCOME_UNKNOWN'
+}
+
 type Result = Extract<Noted, { kind: 'result' }>
 type Begun = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
 
 class Program {
-  readonly made: { server: string; tool: string; isError: boolean }[] = []
+  /** Listed as they are sent: a program that fails before the answer has still made the call. */
+  readonly made: MadeCall[] = []
   readonly #setting: ProgramSetting
   readonly #signal: AbortSignal
   readonly #over = new AbortController()
@@ -187,10 +196,16 @@ class Program {
 
   async #call(call: Extract<Noted, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
     const { id, server, tool, input } = call
+    const made: MadeCall = { server, tool, isError: true, code: 'OUTCOME_UNKNOWN' }
+    this.made.push(made)
+    const settle = (isError: boolean): void => {
+      made.isError = isError
+      delete made.code
+    }
     const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
     const granted = this.#setting.tools.find((each) => each.server === server && each.tool === tool)
     if (known?.kind === 'result') {
-      this.made.push({ server, tool, isError: known.error !== undefined })
+      settle(known.error !== undefined)
       return known
     }
     const callId = `${this.#setting.effectId}.${id}`
@@ -207,7 +222,7 @@ class Program {
             over: AbortSignal.any([this.#signal, this.#over.signal]),
           })
     const kept = this.#within(result)
-    this.made.push({ server, tool, isError: kept.error !== undefined })
+    settle(kept.error !== undefined)
     return { kind: 'result', id, at: Date.now(), ...kept }
   }
 
