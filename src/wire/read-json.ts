@@ -3,10 +3,10 @@
 // JSON.parse accepts with the same value. Pure; gate and command line read arguments with it.
 
 import { ExactNumber, type JsonValue } from '../core/json.ts'
+import { saysExactly } from '../core/says-exactly.ts'
 import type { WireErrorCode } from './errors.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { Refusal, show } from './refusal.ts'
-import { saysExactly } from '../core/says-exactly.ts'
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
