@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { askGate } from '../src/cli/gate-socket.ts'
-import { socketPath } from '../src/gateway/front/socket-path.ts'
+import { findSocketPath } from '../src/gateway/front/socket-path.ts'
 import { atTerminal } from './gate/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
@@ -30,7 +30,7 @@ function eventsOf(gate: RunningGate, name: string): unknown[] {
 /** What the running gate answers to one line on its socket. */
 function say(gate: RunningGate, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(socketPath(gate.data))
+    const socket = connect(findSocketPath(gate.data)!)
     let [said, proof] = ['', '']
     socket.on('data', (chunk) => {
       said += String(chunk)
