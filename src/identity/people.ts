@@ -251,10 +251,12 @@ export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean 
  * Who signs in at an authorisation server is not on it; they count as long as that is asked at all. */
 export function approverCheck(
   people: Pick<People, 'find'>,
-  issuers: readonly Pick<Issuer, 'name' | 'roles'>[],
+  issuers: readonly Pick<Issuer, 'name' | 'roles' | 'admins'>[],
 ): (name: string, atMs: number) => boolean {
   const elsewhere = new Set(
-    issuers.filter(({ roles }) => Object.keys(roles).length > 0).map(({ name }) => name),
+    issuers
+      .filter(({ roles, admins = [] }) => Object.keys(roles).length > 0 || admins.length > 0)
+      .map(({ name }) => name),
   )
   return (name, atMs) => {
     const [issuer = '', subject] = name.split(':')
