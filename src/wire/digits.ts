@@ -1,4 +1,5 @@
-// Digits of JSON numbers, by their codes. Pure; the readers of this room.
+// Digits of JSON numbers by their character codes, and whole numbers made of them. Pure; used by the
+// readers of this room.
 
 export const ZERO = 0x30
 export const NINE = 0x39
