@@ -4,7 +4,7 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootId } from './boot-id.ts'
+import { bootId } from '../../store/boot-id.ts'
 
 const FILE = 'gate.mark'
 

@@ -3,8 +3,8 @@
 // started when the record says, and where it is gone the members must carry the gate's mark.
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { bootId } from '../../../store/boot-id.ts'
 import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from '../../limits.ts'
-import { bootId } from '../../run/boot-id.ts'
 import { CHILD_VARIABLE } from './environment.ts'
 import { endGroup, membersOf, readStat } from './process-group.ts'
 
