@@ -162,7 +162,7 @@ const documentOf = (from: typeof fields | typeof shadowless): fc.Arbitrary<Docum
     tools: fc.tuple(dictionary(NAMES, plain, 2), dictionary(GLOBS, globbed)).map(merge),
     methods: dictionary(['resources/read', 'sampling/createMessage'], plain, 1),
     resources: fc
-      .tuple(dictionary(['a/r:/x'], plain), dictionary(['a/*', '*/r:*'], globbed))
+      .tuple(dictionary(['a/r://x'], plain), dictionary(['a/*', '*/r:*'], globbed))
       .map(merge),
     guardrails: fc.uniqueArray(guardrail, { selector: ({ name }) => name, maxLength: 3 }),
     classify: dictionary([...NAMES, 'a/*', '*/*_x'], fc.constantFrom(...CATEGORIES), 2),
@@ -220,7 +220,7 @@ export const asked: fc.Arbitrary<Asked> = fc
   .map(([tool, method, given, said]) => {
     const isTool = method === 'tools/call'
     const { server, name } = tool.definition
-    const call = { server, name: isTool ? name : 'r:/x', method, args: given }
+    const call = { server, name: isTool ? name : 'r://x', method, args: given }
     return { call, facts: sampleFacts(isTool ? tool : undefined, said) }
   })
 

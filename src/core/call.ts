@@ -43,6 +43,8 @@ export interface Facts {
   readonly callCategory?: Category
   /** Whether the arguments hold a key or password: asked only where a rule reads it. */
   readonly holdsSecret?: () => boolean
+  /** The server lists this resource in exactly this spelling. */
+  readonly isListed?: boolean
   readonly transport: string
   readonly principal: Principal
   readonly agent: AgentFacts | null

@@ -9,12 +9,14 @@ import { scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
 import { entry, type LocatedMap, readDocument } from '../document/read-document.ts'
 import { checkAgainstTools } from './check-tools.ts'
+import { parseGlob } from './glob.ts'
 import { DOCUMENT } from './language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
 import { parseGuardrail } from './parse/parse-guardrail.ts'
 import { parseRule, type Section } from './parse/parse-rule.ts'
 import type { RuleContext } from './parse/parse-rule-fields.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
+import { normaliseUriPattern } from './resource-uri.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 export interface Source {
@@ -69,7 +71,7 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
       parseRule(section, key, value, context),
     )
   const guardrails = parseGuardrails(document, context)
-  const byName = (section: NameSection) =>
+  const byName = (section: Exclude<NameSection, 'resources'>) =>
     new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
   return {
     name,
@@ -80,7 +82,7 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
     categories: new Map(rules('categories').map((rule) => [rule.key as Category, rule])),
     methods: new Map(rules('methods').map((rule) => [rule.key, rule])),
     tools: byName('tools'),
-    resources: byName('resources'),
+    resources: new NameMap<Rule>(resourceRules(rules('resources'), problems)),
     prompts: byName('prompts'),
     guardrails,
     labels,
@@ -88,6 +90,32 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),
   }
+}
+
+/** By their keys in normal form, see resource-uri.ts. */
+function resourceRules(rules: readonly Rule[], problems: Problems): (readonly [string, Rule])[] {
+  const byKey = new Map<string, Rule>()
+  for (const rule of rules) {
+    const { server, name } = parseGlob(rule.key)
+    const pattern = normaliseUriPattern(name)
+    const key = `${server}/${pattern ?? name}`
+    if (pattern === undefined)
+      problems.error(
+        'POLICY_NO_EFFECT',
+        rule.at,
+        `\`${name}\` matches no URI: URIs are compared in normal form`,
+        'write it without `..`, without a fragment, and its host as `xn--`',
+      )
+    else if (byKey.has(key))
+      problems.error(
+        'DOCUMENT_DOUBLED_KEY',
+        rule.at,
+        `\`${name}\` names the same URIs as \`${byKey.get(key)?.key}\`: both are \`${pattern}\``,
+        'URIs are compared in normal form: keep one of the two rules',
+      )
+    byKey.set(key, rule)
+  }
+  return [...byKey]
 }
 
 function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[] {

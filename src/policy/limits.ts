@@ -64,3 +64,6 @@ export const SCHEMA_DEPTH_MAX = 16
 export const PROVE_BRANCHES_MAX = 4_096
 /** Calls that `prove` tries to reach one branch. */
 export const PROVE_TRIES_MAX = 20_000
+
+/** Characters of a resource's URI that is compared with rules; a longer one has no normal form. */
+export const URI_LENGTH_MAX = 8_192

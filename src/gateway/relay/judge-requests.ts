@@ -7,6 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { visible } from '../../policy/decide/decide.ts'
+import { NOT_NORMAL } from '../../policy/decide/weigh-uri.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import { belongsTo, type Era, knowsTasks, LIST_CHANGES } from '../../wire/eras.ts'
 import { disagreement, paramHeadersOf } from '../../wire/mcp-headers.ts'
@@ -139,6 +140,8 @@ export class RequestJudge {
     const { era, names } = this.#context
     if (await names.isMissing(request))
       crossing.refuse(id, unknownAnswer(id, method, callOf('', request).name, era))
+    else if (!(await names.isListed(request)))
+      crossing.refuse(id, errorAnswer(id, RPC.invalidParams, NOT_NORMAL.reason))
     else crossing.carry(request, '', undefined, { trace })
   }
 
@@ -179,8 +182,11 @@ export class RequestJudge {
     const startedMs = performance.now()
     const request = { kind: 'request', id: 0, method: call.method, source: '' } as const
     const params = { value: { uri }, text: new Map([['uri', JSON.stringify(uri)]]) }
-    const missing = await this.#context.names.isMissing({ ...request, params })
-    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding, missing })
+    const { names } = this.#context
+    const missing = await names.isMissing({ ...request, params })
+    const isListed = await names.isListed({ ...request, params })
+    const known = (): Facts => ({ ...facts(), isListed })
+    const look = (): Asked => ({ call, facts: known(), argsText: undefined, holding, missing })
     // Nobody is kept waiting for what is one of many.
     const holding = () =>
       holdingOf({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
@@ -273,12 +279,17 @@ export class RequestJudge {
   }
 
   #lookForName(request: Request, asked: () => Asked): Asked | Promise<Asked> {
-    const missing = this.#context.names.isMissing(request)
-    if (missing instanceof Promise) return missing.then((is) => ({ ...asked(), missing: is }))
-    return asked()
+    const { names } = this.#context
+    const missing = names.isMissing(request)
+    const listed = names.isListed(request)
+    if (!(missing instanceof Promise) && listed === true) return asked()
+    return Promise.all([missing, listed]).then(([is, isListed]) => {
+      const known = asked()
+      return { ...known, facts: { ...known.facts, isListed }, missing: is }
+    })
   }
 
-  /** A completion is for a prompt or resource: where that is hidden, it is told as such. */
+  /** A completion is for a prompt or resource: if that is hidden, the answer says it is unknown. */
   #refusal(request: Request, name: string, refusal: Refusal, tool: KnownTool | undefined): Told {
     const { id } = request
     const { era } = this.#context

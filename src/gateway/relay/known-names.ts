@@ -8,7 +8,9 @@ import type { Instant } from '../../core/clock.ts'
 import { isObject, type JsonValue } from '../../core/json.ts'
 import { hidden } from '../../policy/decide/decide.ts'
 import { mayHide } from '../../policy/decide/may-hide.ts'
+import { readsUris } from '../../policy/decide/weigh-uri.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
+import { readUri } from '../../policy/resource-uri.ts'
 import type { Answer, Request } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { elementsOf, membersOf } from '../../wire/spans.ts'
@@ -69,6 +71,31 @@ export class KnownNames {
     return named !== undefined && this.#mayHide(named.method) ? this.#look(named) : false
   }
 
+  /** Whether the server lists the URI in exactly this spelling. Asked only if that makes a difference:
+   * if rules read URIs and this one is not in normal form, see resource-uri.ts. What answers have
+   * named does not count: an answer may repeat what the caller sent. */
+  isListed(request: Request): true | Promise<boolean> {
+    const named = namedIn(request)
+    if (named?.method !== 'resources/read' || !this.#isOdd(named.name)) return true
+    return this.#findListed(named)
+  }
+
+  async #findListed({ method, name }: Named): Promise<boolean> {
+    if (!this.#listed.has(method)) await this.#list(method)
+    if (this.#listed.get(method)?.has(name) === true) return true
+    if (this.#mayAskAgain(method)) await this.#list(method)
+    return this.#listed.get(method)?.has(name) === true
+  }
+
+  #isOdd(uri: string): boolean {
+    return readsUris(this.#context.policy()) && !readUri(uri).isNormal
+  }
+
+  #mayAskAgain(method: Named['method']): boolean {
+    const listedMs = this.#listedMs.get(method) ?? Number.NEGATIVE_INFINITY
+    return this.#context.now().monotonicMs - listedMs >= RELIST_MS
+  }
+
   /** The server's own words to this error would tell that the name is not a hidden one. */
   isVague(method: string, name: string): boolean {
     if (method !== 'resources/read' && method !== 'resources/subscribe') return false
@@ -96,9 +123,7 @@ export class KnownNames {
     if (!this.#listed.has(named.method)) await this.#list(named.method)
     // A hidden name counts as not found, so that it takes as long as one that is not there.
     if (this.#isThere(named)) return false
-    const { now } = this.#context
-    const listedMs = this.#listedMs.get(named.method) ?? Number.NEGATIVE_INFINITY
-    if (now().monotonicMs - listedMs >= RELIST_MS) await this.#list(named.method)
+    if (this.#mayAskAgain(named.method)) await this.#list(named.method)
     if (this.#isThere(named)) return false
     // One more that fits the template would be asked for.
     if (this.#fits(named)) await this.#list(named.method)
@@ -116,7 +141,7 @@ export class KnownNames {
   }
 
   #fits({ method, name, isTemplate }: Named): boolean {
-    if (method !== 'resources/read' || isTemplate) return false
+    if (method !== 'resources/read' || isTemplate || this.#isOdd(name)) return false
     return this.#templates.some(
       ({ text, template }) =>
         !this.#isHidden({ method, name: text, isTemplate: true }) && template.fits(name),

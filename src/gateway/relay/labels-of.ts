@@ -3,6 +3,7 @@
 
 import { TOOL_CALL } from '../../policy/methods.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
+import { readUri } from '../../policy/resource-uri.ts'
 
 const NONE: readonly string[] = []
 
@@ -10,8 +11,11 @@ export function labelsOf(
   { labels }: CompiledPolicy,
   call: { readonly server: string; readonly method: string; readonly name: string },
 ): readonly string[] {
-  const found = labels.all(call.server, call.name)
-  if (found.length === 0 && call.method === TOOL_CALL) return NONE
-  const own = found.flat()
-  return call.method === TOOL_CALL ? own : [...own, ...labels.all(call.server, '').flat()]
+  const { server, method, name } = call
+  const found = labels.all(server, name)
+  if (method === TOOL_CALL) return found.length === 0 ? NONE : found.flat()
+  // Another spelling of a URI brings no fewer labels.
+  const { readings, shorter } = readUri(name)
+  const all = new Set([name, ...readings, ...shorter, ''])
+  return [...new Set([...all].flatMap((each) => labels.all(server, each).flat()))]
 }

@@ -96,7 +96,7 @@ export class SeenLists {
       const known = list.method === TOOL_CALL ? this.#learn(definition, text) : undefined
       if (known !== undefined && this.#context.leavesOut(known)) return false
       if (known !== undefined && this.heldOf(known) !== undefined) return false
-      const tool = known === undefined ? {} : { tool: known }
+      const tool = known === undefined ? { isListed: true } : { tool: known }
       const call = { server, name, method: list.method }
       return visible(policy(), call, { ...facts, ...tool }, now())
     })

@@ -19,6 +19,7 @@ import {
 } from '../decide/judged-values.ts'
 import { resolve } from '../decide/resolve.ts'
 import type { Scope } from '../decide/scope.ts'
+import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { Program } from '../expression/bind-expression.ts'
 import { evaluate, type Truth } from '../expression/evaluate.ts'
 import type { Slot } from '../expression/expression-slots.ts'
@@ -49,6 +50,11 @@ export function replayCall(
   now: Instant,
 ): Replayed {
   const { facts, judged } = past
+  if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
+    if (hasOtherReadings(policy, past.call))
+      return { unknown: 'whether the server listed this spelling of the URI is not on record' }
+  if (past.call.method === COMPLETION)
+    return { unknown: 'which prompt or resource the completion was for is not on record' }
   const bare = { ...past.call, args: {} }
   const scope = resolve(policy, bare, facts)
   if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }

@@ -14,6 +14,7 @@ import { type Resolved, resolve } from './resolve.ts'
 import type { Scope } from './scope.ts'
 import { type Settled, settle } from './settle.ts'
 import type { TraceStep } from './trace.ts'
+import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
 export function decide(
   policy: CompiledPolicy,
@@ -85,10 +86,25 @@ export function decideAssuming(
   past: { readonly usage?: Usage; readonly now?: Instant; readonly scope?: Scope } = {},
 ): Decision {
   const { usage, now = { wallMs: 0, monotonicMs: 0 }, scope } = past
-  return weigh(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
+  return weighOne(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
 }
 
 function weigh(
+  policy: CompiledPolicy,
+  asked: Omit<Situation, 'category'>,
+  usage: Usage | undefined,
+  trace: TraceStep[] | undefined,
+): Decision {
+  const { method } = asked.call
+  if (RESOURCE_METHODS.has(method) && readsUris(policy))
+    return weighUri(policy, asked, (each, steps) => weighOne(policy, each, usage, steps), trace)
+  const decision = weighOne(policy, asked, usage, trace)
+  if (method !== COMPLETION) return decision
+  return weighCompletion(asked, decision, (target) => weigh(policy, target, undefined, undefined))
+}
+
+/** The call as it stands. */
+function weighOne(
   policy: CompiledPolicy,
   asked: Omit<Situation, 'category'>,
   usage: Usage | undefined,

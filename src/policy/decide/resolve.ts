@@ -10,6 +10,7 @@ import { type Declared, declaredArguments } from '../expression/declared-types.t
 import { globMatches, wildcardMatches } from '../glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../methods.ts'
 import { type CompiledPolicy, type NameMap, narrowest } from '../policy.ts'
+import { readUri } from '../resource-uri.ts'
 import type { Guardrail, Rule } from '../rule.ts'
 import type { Ready, Scope } from './scope.ts'
 
@@ -19,14 +20,18 @@ export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resol
   if (call.method === TOOL_CALL) return resolveTool(policy, call, facts.tool)
   const category = CONTENT_METHODS.get(call.method)
   if (category === undefined) return PLUMBING.has(call.method) ? 'plumbing' : 'unknown-method'
-  const { server, name, method } = call
-  const named = method.startsWith('resources/')
-    ? policy.resources
-    : method === 'prompts/get'
-      ? policy.prompts
-      : undefined
+  const { server, method } = call
+  const isResource = method.startsWith('resources/')
+  const [named, name] = isResource
+    ? [policy.resources, normalName(policy.resources, call.name)]
+    : [method === 'prompts/get' ? policy.prompts : undefined, call.name]
   const target = { server, name, method, category, accepted: category, classified: false }
   return buildScope(policy, target, named, declaredArguments(undefined))
+}
+
+/** Rules over resources compare normal forms. */
+function normalName({ size }: NameMap<Rule>, uri: string): string {
+  return size === 0 ? uri : readUri(uri).readings[0]
 }
 
 function resolveTool(policy: CompiledPolicy, call: Call, tool: KnownTool | undefined): Resolved {

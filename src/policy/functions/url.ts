@@ -8,7 +8,7 @@ import { Undecided } from './undecided.ts'
 
 const URL_LENGTH_MAX = 2_048
 const NAME_LENGTH_MAX = 253
-const LABEL_LENGTH_MAX = 63
+export const LABEL_LENGTH_MAX = 63
 const PORT_MAX = 65_535
 
 const STRANGE = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u
@@ -20,7 +20,7 @@ const BYTE = /^(?:0|[1-9]\d{0,2})$/
 const ZERO_RUNS = [7, 6, 5, 4, 3, 2, 1].map((more) => new RegExp(`(?:^|:)(?:0:){${more}}0(?=:|$)`))
 const GROUP = /^[0-9A-Fa-f]{1,4}$/
 
-const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+export const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['http', 80],
   ['https', 443],
   ['ws', 80],
@@ -139,7 +139,7 @@ function parseV4(text: string): bigint | undefined {
   return parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
 }
 
-function parseV6(text: string): number[] | undefined {
+export function parseV6(text: string): number[] | undefined {
   const quad = text.includes('.') ? text.slice(text.lastIndexOf(':') + 1) : ''
   const embedded = quad === '' ? undefined : parseV4(quad)
   if (quad !== '' && embedded === undefined) return undefined
@@ -158,7 +158,7 @@ function parseV6(text: string): number[] | undefined {
 }
 
 /** As RFC 5952 spells it: the first longest run of zeros, of two groups or more, becomes `::`. */
-function spellV6(groups: readonly number[]): string {
+export function spellV6(groups: readonly number[]): string {
   const text = groups.map((group) => group.toString(16)).join(':')
   for (const run of ZERO_RUNS) {
     const shorter = text.replace(run, '::')
