@@ -9,6 +9,9 @@ import type { Beside, CreateEvent } from './journal/new-rows.ts'
 import type { HistoryKept } from './journal/retention.ts'
 import { Operations } from './steps/operations.ts'
 import { Stepper } from './steps/stepper.ts'
+import type { ImportOptions } from './transfer/bring-import.ts'
+import { readImport } from './transfer/read-import.ts'
+import { sealExport } from './transfer/seal-export.ts'
 
 export const LIMITS: Limits = {
   maxTurns: 50,
@@ -101,6 +104,20 @@ export class Bench {
     const effect = step.effects.find(({ kind }) => kind === 'model' || kind === 'compact')
     const usage = { inputTokens: 10, outputTokens: 5 }
     return this.send(id, { kind: 'model', effectId: effect?.id, text, toolCalls, usage })
+  }
+
+  /** As the service does it, here and now. */
+  export(id: string, secrets: 'redact' | 'keep' = 'redact', owner = 'me') {
+    const nowMs = this.now
+    const { memory, ...pieces } = this.operations.takeExport(owner, id, nowMs, true)
+    const options = { secrets, nowMs, installation: 'here' }
+    return { exported: sealExport(pieces, options), memory: memory ?? Buffer.alloc(0) }
+  }
+
+  import(given: string | Uint8Array, options: ImportOptions) {
+    const bytes = typeof given === 'string' ? Buffer.from(given) : given
+    const { facts, files, rest, bytes: binary, memory } = readImport(bytes)
+    return this.operations.import(facts, files, rest, binary, memory, options)
   }
 
   ask<Value>(id: string, question: object): Value {

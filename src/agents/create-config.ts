@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { Config, GrantedTool, Limits, Price } from '../guest/words.ts'
 import { AgentError } from './errors.ts'
+import type { AgentRow } from './journal/rows.ts'
 import {
   CONTEXT_TOKENS_DEFAULT,
   FILE_BYTES_MAX,
@@ -116,6 +117,29 @@ export function checkPrice(limits: Partial<Limits>, price: Price | null, model: 
   )
 }
 
+/** From inside, nothing of what bounds the family is raised, and who was stopped stays so. */
+export function checkResumeFromInside(
+  { id, summary, hostStop }: AgentRow,
+  given: Partial<Limits>,
+  family: Limits,
+): void {
+  const why = hostStop?.reason ?? summary.stop?.reason
+  if (why === 'stopped')
+    throw new AgentError('AGENT_STOPPED', `\`${id}\` was stopped: only its owner resumes it`)
+  for (const [name, value] of Object.entries(given)) {
+    const most = family[name as keyof Limits]
+    if (typeof most !== 'number' || NO_BUDGETS.has(name)) continue
+    if (value === null || (value as number) > most)
+      throw new AgentError(
+        'AGENT_LIMIT',
+        `an agent does not raise limits: \`${name}\` of its family is ${most}, ${value} was asked for; its owner may`,
+      )
+  }
+}
+
+/** What bounds no use of anything. */
+const NO_BUDGETS: ReadonlySet<string> = new Set(['noProgress', 'contextTokens'])
+
 export function toFiles(given: CreateArguments['files']): LooseFile[] {
   return Object.entries(given ?? {}).map(([path, content]) => ({
     path,
@@ -141,19 +165,17 @@ export function grantTools(
         `\`${pattern}\` gives no tool: write \`<server>/<tool>\` or \`<server>/*\` of tools you may see`,
       )
     for (const each of found) {
-      const name = modelName(each.server, each.name)
-      granted.set(name, {
-        name,
-        server: each.server,
-        tool: each.name,
-        description: each.description,
-        inputSchema: each.inputSchema,
-      })
+      const tool = toGranted(each)
+      granted.set(tool.name, tool)
     }
   }
   if (granted.size > TOOLS_GRANTED_MAX)
     throw new AgentError('AGENT_LIMIT', `an agent has at most ${TOOLS_GRANTED_MAX} tools`)
   return [...granted.values()]
+}
+
+export function toGranted({ server, name, description, inputSchema }: GateTool): GrantedTool {
+  return { name: modelName(server, name), server, tool: name, description, inputSchema }
 }
 
 /** As models take names: 64 letters, digits, `_` and `-`. */

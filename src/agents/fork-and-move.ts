@@ -15,6 +15,7 @@ import { type Stepper, unwrap } from './steps/stepper.ts'
 import { digestOf } from './transfer/canonical.ts'
 import { packFiles, unpackExported } from './transfer/pack-files.ts'
 import { type Exported, toPortable } from './transfer/portable.ts'
+import { sealExport } from './transfer/seal-export.ts'
 import { takeExport } from './transfer/take-export.ts'
 
 export function forkAgent(
@@ -112,7 +113,8 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
   if (agent.summary.runId !== null) return agent
   const { journal, residents, image } = stepper
   const options = { secrets: 'keep', nowMs, installation: '' } as const
-  const before = takeExport(stepper, agent, options)
+  const exportOf = (each: AgentRow) => sealExport(takeExport(stepper, each, nowMs), options)
+  const before = exportOf(agent)
   const from = toPortable(before)
   const { files, bytes } = packFiles(unpackExported(before.files))
   const { config } = from
@@ -144,7 +146,7 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
     memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
     const moved = journal.setStanding(agent, row, summary, agent.hostStop, image.hash)
     residents.forget(agent.key)
-    const after = takeExport(stepper, moved, options)
+    const after = exportOf(moved)
     if (digestOf(essence(before)) !== digestOf(essence(after)))
       throw new AgentError(
         'AGENT_DAMAGED',

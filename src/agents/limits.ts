@@ -94,8 +94,23 @@ export const PROGRAM_CODE_LENGTH_MAX = 200_000
 export const CODE_THREADS = 2
 /** Memories of programs that wait, together; the largest are given up and made again when needed. */
 export const RESTING_BYTES_MAX = 64 * 1_048_576
-/** An export that is brought in, as text or as a bundle. */
+/** An export that is brought in, as text or as a bundle, and what its JSON unpacks to: some three
+ * times what an agent may hold. */
 export const IMPORT_BYTES_MAX = 64 * 1_048_576
+export const IMPORT_JSON_BYTES_MAX = 64 * 1_048_576
+/** Array elements and members of an import, and how deep they may lie in each other. */
+export const IMPORT_ELEMENTS_MAX = 500_000
+export const IMPORT_DEPTH_MAX = 200
+/** Labels that an import brings. */
+export const IMPORT_LABELS_MAX = 64
+/** Templates and containers that are brought in. */
+export const TEMPLATE_ELEMENTS_MAX = 100_000
+/** Memory of V8 in the threads of the agents, in megabytes; memories of guests are bounded beside it.
+ * A thread that meets it ends, the request that did fails, and a new thread goes on. */
+export const STEP_HEAP_MEGABYTES = 512
+export const TRANSFER_HEAP_MEGABYTES = 768
+/** Exports and imports at once; behind them owners take turns. */
+export const TRANSFERS_AT_ONCE = 1
 export const TEMPLATES_MAX = 1_000
 export const TEMPLATE_BYTES_MAX = 262_144
 /** Messages of an agent that somebody looks at from outside; the last ones. */

@@ -29,8 +29,7 @@ test('an idle agent of an older core moves at its next prompt, and nothing is lo
   ])
   first.model('a', step, 'done')
   const busy = first.prompt('busy', 'still going', 'r2')
-  const options = { secrets: 'keep', nowMs: 5, installation: 'here' } as const
-  const before = first.operations.export('me', 'a', options, false).exported
+  const before = first.export('a', 'keep').exported
   first.operations.close()
 
   const second = new Bench(directory, newer)
@@ -47,7 +46,7 @@ test('an idle agent of an older core moves at its next prompt, and nothing is lo
     turnCount: 3,
     fileCount: 1,
   })
-  const after = second.operations.export('me', 'a', options, false).exported
+  const after = second.export('a', 'keep').exported
   expect(after.files).toEqual(before.files)
   expect(after.todos).toEqual(before.todos)
   expect(after.agentState.messages.slice(0, before.agentState.messages.length)).toEqual(

@@ -10,6 +10,7 @@ import {
   SdkError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { SessionLabels } from '../core/agent-calls.ts'
 import { AgentError } from './errors.ts'
 import { Gallery } from './gallery/gallery.ts'
 import { LIST_PAGE_MAX } from './limits.ts'
@@ -18,6 +19,7 @@ import type { Progress } from './runs/run-watch.ts'
 import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
 import type { Service } from './service.ts'
 import { callTool, readArguments, TOOLS } from './tools/all-tools.ts'
+import { withLabelFlow } from './tools/label-flow.ts'
 import type { Category, ToolSetting } from './tools/tool-table.ts'
 import { promptView, todoView } from './tools/views.ts'
 
@@ -25,7 +27,9 @@ export interface Caller {
   /** The principal's name; agents belong to it. */
   readonly owner: string
   /** Set where the caller is an agent itself: what it makes joins its family. */
-  readonly agent?: string
+  readonly agent?: string | undefined
+  /** What its session has seen, in a gate. */
+  readonly labels?: SessionLabels | undefined
 }
 
 /** Array elements and members in the arguments of one call. */
@@ -47,6 +51,7 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
     gallery,
     owner: caller.owner,
     parent: caller.agent,
+    labels: caller.labels,
     signal: cancellationOf(mcpReq.signal),
     onProgress: progressOf(mcpReq),
   })
@@ -64,10 +69,10 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
     )
     if (entry.name === PROMPT) registered.execution = { taskSupport: 'optional' }
   }
-  const tasks = new RunTasks(service, caller.owner)
+  const tasks = new RunTasks(service, caller)
   serveCalls(server, tasks, settingOf)
   serveTasks(server, tasks, (ended) => answer(promptView(ended)))
-  addResources(server, service, caller.owner)
+  addResources(server, service, caller)
   return server
 }
 
@@ -79,10 +84,11 @@ export function isQuick(name: string): boolean {
 }
 
 /** The same calls without the protocol around them: nobody is told of progress, nobody cancels. */
-export function plainCalls(service: Service, { owner, agent }: Caller): PlainCall {
+export function plainCalls(service: Service, { owner, agent, labels }: Caller): PlainCall {
   const gallery = new Gallery(service.steps)
   const { signal } = new AbortController()
-  const setting = { service, gallery, owner, parent: agent, signal, onProgress: undefined }
+  const about = { service, gallery, owner, parent: agent, labels }
+  const setting = { ...about, signal, onProgress: undefined }
   return (name, args) => respond(name, args, setting)
 }
 
@@ -116,7 +122,8 @@ function serveCalls(
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
-    const task = await asProtocol(() => tasks.begin(agentId, given, setting.onProgress))
+    const begin = () => tasks.begin(agentId, given, setting.onProgress)
+    const task = await asProtocol(() => withLabelFlow(name, { agentId }, setting, begin))
     return isAsked ? { content: [], task } : { content: [], ...asHandle(task) }
   })
 }
@@ -178,7 +185,10 @@ function failure(error: unknown) {
   return { content: [{ type: 'text' as const, text: JSON.stringify(said) }], isError: true }
 }
 
-function addResources(server: McpServer, service: Service, owner: string): void {
+function addResources(server: McpServer, service: Service, { owner, labels }: Caller): void {
+  /** Whoever reads something of an agent has seen what its family has. */
+  const see = async (id: string): Promise<void> =>
+    labels?.see(await service.steps.labelsOf(owner, [id]))
   const json = 'application/json'
   const listed = (part: string) => async () => {
     const rows = await service.steps.list(owner, null, 0, LIST_PAGE_MAX)
@@ -198,6 +208,7 @@ function addResources(server: McpServer, service: Service, owner: string): void 
     { title: 'Todos of an agent', mimeType: json },
     async (uri, { id }) => {
       const { value } = await service.ask<never[]>(owner, one(id), { ask: 'todos' })
+      await see(one(id))
       const text = JSON.stringify(todoView(one(id), value))
       return { contents: [{ uri: uri.href, mimeType: json, text }] }
     },
@@ -208,6 +219,7 @@ function addResources(server: McpServer, service: Service, owner: string): void 
     { title: 'Export of an agent, secrets replaced', mimeType: json },
     async (uri, { id }) => {
       const { exported } = await service.export(owner, one(id), 'json', 'redact')
+      await see(one(id))
       return { contents: [{ uri: uri.href, mimeType: json, text: JSON.stringify(exported) }] }
     },
   )
@@ -218,6 +230,7 @@ function addResources(server: McpServer, service: Service, owner: string): void 
     async (uri, { id, path }) => {
       const asked = { ask: 'read', path: one(path) } as const
       const { value, content } = await service.ask<{ isText: boolean }>(owner, one(id), asked)
+      await see(one(id))
       const bytes = Buffer.from(content ?? [])
       const about = { uri: uri.href }
       return value.isText

@@ -7,10 +7,10 @@ import type { Event, Price, Question, RunEnd } from '../guest/words.ts'
 import { loadImage } from '../sandbox/load-image.ts'
 import { Programs } from '../sandbox/programs.ts'
 import { sha256 } from '../sandbox/quickjs.ts'
-import { Turns } from '../sandbox/turns.ts'
 import {
   type CreateArguments,
   checkPrice,
+  checkResumeFromInside,
   grantTools,
   type LimitArguments,
   toConfig,
@@ -26,7 +26,6 @@ import {
   DEPTH_MAX,
   HISTORY_MEGABYTES_DEFAULT,
   PROMPT_LENGTH_MAX,
-  STEPS_AT_ONCE,
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from './limits.ts'
@@ -34,12 +33,13 @@ import { checkModel, type ModelSettings } from './models/models.ts'
 import { Effects } from './runs/effects.ts'
 import { type Outcome, type Progress, RunWatch } from './runs/run-watch.ts'
 import { type StepThread, startStepThread } from './steps/step-client.ts'
-import type { Applied } from './steps/stepper.ts'
+import type { Applied, ApplyHow } from './steps/stepper.ts'
 import { WakeTimer } from './steps/wake-timer.ts'
-import { NO_GATE, type ToolGate } from './tool-gate.ts'
+import { type GateTool, NO_GATE, type ToolGate } from './tool-gate.ts'
 import { installationKey } from './transfer/installation-key.ts'
 import { packFiles } from './transfer/pack-files.ts'
-import { importGiven } from './transfer/transfer.ts'
+import { exportAgent, importGiven } from './transfer/transfer.ts'
+import { Transfers } from './transfer/transfer-client.ts'
 
 export interface ServiceOptions {
   readonly directory: string
@@ -54,9 +54,12 @@ export interface ServiceOptions {
   readonly warn?: (message: string) => void
 }
 
-export interface CreatedBy {
-  /** The agent that asks for it; its family is joined. */
-  readonly parent?: string
+/** Who asks, where that matters. */
+export interface AskedBy {
+  /** The agent that asks: what it makes joins its family, and it raises no limit. */
+  readonly parent?: string | undefined
+  /** What a new agent has seen from its beginning. */
+  readonly labels?: readonly string[] | undefined
 }
 
 export interface PromptArguments {
@@ -64,6 +67,10 @@ export interface PromptArguments {
   readonly maxTurns?: number | undefined
   readonly waitMs?: number | undefined
   readonly requestId?: string | undefined
+}
+
+interface ApplyOptions extends ApplyHow {
+  readonly bytes?: Uint8Array | undefined
 }
 
 export type PromptAnswer =
@@ -75,8 +82,8 @@ export class Service {
   readonly #thread: StepThread
   readonly #programs: Programs
   readonly #effects: Effects
+  readonly #transfers: Transfers
   readonly #watch = new RunWatch()
-  readonly #turns = new Turns(STEPS_AT_ONCE)
   readonly #timer: WakeTimer
   readonly #image: string
   readonly #key: ReturnType<typeof installationKey>
@@ -102,12 +109,13 @@ export class Service {
     const history = keptOf(options.history)
     this.#thread = startStepThread({ directory, image: core, history }, Date.now())
     this.#programs = new Programs(program, CODE_THREADS)
+    this.#transfers = new Transfers(directory)
     this.#effects = new Effects({
       steps: this.steps,
       programs: this.#programs,
       gate,
       models,
-      apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, bytes, undefined, owner),
+      apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, { bytes, whose: owner }),
       now: () => Date.now(),
       warn: options.warn ?? (() => undefined),
     })
@@ -128,16 +136,18 @@ export class Service {
     this.#timer.close()
     await this.#effects.close()
     await this.#programs.close()
+    await this.#transfers.close()
     await this.#thread.close()
   }
 
-  async create(owner: string, given: CreateArguments, by: CreatedBy = {}): Promise<AgentRow> {
-    const gate = this.#options.gate ?? NO_GATE
+  async create(owner: string, given: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
     const price = this.priceOf(given.model)
-    const tools = given.tools?.length ? grantTools(given.tools, await gate.list(owner)) : []
+    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const tools = given.tools?.length
+      ? grantTools(given.tools, await this.#available(owner, parent))
+      : []
     const config = toConfig(given, tools, price)
     checkModel(config.model, this.#options.models)
-    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(given.files))
     const at = Date.now()
@@ -153,6 +163,7 @@ export class Service {
         image: this.#image,
         asked,
         grants: tools.map(({ server, tool }) => `${server}/${tool}`),
+        ...(by.labels === undefined ? {} : { labels: by.labels }),
       },
       event,
       bytes,
@@ -166,6 +177,13 @@ export class Service {
     if (agent.depth >= DEPTH_MAX)
       throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
     return agent
+  }
+
+  /** What may be granted: what the owner may see, and from inside no more than the parent was given. */
+  async #available(owner: string, parent: AgentRow | undefined): Promise<readonly GateTool[]> {
+    const tools = await (this.#options.gate ?? NO_GATE).list(owner)
+    if (parent === undefined) return tools
+    return tools.filter(({ server, name }) => parent.grants.includes(`${server}/${name}`))
   }
 
   priceOf(model: string | undefined): Price | null {
@@ -199,8 +217,7 @@ export class Service {
         owner,
         id,
         { kind: 'prompt', at, runId, input, maxTurns },
-        undefined,
-        requestId,
+        { request: requestId },
       )
     } catch (error) {
       this.#watch.forget(runId)
@@ -262,9 +279,15 @@ export class Service {
     return (await this.#apply(owner, id, event)).agent
   }
 
-  async resume(owner: string, id: string, limits: LimitArguments): Promise<AgentRow> {
+  async resume(
+    owner: string,
+    id: string,
+    limits: LimitArguments,
+    by: AskedBy = {},
+  ): Promise<AgentRow> {
     const given = toLimits(limits)
-    const { agent } = await this.steps.standing(owner, id, Date.now())
+    const { agent, family } = await this.steps.standing(owner, id, Date.now())
+    if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
     checkPrice(given, this.priceOf(agent.model), agent.model)
     const event: Event = { kind: 'resume', at: Date.now(), limits: given }
     const applied = await this.#apply(owner, id, event)
@@ -272,8 +295,9 @@ export class Service {
     return applied.agent
   }
 
-  async reset(owner: string, id: string, keepFiles: boolean): Promise<void> {
-    await this.#apply(owner, id, { kind: 'reset', at: Date.now(), keepFiles })
+  async reset(owner: string, id: string, keepFiles: boolean, by: AskedBy = {}): Promise<void> {
+    const event: Event = { kind: 'reset', at: Date.now(), keepFiles }
+    await this.#apply(owner, id, event, { keepsCounts: by.parent !== undefined })
     this.#effects.forget(id)
   }
 
@@ -297,27 +321,29 @@ export class Service {
 
   async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
     const options = { secrets, nowMs: Date.now(), installation: this.#key.name }
-    if (format === 'json') {
-      const { exported } = await this.steps.export(owner, id, options, false)
-      return { exported, bundle: undefined }
-    }
-    const { directory } = this.#options
-    const { exported, bundle } = await this.steps.exportBundle(owner, id, options, directory)
-    return { exported, bundle: Buffer.from(bundle).toString('base64') }
+    const setting = { steps: this.steps, transfers: this.#transfers, owner }
+    return exportAgent(id, format, options, setting)
   }
 
-  async import(owner: string, given: unknown) {
-    const gate = this.#options.gate ?? NO_GATE
-    return importGiven(given, {
+  /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
+  async import(owner: string, given: unknown, tools?: readonly string[], by: AskedBy = {}) {
+    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const imported = await importGiven(given, {
       steps: this.steps,
+      transfers: this.#transfers,
       owner,
       id: `agent_${randomUUID()}`,
       nowMs: Date.now(),
       installation: this.#key.name,
       trusted: [this.#key.publicKey, ...(this.#options.trusted ?? [])],
-      available: await gate.list(owner),
-      priceOf: (model) => this.priceOf(model),
+      available: await this.#available(owner, parent),
+      tools,
+      prices: this.#options.models.prices,
+      parent: parent?.id,
+      labels: by.labels,
     })
+    this.#timer.note(imported.agent.summary.wakeAt)
+    return imported
   }
 
   /** Commits an event and sets off what follows from it. */
@@ -325,13 +351,9 @@ export class Service {
     owner: string | null,
     id: string,
     event: Event,
-    bytes?: Uint8Array,
-    request?: string,
-    whose = owner ?? id,
+    { bytes, ...how }: ApplyOptions = {},
   ): Promise<Applied> {
-    const applied = await this.#turns.run(whose, () =>
-      this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), request),
-    )
+    const applied = await this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), how)
     const { agent, step } = applied
     this.#effects.drop(id, step.dropped)
     this.#watch.note(applied, event)

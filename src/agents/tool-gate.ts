@@ -16,7 +16,12 @@ export interface ToolGate {
   list(owner: string): Promise<readonly GateTool[]>
   call(call: GateCall): Promise<GateOutcome>
   /** Waits for the verdict on a held call, carries it out if it may, and gives its outcome. */
-  settle(ticket: string, signal: AbortSignal): Promise<GateOutcome>
+  settle(
+    ticket: string,
+    signal: AbortSignal,
+    /** What the family has seen when the call is made. */
+    labels: () => Promise<readonly string[]>,
+  ): Promise<GateOutcome>
 }
 
 /** Where agents run without a gate: no tools but their own. */

@@ -17,6 +17,8 @@ export interface AgentCall {
   readonly agent: AgentFacts
   /** One session for an agent's family, its whole life. */
   readonly family: string
+  /** What the family has seen, as the agents keep it: the call is judged with these labels too. */
+  readonly labels?: readonly string[]
   readonly server: string
   readonly tool: string
   readonly args: unknown
@@ -24,7 +26,16 @@ export interface AgentCall {
   readonly effectId: string
 }
 
-export type AgentOutcome =
+/** Labels of a session: what it has seen, and a way to add to it. */
+export interface SessionLabels {
+  saw(): readonly string[]
+  see(labels: readonly string[]): void
+}
+
+/** `saw` is everything that the family has seen, after the call. */
+export type AgentOutcome = { readonly saw?: readonly string[] } & AgentOutcomeKind
+
+type AgentOutcomeKind =
   /** The server answered; `isError` is the server's own. */
   | {
       readonly kind: 'result'

@@ -3,7 +3,7 @@
 // agent's family is one session, its whole life. Handed to the agents by the composition root.
 
 import { classify } from '../catalogue/classify.ts'
-import type { AgentCall, AgentOutcome, AgentTool } from '../core/agent-calls.ts'
+import type { AgentCall, AgentOutcome, AgentTool, SessionLabels } from '../core/agent-calls.ts'
 import type { Approvals } from '../core/approval.ts'
 import type { AgentFacts } from '../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
@@ -27,6 +27,8 @@ export interface AgentGateContext {
   readonly approvals: Pick<Approvals, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
+  /** What a family has seen; the session that its calls are judged in. */
+  readonly labelsOf: (family: string) => SessionLabels
   readonly open: (
     server: string,
     link: ClientLink,
@@ -69,7 +71,15 @@ export class AgentGate {
     return lists.flat()
   }
 
+  /** Judged with what the agents say that the family has seen, and with what this session saw. */
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
+    const labels = this.#context.labelsOf(call.family)
+    labels.see(call.labels ?? [])
+    const outcome = await this.#call(call)
+    return { ...outcome, saw: labels.saw() }
+  }
+
+  async #call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
     const { owner, server, tool, args, effectId, signal } = call
     const gone = { kind: 'denied', code: 'DENIED' } as const
     if (this.#context.callerOf(owner) === undefined)
@@ -95,8 +105,13 @@ export class AgentGate {
   }
 
   /** Waits for the verdict on a held call, makes it if it may be made, and gives its outcome. Also after
-   * a restart: a call that had taken its approval by then is not made again. */
-  async settle(ticket: string, signal: AbortSignal): Promise<AgentOutcome> {
+   * a restart: a call that had taken its approval by then is not made again. `labels` are those that
+   * the family has by now. */
+  async settle(
+    ticket: string,
+    signal: AbortSignal,
+    labels: () => Promise<readonly string[]> = async () => [],
+  ): Promise<AgentOutcome> {
     let { approval, call } = JSON.parse(ticket) as Ticket
     let hasWaited = false
     while (!signal.aborted) {
@@ -115,7 +130,7 @@ export class AgentGate {
       if (usedBy !== null && hasWaited)
         return { kind: 'denied', code: 'APPROVAL_USED', reason: `used by the call ${usedBy}` }
       if (usedBy !== null) return { kind: 'unknown', reason: 'the gate ended while it was out' }
-      const outcome = await this.call({ ...call, signal })
+      const outcome = await this.call({ ...call, labels: await labels(), signal })
       if (outcome.kind !== 'held')
         return outcome
         // The rule or the definition changed meanwhile: it is asked for anew.

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { ApprovalEngine } from '../approvals/engine.ts'
+import type { SessionLabels } from '../core/agent-calls.ts'
 import type { AgentFacts } from '../core/call.ts'
 import type { Counters, Usage } from '../core/counters.ts'
 import type { KnownTool } from '../core/tools.ts'
@@ -173,6 +174,13 @@ export class Gate {
     return false
   }
 
+  /** What a family of agents has seen, whatever links it has. */
+  agentLabels(family: string): SessionLabels {
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
+    slot.release()
+    return { saw: () => slot.facts(Date.now()).saw, see: (labels) => void slot.see(labels) }
+  }
+
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
@@ -203,8 +211,16 @@ export class Gate {
     }
     const needsPlace = serverConfig.kind === 'stdio' && serverConfig.share === undefined
     const place = needsPlace ? this.#room.take(client, principal.id) : NO_PLACE
+    // What a server in this process brought into the session, until an answer puts it on record.
+    const brought = new Set<string>()
+    const labels: SessionLabels = {
+      saw: () => slot.facts(Date.now()).saw,
+      see: (found) => {
+        for (const label of slot.see(found)) brought.add(label)
+      },
+    }
     const to = {
-      ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id },
+      ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
       ...{ handle, log },
     }
     const server = place && this.#servers.connect(name, serverConfig, to)
@@ -245,7 +261,9 @@ export class Gate {
         const said = labelsOf(policy(), { server: name, method, name: called })
         const saw = (label: string) => slot.facts(Date.now()).saw.includes(label)
         const found = labelsFound(policy(), result, { saw, from: `${name}/${called}`, log })
-        const seen = slot.see(found.length === 0 ? said : [...said, ...found])
+        const added = slot.see(found.length === 0 ? said : [...said, ...found])
+        const seen = brought.size === 0 ? added : [...added, ...brought]
+        brought.clear()
         // After the answer itself: what is hidden from those who have read it is so from now on.
         if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
         return seen

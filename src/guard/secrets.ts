@@ -22,7 +22,11 @@ interface Shape {
   readonly kind: string
   readonly pattern: RegExp
   readonly check?: (match: string, group: string) => boolean
+  /** In its place where texts are to be rid of secrets, and one too many does less harm. */
+  readonly lenient?: (match: string, group: string) => boolean
 }
+
+const always = () => true
 
 /** A shape begins with one of these, so that most texts are settled in one pass. */
 const BEGINNINGS =
@@ -34,9 +38,14 @@ const SHAPES: readonly Shape[] = [
     pattern:
       /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,8000}?(?:-----END|$)/g,
   },
-  { kind: 'GitHub token', pattern: /\bgh[pousr]_[A-Za-z0-9]{36}\b/g, check: hasChecksum },
+  {
+    kind: 'GitHub token',
+    pattern: /\bgh[pousr]_[A-Za-z0-9]{36}\b/g,
+    check: hasChecksum,
+    lenient: always,
+  },
   { kind: 'GitHub token', pattern: /\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b/g },
-  { kind: 'npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g, check: hasChecksum },
+  { kind: 'npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g, check: hasChecksum, lenient: always },
   { kind: 'GitLab token', pattern: /\bglpat-[\w-]{20,64}\b/g, check: isMixed },
   { kind: 'AWS access key', pattern: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g, check: notExample },
   { kind: 'Anthropic key', pattern: /\bsk-ant-[a-z]{2,8}\d{2}-[\w-]{60,200}/g },
@@ -80,25 +89,37 @@ const SHAPES: readonly Shape[] = [
     pattern:
       /\b[\w-]{0,40}(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]\s{0,4}["']?([^\s"',;)}\]]{8,200})/gi,
     check: (_, value) => looksRandom(value) && !isPlaceholder(value),
+    lenient: (whole, value) => /[:=]\s{0,4}["']/.test(whole) && !isPlaceholder(value),
   },
 ]
 
 /** In the order of the text, without overlaps. */
 export function findSecrets(text: string): FoundSecret[] {
+  return find(text, false)
+}
+
+/** Also what only looks like one, by its shape or by the name it stands under: for texts that are to be
+ * rid of secrets. */
+export function findSecretShapes(text: string): FoundSecret[] {
+  return find(text, true)
+}
+
+function find(text: string, isLenient: boolean): FoundSecret[] {
   const looked = text.length > TEXT_CHARS_MAX ? text.slice(0, TEXT_CHARS_MAX) : text
-  const found = BEGINNINGS.test(looked) ? match(looked) : []
-  for (const one of encoded(looked))
+  const found = BEGINNINGS.test(looked) ? match(looked, isLenient) : []
+  for (const one of encoded(looked, isLenient))
     if (!found.some((other) => overlap(one, other))) found.push(one)
   return found.sort((a, b) => a.start - b.start)
 }
 
-function match(text: string): FoundSecret[] {
+function match(text: string, isLenient = false): FoundSecret[] {
   const found: FoundSecret[] = []
-  for (const { kind, pattern, check } of SHAPES) {
+  for (const { kind, pattern, check, lenient } of SHAPES) {
     pattern.lastIndex = 0
     for (let one = pattern.exec(text); one !== null; one = pattern.exec(text)) {
       const secret = { kind, start: one.index, end: one.index + one[0].length }
-      if (check !== undefined && !check(one[0], one[1] ?? '')) continue
+      const isOne = (isLenient && lenient) || check || always
+      if (!isOne(one[0], one[1] ?? '')) continue
       if (found.some((other) => overlap(secret, other))) continue
       if (found.length >= FINDINGS_MAX) return found
       found.push(secret)
@@ -108,7 +129,7 @@ function match(text: string): FoundSecret[] {
 }
 
 /** One layer: what is written in base64 or hex to pass by the patterns. */
-function encoded(text: string): FoundSecret[] {
+function encoded(text: string, isLenient: boolean): FoundSecret[] {
   const found: FoundSecret[] = []
   let runs = 0
   for (const one of text.matchAll(/[A-Za-z0-9+/_-]{40,8000}={0,2}/g)) {
@@ -117,7 +138,7 @@ function encoded(text: string): FoundSecret[] {
     const isHex = run.length % 2 === 0 && /^[0-9a-f]+$/i.test(run)
     const inside = isHex ? decodeHex(run) : decodeBase64(run)
     if (!BEGINNINGS.test(inside)) continue
-    const kind = match(inside)[0]?.kind
+    const kind = match(inside, isLenient)[0]?.kind
     if (kind === undefined) continue
     const name = `${kind}, in ${isHex ? 'hex' : 'base64'}`
     found.push({ kind: name, start: one.index, end: one.index + run.length })

@@ -26,12 +26,18 @@ export interface ThreadStart {
   readonly data: unknown
 }
 
+export interface ThreadOptions {
+  /** What V8 may take for what lives long; a thread that meets it ends, and a new one is started. */
+  readonly heapMegabytes?: number
+}
+
 export class Thread {
   readonly #file: string
   readonly #data: unknown
   readonly #watch = new Float64Array(new SharedArrayBuffer(16))
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, Waiting>()
+  readonly #options: ThreadOptions
   readonly #toError: (error: { code?: string; message: string }) => Error
   #worker: Worker
   #timer: NodeJS.Timeout | undefined
@@ -45,7 +51,9 @@ export class Thread {
     file: string,
     data: unknown,
     toError: (error: { code?: string; message: string }) => Error,
+    options: ThreadOptions = {},
   ) {
+    this.#options = options
     this.#file = file
     this.#data = data
     this.#toError = toError
@@ -84,11 +92,15 @@ export class Thread {
   }
 
   #start(): Worker {
+    const { heapMegabytes } = this.#options
     const start: ThreadStart = { watch: this.#watch, bell: this.#bell, data: this.#data }
     const worker = new Worker(this.#file, {
       ...{ workerData: start, env: {}, stdin: false },
       // Short-lived things of a thread are few; by default they may take 50 MB before they go.
-      resourceLimits: { maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES },
+      resourceLimits: {
+        maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES,
+        ...(heapMegabytes === undefined ? {} : { maxOldGenerationSizeMb: heapMegabytes }),
+      },
     })
     // A thread must not keep a process alive that has nothing else to do.
     worker.unref()

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest'
 import { ExactNumber, type JsonValue } from '../core/json.ts'
 import { JSON_LIMITS } from './limits.ts'
 import { type JsonReading, Reader, readJson } from './read-json.ts'
-import { skipValue } from './skip-json.ts'
 
 describe('agrees with JSON.parse', () => {
   const pieces = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '1', '-', '.', 'e', 'E', '+', '\\u']
@@ -89,7 +88,7 @@ function expectSkippedAlike(text: string, reading: JsonReading): void {
   const reader = new Reader(text, JSON_LIMITS)
   let refused: unknown
   try {
-    reader.readText(() => skipValue(reader))
+    reader.readText(() => reader.skipValue())
   } catch (error) {
     refused = error
   }

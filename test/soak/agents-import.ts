@@ -19,14 +19,9 @@ export async function run(options: RunOptions): Promise<number> {
     b.create('a')
     b.tool('a', 'write_file', { path: 'x', content: 'y'.repeat(2_000) })
     b.model('a', b.prompt('a', 'go', 'r1'), 'done')
-    const taken = b.operations.export(
-      'me',
-      'a',
-      { secrets: 'keep', nowMs: 1, installation: 'here' },
-      true,
-    )
+    const taken = b.export('a', 'keep')
     const json = Buffer.from(JSON.stringify(taken.exported))
-    const memory = Buffer.from(taken.memory ?? [])
+    const memory = Buffer.from(taken.memory)
     const bundle = writeBundle(json.toString(), memory, key)
     const before = JSON.stringify(b.ask('a', { ask: 'files' }))
     let refused = 0
@@ -48,11 +43,11 @@ export async function run(options: RunOptions): Promise<number> {
         nowMs: 2,
         installation: 'x',
         tools: [],
-        price: null,
+        prices: {},
         trusted,
       }
       try {
-        b.operations.import(given, setting)
+        b.import(given, setting)
         // Only a memory that its trusted signer broke gets this far; whatever it does stays inside.
         lived += 1
         if (kind !== 2 && !given.equals(kind === 0 ? bundle : json)) wrong.push(`${id} was taken`)

@@ -5,8 +5,9 @@
 import { z } from 'zod'
 import { type CreateArguments, createShape } from '../create-config.ts'
 import { AgentError } from '../errors.ts'
-import { TEMPLATES_MAX } from '../limits.ts'
+import { IMPORT_DEPTH_MAX, TEMPLATE_ELEMENTS_MAX, TEMPLATES_MAX } from '../limits.ts'
 import type { Steps } from '../steps/step-client.ts'
+import { checkJsonSize } from '../transfer/measure-json.ts'
 import { type Container, EMPTY, instructionsOf, readRvf, writeRvf } from '../transfer/rvf.ts'
 import {
   BUILTIN_TEMPLATES,
@@ -27,12 +28,30 @@ export interface ImportedTemplates {
 
 const settingsShape = z.record(z.string().max(64), z.unknown())
 const SETTINGS_LENGTH_MAX = 65_536
+const TEMPLATE_BOUNDS = { elements: TEMPLATE_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
 
 export class Gallery {
   readonly #steps: Steps
 
   constructor(steps: Steps) {
     this.#steps = steps
+  }
+
+  /** What those who wrote to it had seen. */
+  labels(owner: string): Promise<readonly string[]> {
+    return this.#steps.galleryLabels(owner)
+  }
+
+  async addLabels(owner: string, labels: readonly string[]): Promise<void> {
+    if (labels.length > 0) await this.#steps.addGalleryLabels(owner, labels)
+  }
+
+  /** What an agent has seen that is made from a template: nothing where all of it is builtin. */
+  async templateLabels(owner: string, id: string): Promise<readonly string[]> {
+    const name = Object.hasOwn(SHORT_NAMES, id) ? SHORT_NAMES[id] : id
+    const isBuiltin = BUILTIN_TEMPLATES.some((template) => template.id === name)
+    const isConfigured = Object.keys(await this.config(owner)).length > 0
+    return isBuiltin && !isConfigured ? [] : this.labels(owner)
   }
 
   async list(owner: string): Promise<Template[]> {
@@ -134,6 +153,7 @@ export class Gallery {
   /** Each by itself: one that is refused does not keep the others out, and says why. */
   async import(owner: string, json: string): Promise<ImportedTemplates> {
     let given: unknown
+    checkJsonSize(Buffer.from(json), TEMPLATE_BOUNDS, 'TEMPLATE_REFUSED')
     try {
       given = JSON.parse(json)
     } catch {

@@ -74,7 +74,10 @@ export class Journal {
     const { id, ...about } = agent
     const { seq } = event
     const family = agent.family ?? this.#insertFamily(agent)
-    if (agent.family !== undefined) this.#join(agent.family, 1)
+    if (agent.family !== undefined) {
+      this.#join(agent.family, 1)
+      this.addLabels(agent.family, agent.labels ?? [])
+    }
     this.#count(agent.owner, 1)
     const key = this.run(
       `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -99,12 +102,13 @@ export class Journal {
   }
 
   #insertFamily(agent: NewAgent): number {
-    const { owner, limits, price } = agent
+    const { owner, limits, price, labels = [] } = agent
     const family = this.run(
-      'INSERT INTO families (members, owner, limits, price) VALUES (1, ?, ?, ?)',
+      'INSERT INTO families (members, owner, limits, price, labels) VALUES (1, ?, ?, ?, ?)',
       owner,
       JSON.stringify(limits),
       JSON.stringify(price),
+      JSON.stringify(labels),
     )
     this.#families.set(family, newFamily(agent))
     return family
@@ -181,6 +185,17 @@ export class Journal {
       family,
     )
     this.#families.set(family, row)
+  }
+
+  /** What a family has seen it has seen for good. */
+  addLabels(family: number, labels: readonly string[]): FamilyRow {
+    const before = this.family(family)
+    const all = [...new Set([...before.labels, ...labels])]
+    if (all.length === before.labels.length) return before
+    const after = { ...before, labels: all }
+    this.run('UPDATE families SET labels = ? WHERE family = ?', JSON.stringify(all), family)
+    this.#families.set(family, after)
+    return after
   }
 
   /** The commit of a step; `setStanding` counts it. */

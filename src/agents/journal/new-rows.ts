@@ -18,22 +18,29 @@ export interface NewAgent {
   readonly grants: readonly string[]
   readonly limits: Limits
   readonly price: Price | null
+  /** What whoever made it has seen; its family has seen it from now on. */
+  readonly labels?: readonly string[]
 }
 
 export type CreateEvent = Extract<Event, { kind: 'create' }>
 
 /** What the event that creates an agent does not say of it. */
-export type Beside = Pick<NewAgent, 'owner' | 'family' | 'depth' | 'image' | 'asked' | 'grants'>
+export type Beside = Pick<
+  NewAgent,
+  'owner' | 'family' | 'depth' | 'image' | 'asked' | 'grants' | 'labels'
+>
 
 export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAgent {
-  const { owner, family, depth, image, asked, grants } = beside
+  const { owner, family, depth, image, asked, grants, labels = [] } = beside
   const { model, template, limits, price } = config
   const made = { id, owner, depth, image, createdAt: at, asked, model, template, grants }
-  return { ...made, limits, price, ...(family === undefined ? {} : { family }) }
+  return { ...made, limits, price, labels, ...(family === undefined ? {} : { family }) }
 }
 
 /** What agents have in common that are made at once. */
-export type Alike = Omit<NewAgent, 'id' | 'limits' | 'price'> & { readonly family: number }
+export type Alike = Omit<NewAgent, 'id' | 'limits' | 'price' | 'labels'> & {
+  readonly family: number
+}
 
 export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
   const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
@@ -41,8 +48,9 @@ export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRo
   return { ...known, seq, state: summary.state, summary, hostStop: null }
 }
 
-export function newFamily({ limits, price }: Pick<NewAgent, 'limits' | 'price'>): FamilyRow {
-  return { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1, limits, price }
+export function newFamily(made: Pick<NewAgent, 'limits' | 'price' | 'labels'>): FamilyRow {
+  const { limits, price, labels = [] } = made
+  return { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1, limits, price, labels }
 }
 
 /** Keys of one statement follow one another. */

@@ -41,6 +41,7 @@ export function toFamily(row: Row): FamilyRow {
     members: Number(row.members),
     limits: parse(row.limits) as Limits,
     price: parse(row.price) as Price | null,
+    labels: parse(row.labels) as string[],
   }
 }
 

@@ -85,6 +85,7 @@ test('a store of the first version comes to the newest with its agents', async (
     ALTER TABLE agents DROP COLUMN journal_bytes;
     ALTER TABLE families DROP COLUMN members;
     ALTER TABLE families DROP COLUMN owner;
+    ALTER TABLE families DROP COLUMN labels;
     CREATE INDEX agents_by_family ON agents (family);
     CREATE INDEX events_by_nonce ON events (agent, nonce) WHERE nonce IS NOT NULL;
     CREATE INDEX events_by_turn ON events (agent, turn, seq);

@@ -39,6 +39,8 @@ export interface FamilyRow {
   readonly members: number
   readonly limits: Limits
   readonly price: Price | null
+  /** What its agents have seen, by the labels of the policy; never fewer than before. */
+  readonly labels: readonly string[]
 }
 
 export interface EventRow {

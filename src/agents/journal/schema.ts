@@ -184,4 +184,9 @@ export const MIGRATIONS: readonly Migration[] = [
   DROP TABLE program_events;
   ALTER TABLE program_events_new RENAME TO program_events;
   `,
+  `
+  -- What a family has seen, by the labels of the policy: kept here, because a family outlives the
+  -- gate's sessions.
+  ALTER TABLE families ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
+  `,
 ]

@@ -25,6 +25,8 @@ export interface EffectSetting {
   warn(message: string): void
 }
 
+type OutgoingCall = Pick<GateCall, 'server' | 'tool' | 'args' | 'effectId' | 'signal'>
+
 type Result = { readonly event: Event; readonly bytes?: Uint8Array | undefined }
 
 /** The agent went on, or away, without the result. */
@@ -144,28 +146,50 @@ export class Effects {
     before: EffectRow | undefined,
     signal: AbortSignal,
   ): Promise<GateOutcome> {
-    const { steps, gate, now } = this.#setting
+    const { steps, now } = this.#setting
     const { id: effectId, server, tool, input } = effect
     const refused = notGranted(agent, server, tool)
     if (refused !== undefined) return refused
-    if (before?.ticket) return this.#settle(before.ticket, signal)
-    const call = callOf(agent, server, tool, input, effectId, signal)
+    if (before?.ticket) return this.#settle(agent, before.ticket, signal)
     if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
       return { kind: 'unknown', reason: 'the process ended while the call was out' }
     if (!(await steps.beginEffect(agent.id, effectId, now()))) throw new Error('it was dropped')
-    const outcome = await gate.call(call)
+    const outcome = await this.#call(agent, { server, tool, args: input, effectId, signal })
     if (outcome.kind !== 'held') return outcome
     await steps.holdEffect(agent.id, effectId, outcome.ticket)
     await this.#waits(agent, effectId, waitingFor(server, tool, outcome.reason))
-    return this.#settle(outcome.ticket, signal)
+    return this.#settle(agent, outcome.ticket, signal)
+  }
+
+  /** Judged with all that the family has seen by now; what it sees is kept before the agent has it. */
+  async #call(agent: AgentRow, call: OutgoingCall): Promise<GateOutcome> {
+    const { id, owner, depth, template, family, summary } = agent
+    const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
+    const effectId = `${id}.${call.effectId}`
+    const labels = await this.#labels(agent)
+    const about = { owner, agent: facts, family: String(family), labels }
+    return this.#keepLabels(agent, await this.#setting.gate.call({ ...call, ...about, effectId }))
+  }
+
+  async #labels({ id }: AgentRow): Promise<readonly string[]> {
+    return (await this.#setting.steps.standing(null, id, this.#setting.now())).family.labels
+  }
+
+  async #keepLabels(agent: AgentRow, outcome: GateOutcome): Promise<GateOutcome> {
+    const { saw = [] } = outcome
+    const known = await this.#labels(agent)
+    if (saw.some((label) => !known.includes(label)))
+      await this.#setting.steps.addLabels(null, agent.id, saw, this.#setting.now())
+    return outcome
   }
 
   async #waits(agent: AgentRow, effectId: string, on: string): Promise<void> {
     await this.#setting.apply(agent, { kind: 'waiting', at: this.#setting.now(), effectId, on })
   }
 
-  async #settle(ticket: string, signal: AbortSignal): Promise<GateOutcome> {
-    const outcome = await orAborted(this.#setting.gate.settle(ticket, signal), signal)
+  async #settle(agent: AgentRow, ticket: string, signal: AbortSignal): Promise<GateOutcome> {
+    const settled = this.#setting.gate.settle(ticket, signal, () => this.#labels(agent))
+    const outcome = await this.#keepLabels(agent, await orAborted(settled, signal))
     if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
     return outcome
   }
@@ -200,16 +224,15 @@ export class Effects {
     if (refused !== undefined) return { error: toText(refused).content }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
-    const { gate } = this.#setting
     let outcome: GateOutcome =
       ticket === undefined
-        ? await gate.call(callOf(agent, server, tool, input, callId, signal))
+        ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal })
         : { kind: 'held', ticket, reason: 'it was held before the process ended' }
     if (outcome.kind === 'held') {
       if (ticket === undefined) await held(outcome.ticket)
       waits.set(callId, waitingFor(server, tool, outcome.reason))
       if (ticket === undefined) await this.#waits(agent, effectId, waits.get(callId) ?? '')
-      outcome = await this.#settle(outcome.ticket, over)
+      outcome = await this.#settle(agent, outcome.ticket, over)
       waits.delete(callId)
       const [another = ''] = waits.values()
       if (!signal.aborted) await this.#waits(agent, effectId, another)
@@ -244,20 +267,6 @@ function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome 
 
 function waitingFor(server: string, tool: string, reason: string): string {
   return `approval of ${server}/${tool}: ${reason}`.slice(0, WAITING_LENGTH_MAX)
-}
-
-function callOf(
-  agent: AgentRow,
-  server: string,
-  tool: string,
-  args: unknown,
-  effectId: string,
-  signal: AbortSignal,
-): GateCall {
-  const { id, owner, depth, template, family, summary } = agent
-  const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
-  const name = `${id}.${effectId}`
-  return { owner, agent: facts, family: String(family), server, tool, args, effectId: name, signal }
 }
 
 /** What is said in place of a result that made the agent fail inside. */

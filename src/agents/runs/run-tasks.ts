@@ -2,6 +2,7 @@
 // all that is answered about it comes from the journal, so that a task outlives the connection and the
 // process without anything being kept for it. Found by owner, like everything. Called by server.ts.
 
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { RunEnd } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
 import type { RunRow } from '../journal/rows.ts'
@@ -20,13 +21,21 @@ export interface RunTask {
   readonly pollInterval: number
 }
 
+export interface TaskCaller {
+  readonly owner: string
+  /** What the caller's session has seen, in a gate. */
+  readonly labels?: SessionLabels | undefined
+}
+
 export class RunTasks {
   readonly #service: Service
   readonly #owner: string
+  readonly #labels: SessionLabels | undefined
 
-  constructor(service: Service, owner: string) {
+  constructor(service: Service, { owner, labels }: TaskCaller) {
     this.#service = service
     this.#owner = owner
+    this.#labels = labels
   }
 
   /** Begins the run and answers at once; progress goes on until it ends. */
@@ -45,6 +54,7 @@ export class RunTasks {
   async get(taskId: string): Promise<RunTask> {
     const { agent, run } = await this.#find(taskId)
     const { agent: row } = await this.#service.steps.standing(this.#owner, agent, Date.now())
+    await this.#see(agent)
     const { waitingFor } = row.summary
     const startedAt = run.startedAt === 0 ? row.createdAt : run.startedAt
     const about =
@@ -65,7 +75,9 @@ export class RunTasks {
     const { agent, run } = await this.#find(taskId)
     for (;;) {
       const answer = await this.#service.wait(this.#owner, agent, run.runId, WAIT_MS_MAX)
-      if (answer.state === 'ended') return answer
+      if (answer.state !== 'ended') continue
+      await this.#see(agent)
+      return answer
     }
   }
 
@@ -75,6 +87,11 @@ export class RunTasks {
       throw new AgentError('AGENT_INPUT', `the task \`${taskId}\` has ended already`)
     await this.#service.cancel(agent, run.runId)
     return this.get(taskId)
+  }
+
+  /** Whoever reads of a run has seen what the agent's family has. */
+  async #see(agent: string): Promise<void> {
+    this.#labels?.see(await this.#service.steps.labelsOf(this.#owner, [agent]))
   }
 
   async #find(taskId: string): Promise<{ agent: string; run: RunRow }> {

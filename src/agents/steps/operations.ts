@@ -10,13 +10,12 @@ import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { LIST_PAGE_MAX } from '../limits.ts'
 import { type Looked, lookAt } from '../look-at.ts'
-import { type ImportOptions, importAgent } from '../transfer/bring-import.ts'
-import { writeBundle } from '../transfer/bundle.ts'
-import { installationKey } from '../transfer/installation-key.ts'
+import { bringImport, type Imported, type ImportOptions } from '../transfer/bring-import.ts'
 import { packFiles } from '../transfer/pack-files.ts'
-import { type ExportOptions, takeExport } from '../transfer/take-export.ts'
+import type { ReadImport } from '../transfer/read-import.ts'
+import { takeExport } from '../transfer/take-export.ts'
 import { type Footing, heldBy } from './enforce.ts'
-import type { Applied, Stepper } from './stepper.ts'
+import type { Applied, ApplyHow, Stepper } from './stepper.ts'
 
 export interface Standing extends Footing {
   readonly agent: AgentRow
@@ -50,12 +49,12 @@ export class Operations {
     event: Event,
     bytes?: Uint8Array,
     nonce?: string,
-    request?: string,
+    how?: ApplyHow,
   ): Applied {
     let agent = this.#stepper.find(owner, id)
     if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
       agent = moveAgent(this.#stepper, agent, event.at)
-    return this.#stepper.apply(agent, event, bytes, nonce, request ?? null)
+    return this.#stepper.apply(agent, event, bytes, nonce, how)
   }
 
   move(owner: string, id: string, nowMs: number): AgentRow {
@@ -75,6 +74,24 @@ export class Operations {
     const agent = this.#stepper.find(owner, id)
     const footing = this.#stepper.footing(agent)
     return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+  }
+
+  /** What a caller has seen has been seen by the family that it tells something. */
+  addLabels(owner: string | null, id: string, labels: readonly string[], nowMs: number): Standing {
+    const { journal } = this.#stepper
+    const { family } = this.#stepper.find(owner, id)
+    journal.transact(() => journal.addLabels(family, labels))
+    return this.standing(owner, id, nowMs)
+  }
+
+  /** What the families of these agents have seen together; agents that are gone count for nothing. */
+  labelsOf(owner: string, ids: readonly string[]): string[] {
+    const { journal } = this.#stepper
+    const found = ids.flatMap((id) => {
+      const agent = journal.agent(id)
+      return agent?.owner === owner ? journal.family(agent.family).labels : []
+    })
+    return [...new Set(found)]
   }
 
   list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
@@ -105,21 +122,23 @@ export class Operations {
     this.#stepper.remove(this.#stepper.find(owner, id))
   }
 
-  export(owner: string, id: string, options: ExportOptions, withMemory: boolean) {
+  /** The pieces of an export; what is long to do with them is done elsewhere. */
+  takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
     const agent = this.#stepper.find(owner, id)
-    const exported = takeExport(this.#stepper, agent, options)
-    return { exported, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
+    const pieces = takeExport(this.#stepper, agent, nowMs)
+    return { ...pieces, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
   }
 
-  /** Packed and signed here: of a large agent that takes longer than the gate's thread has. */
-  exportBundle(owner: string, id: string, options: ExportOptions, directory: string) {
-    const { exported, memory = new Uint8Array() } = this.export(owner, id, options, true)
-    const { key } = installationKey(directory)
-    return { exported, bundle: writeBundle(JSON.stringify(exported), memory, key) }
-  }
-
-  import(given: string | Uint8Array, options: ImportOptions) {
-    return importAgent(this.#stepper, given, options)
+  /** What was read and checked in the transfer thread; bytes cross beside the rest. */
+  import(
+    facts: ReadImport['facts'],
+    files: Uint8Array,
+    rest: Uint8Array,
+    bytes: Uint8Array | undefined,
+    memory: Uint8Array | undefined,
+    options: ImportOptions,
+  ): Imported {
+    return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options)
   }
 
   history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
@@ -272,6 +291,16 @@ export class Operations {
     const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
     journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
     return found !== undefined
+  }
+
+  galleryLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels') ?? '[]') as string[]
+  }
+
+  /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
+  addGalleryLabels(owner: string, labels: readonly string[]): void {
+    const all = [...new Set([...this.galleryLabels(owner), ...labels])]
+    this.setSetting(owner, 'labels', JSON.stringify(all))
   }
 
   setting(owner: string, name: string): string | null {

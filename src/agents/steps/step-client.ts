@@ -4,11 +4,16 @@
 
 import { extname, join } from 'node:path'
 import { Thread } from '../../sandbox/thread.ts'
+import { Turns } from '../../sandbox/turns.ts'
 import { toAgentError } from '../errors.ts'
+import type { Beside } from '../journal/new-rows.ts'
+import { STEP_HEAP_MEGABYTES, STEPS_AT_ONCE } from '../limits.ts'
+import type { ImportOptions } from '../transfer/bring-import.ts'
 import type { Operations } from './operations.ts'
 import { StepMirror } from './step-mirror.ts'
 import type { StepThreadData } from './step-thread.ts'
 import { packRequest, readAnswer, type StepAnswer } from './step-words.ts'
+import type { ApplyHow } from './stepper.ts'
 
 export type Steps = {
   readonly [Name in keyof Operations]: (
@@ -23,17 +28,38 @@ export interface StepThread {
   close(): Promise<void>
 }
 
+/** What may take long: owners take turns in it, so that nobody waits behind all that another asks for.
+ * The rest is a row or two and goes at once. */
+const TAKE_TURNS: ReadonlySet<keyof Operations> = new Set([
+  ...(['create', 'apply', 'move', 'fork', 'remove', 'import', 'takeExport'] as const),
+  ...(['ask', 'files', 'look', 'history', 'list', 'programFiles'] as const),
+])
+
+/** Whose turn an operation takes; undefined where it takes none. */
+function ownerOf(name: keyof Operations, values: readonly unknown[]): string | undefined {
+  if (!TAKE_TURNS.has(name)) return undefined
+  if (name === 'create') return (values[0] as Beside).owner
+  if (name === 'import') return (values[5] as ImportOptions).owner
+  if (name === 'look' || name === 'programFiles') return String(values[0])
+  const [owner, id] = values as [string | null, string]
+  const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyHow) : {}
+  return owner ?? whose ?? id
+}
+
 export function startStepThread(data: StepThreadData, startedAtMs: number): StepThread {
   const file = join(import.meta.dirname, `step-thread${extname(import.meta.filename)}`)
-  const thread = new Thread(file, data, toAgentError)
+  const thread = new Thread(file, data, toAgentError, { heapMegabytes: STEP_HEAP_MEGABYTES })
   const mirror = new StepMirror()
+  const turns = new Turns(STEPS_AT_ONCE)
   const ask =
     (name: keyof Operations) =>
     async (...values: unknown[]) => {
       const known = mirror.answer(name, values)
       if (known !== undefined) return known
       try {
-        const answer = await thread.ask<StepAnswer>(packRequest(name, values))
+        const send = () => thread.ask<StepAnswer>(packRequest(name, values))
+        const whose = ownerOf(name, values)
+        const answer = await (whose === undefined ? send() : turns.run(whose, send))
         const { value, length } = readAnswer(name, values, answer)
         mirror.note(name, values, value, length)
         return value

@@ -69,6 +69,7 @@ export class StepMirror {
     switch (name) {
       case 'create':
       case 'apply':
+      case 'addLabels':
       case 'standing': {
         const { agent, family, runStartedAt } = value as Applied | Standing
         if (name === 'apply') this.#follow(agent, (value as Applied).step)

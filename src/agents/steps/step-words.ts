@@ -133,10 +133,8 @@ function hasBytes(name: keyof Operations, value: unknown): boolean {
       return (value as ReturnType<Operations['ask']>).content !== undefined
     case 'files':
       return (value as ReturnType<Operations['files']>).files.some((file) => file.content)
-    case 'export':
-      return (value as ReturnType<Operations['export']>).memory !== undefined
     case 'programFiles':
-    case 'exportBundle':
+    case 'takeExport':
       return true
     default:
       return false

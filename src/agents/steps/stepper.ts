@@ -12,6 +12,7 @@ import { type HistoryKept, Retention } from '../journal/retention.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import {
   AGENTS_PER_OWNER_MAX,
+  CHILDREN_MAX,
   HISTORY_MEGABYTES_DEFAULT,
   OWN_EVENTS_AGENTS_MAX,
 } from '../limits.ts'
@@ -23,6 +24,15 @@ import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 export interface Applied extends Footing {
   readonly agent: AgentRow
   readonly step: Step
+}
+
+export interface ApplyHow {
+  /** The request that a prompt belongs to. */
+  readonly request?: string | null | undefined
+  /** A reset from inside clears the agent, not what its family has used. */
+  readonly keepsCounts?: boolean | undefined
+  /** Whose turn it takes on its way here, where that is not who asks. */
+  readonly whose?: string | undefined
 }
 
 export interface Answered {
@@ -76,8 +86,7 @@ export class Stepper {
   }
 
   create(fresh: NewAgent, event: Event, bytes: Uint8Array | undefined): Applied {
-    if (this.journal.countAgents(fresh.owner) >= AGENTS_PER_OWNER_MAX)
-      throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
+    this.checkRoom(fresh)
     const text = JSON.stringify(event)
     const name = bytes === undefined ? startName(fresh.image, event) : undefined
     const known = this.#starts.get(name)
@@ -90,6 +99,29 @@ export class Stepper {
       this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, ran.instance)
     }
     return { agent, step, ...this.footing(agent) }
+  }
+
+  /** The same of an event that is text already, and may be large. */
+  createFrom(
+    fresh: NewAgent,
+    { text, at }: { readonly text: string; readonly at: number },
+    bytes: Uint8Array | undefined,
+  ): Applied {
+    const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
+    const step = this.#read(answer.text, instance)
+    const about = { at, kind: 'create' } as Event
+    const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer.text))
+    const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
+    this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
+    return { agent, step, ...this.footing(agent) }
+  }
+
+  /** For one more agent of its owner, and in the family it joins. */
+  checkRoom({ owner, family }: Pick<NewAgent, 'owner' | 'family'>): void {
+    if (this.journal.countAgents(owner) >= AGENTS_PER_OWNER_MAX)
+      throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
+    if (family !== undefined && this.journal.family(family).members >= CHILDREN_MAX)
+      throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
   }
 
   #begin(image: string, event: Event, text: string, bytes: Uint8Array | undefined) {
@@ -106,7 +138,7 @@ export class Stepper {
     event: Event,
     bytes?: Uint8Array,
     nonce?: string,
-    request: string | null = null,
+    how: ApplyHow = {},
   ): Applied {
     // Requests come again in their order, so behind one of its own there is none that was committed.
     const isOwn = nonce === undefined || this.#own.has(agent.key)
@@ -119,7 +151,7 @@ export class Stepper {
     const said = this.residents.step(agent, text, bytes, event.at)
     const step = this.#read(said.text, undefined, agent.key)
     const row = rowFor(agent, event, text, bytes, step, hashAnswer(said.text))
-    const after = this.#commit(agent, event, step, row, nonce ?? null, request)
+    const after = this.#commit(agent, event, step, row, nonce ?? null, how)
     this.#noteOwn(agent.key)
     this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.ended.length > 0)
     const { hostStop } = after
@@ -157,7 +189,7 @@ export class Stepper {
     step: Step,
     row: EventRow,
     nonce: string | null,
-    request: string | null,
+    { request = null, keepsCounts = false }: ApplyHow,
   ): AgentRow {
     const { journal } = this
     return this.#orForget(agent.key, () => {
@@ -168,7 +200,7 @@ export class Stepper {
       let family = countEvent(before, event, isTurn, calls)
       if (event.kind === 'resume')
         family = { ...family, limits: { ...family.limits, ...event.limits } }
-      if (event.kind === 'reset' && before.members === 1)
+      if (event.kind === 'reset' && before.members === 1 && !keepsCounts)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
       if (hasChanged(before, family)) journal.setFamily(agent.family, family)
       this.#noteRuns(agent.key, event, step, request)
@@ -249,7 +281,7 @@ export class Stepper {
     const said = this.residents.step(agent, text, undefined, event.at)
     const stopped = this.#read(said.text, undefined, agent.key)
     const row = rowFor(agent, event, text, undefined, stopped, hashAnswer(said.text))
-    const after = this.#commit(agent, event, stopped, row, null, null)
+    const after = this.#commit(agent, event, stopped, row, null, {})
     this.residents.kept(agent, text.length, true)
     const ended = [...step.ended, ...stopped.ended]
     const taken = { ...stopped, effects: [], output: step.output, ended }

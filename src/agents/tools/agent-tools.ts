@@ -53,8 +53,8 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'Write',
     createShape,
     z.strictObject({ success, agent: agentShape, source: text.optional() }),
-    async (given, { service, gallery, owner, parent }) => {
-      const by = parent === undefined ? {} : { parent }
+    async (given, { service, gallery, owner, parent, madeLabels }) => {
+      const by = { parent, labels: madeLabels }
       if (given.rvfBase64 !== undefined) {
         const made = instructionsOf(readRvf(Buffer.from(given.rvfBase64, 'base64')))
         const instructions = [made, given.instructions].filter(Boolean).join('\n\n')
@@ -288,8 +288,8 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'Execute',
     z.strictObject({ agentId, limits: limitsShape.optional() }),
     z.strictObject({ success, agentId: text, isStopped: z.boolean() }),
-    async ({ agentId: id, limits }, { service, owner }) => {
-      const agent = await service.resume(owner, id, limits ?? {})
+    async ({ agentId: id, limits }, { service, owner, parent }) => {
+      const agent = await service.resume(owner, id, limits ?? {}, { parent })
       const isStopped = agent.summary.stop !== null || agent.hostStop !== null
       return { success: true, agentId: id, isStopped }
     },
@@ -323,8 +323,8 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'Destructive',
     z.strictObject({ agentId, keepFiles: z.boolean().optional() }),
     z.strictObject({ success, agentId: text }),
-    async ({ agentId: id, keepFiles = false }, { service, owner }) => {
-      await service.reset(owner, id, keepFiles)
+    async ({ agentId: id, keepFiles = false }, { service, owner, parent }) => {
+      await service.reset(owner, id, keepFiles, { parent })
       return { success: true, agentId: id }
     },
   ),

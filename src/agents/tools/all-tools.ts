@@ -4,6 +4,7 @@
 import { AgentError } from '../errors.ts'
 import { AGENT_TOOLS } from './agent-tools.ts'
 import { GALLERY_TOOLS } from './gallery-tools.ts'
+import { withLabelFlow } from './label-flow.ts'
 import type { ToolEntry, ToolSetting } from './tool-table.ts'
 import { TRANSFER_TOOLS } from './transfer-tools.ts'
 
@@ -12,7 +13,8 @@ export const TOOLS: readonly ToolEntry[] = [...AGENT_TOOLS, ...TRANSFER_TOOLS, .
 const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
 
 export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
-  return entryOf(name).run(readArguments(name, args), setting)
+  const input = readArguments(name, args)
+  return withLabelFlow(name, input, setting, (told) => entryOf(name).run(input, told))
 }
 
 /** Held to the shape of the tool's input, or an error that says what is wrong. */

@@ -104,9 +104,9 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     'Write',
     z.strictObject({ template: text.min(1).max(64) }),
     z.strictObject({ success, agent: agentShape, template: templateView }),
-    async ({ template: name }, { service, gallery, owner, parent }) => {
+    async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
       const template = await gallery.get(owner, name)
-      const by = parent === undefined ? {} : { parent }
+      const by = { parent, labels: madeLabels }
       const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
       return { success: true, agent: agentView(agent), template: view(template) }
     },

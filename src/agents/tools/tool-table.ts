@@ -2,6 +2,7 @@
 // What each does is in agent-tools.ts and gallery-tools.ts; server.ts registers them all alike.
 
 import { z } from 'zod'
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Gallery } from '../gallery/gallery.ts'
 import type { Progress } from '../runs/run-watch.ts'
 import type { Service } from '../service.ts'
@@ -12,6 +13,10 @@ export interface ToolSetting {
   readonly owner: string
   /** The agent that calls, where it is one. */
   readonly parent: string | undefined
+  /** What the caller's session has seen; absent outside of a gate, where nothing is labelled. */
+  readonly labels?: SessionLabels | undefined
+  /** What an agent that the call makes has seen from its beginning. */
+  readonly madeLabels?: readonly string[]
   readonly signal: AbortSignal
   readonly onProgress: ((progress: Progress) => void) | undefined
 }

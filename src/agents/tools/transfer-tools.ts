@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { AgentError } from '../errors.ts'
+import { TOOLS_GRANTED_MAX } from '../limits.ts'
 import { checkContainer, EMPTY, writeRvf } from '../transfer/rvf.ts'
 import { agentId, agentShape, count, success, type ToolEntry, text, tool } from './tool-table.ts'
 import { agentView } from './views.ts'
@@ -58,11 +59,25 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
       'Takes a JSON export (object or text) or a base64 bundle; says what was restored.',
     ],
     'Write',
-    z.strictObject({ bundle: z.union([text, anything]) }),
-    z.strictObject({ success, agent: agentShape, restored: z.enum(['memory', 'json']) }),
-    async ({ bundle }, { service, owner }) => {
-      const { agent, restored } = await service.import(owner, bundle)
-      return { success: true, agent: agentView(agent), restored }
+    z.strictObject({
+      bundle: z.union([text, anything]),
+      tools: z
+        .array(text.max(256))
+        .max(TOOLS_GRANTED_MAX)
+        .optional()
+        .describe('tools to give it, as at create; by default those that the same agent has here'),
+    }),
+    z.strictObject({
+      success,
+      agent: agentShape,
+      restored: z.enum(['memory', 'json']),
+      notGranted: z.array(text).optional(),
+    }),
+    async ({ bundle, tools }, { service, owner, parent, madeLabels }) => {
+      const by = { parent, labels: madeLabels }
+      const { agent, restored, notGranted } = await service.import(owner, bundle, tools, by)
+      const missing = notGranted.length === 0 ? {} : { notGranted: [...notGranted] }
+      return { success: true, agent: agentView(agent), restored, ...missing }
     },
   ),
   tool(

@@ -1,17 +1,17 @@
-// Brings an export in: verified whole before anything changes. A bundle's memory is used only where
-// its signer is trusted and its image is known here; otherwise the portable part goes into a fresh
-// guest. Budgets already used stay used. Called in the step thread.
+// Brings an import in that was read and checked before: all of it in one transaction. A bundle's
+// memory is used only where its signer is trusted and image, tools and price fit; otherwise the
+// portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
-import type { Event, GrantedTool, Price } from '../../guest/words.ts'
+import type { Config, Event, GrantedTool, Price } from '../../guest/words.ts'
+import { checkPrice } from '../create-config.ts'
 import { AgentError } from '../errors.ts'
+import type { NewAgent } from '../journal/new-rows.ts'
 import type { AgentRow } from '../journal/rows.ts'
-import { IMPORT_BYTES_MAX } from '../limits.ts'
+import { DEPTH_MAX } from '../limits.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
-import { isBundle, readBundle } from './bundle.ts'
-import { packFiles, unpackExported } from './pack-files.ts'
-import { type Exported, readExport, toPortable } from './portable.ts'
+import type { ImportFacts, ReadImport } from './read-import.ts'
 
 export interface ImportOptions {
   readonly id: string
@@ -20,138 +20,169 @@ export interface ImportOptions {
   readonly installation: string
   /** Public keys whose memories are used, this installation's among them. */
   readonly trusted: readonly string[]
-  /** What the owner has today; nothing else survives the import. */
+  /** What may be granted today; nothing else survives the import. */
   readonly tools: readonly GrantedTool[]
-  readonly price: Price | null
+  /** These of the tools were chosen for it. Undefined: those that the agent it was has here. */
+  readonly chosen?: readonly string[] | undefined
+  /** Of this installation, by the model. */
+  readonly prices: Readonly<Record<string, Price>>
+  /** The agent that brings it in: it joins that family, whatever the file says. */
+  readonly parent?: string | undefined
+  /** What whoever brings it in has seen. */
+  readonly labels?: readonly string[] | undefined
 }
 
 export interface Imported {
   readonly agent: AgentRow
   readonly restored: 'memory' | 'json'
+  /** Tools that the export names and the import has not. */
+  readonly notGranted: readonly string[]
 }
 
-export function importAgent(
-  stepper: Stepper,
-  given: string | Uint8Array,
-  options: ImportOptions,
-): Imported {
-  if (given.length > IMPORT_BYTES_MAX)
-    throw new AgentError('AGENT_IMPORT', `an import has at most ${IMPORT_BYTES_MAX} bytes`)
-  const bytes = typeof given === 'string' ? fromBase64(given) : Buffer.from(given)
-  if (bytes === undefined || !isBundle(bytes)) {
-    const text = typeof given === 'string' ? given : Buffer.from(given).toString('utf8')
-    return { agent: fromJson(stepper, readExport(text), options), restored: 'json' }
-  }
-  const bundle = readBundle(bytes)
-  const exported = readExport(bundle.json)
-  const fits = exported.info.image === stepper.image.hash
-  const sameTools = exported.agentState.config.tools.every(({ name }) =>
-    options.tools.some((tool) => tool.name === name),
-  )
-  if (!fits || !sameTools || !options.trusted.includes(bundle.signer))
-    return { agent: fromJson(stepper, exported, options), restored: 'json' }
-  return { agent: fromMemory(stepper, exported, bundle.memory, options), restored: 'memory' }
-}
-
-function fromJson(stepper: Stepper, exported: Exported, options: ImportOptions): AgentRow {
-  const from = toPortable(exported)
-  const { id, nowMs, tools, price } = options
-  const config = { ...from.config, tools: allowed(exported, tools), price }
-  const { files, bytes } = packFiles(unpackExported(exported.files))
-  const event: Event = {
-    kind: 'create',
-    at: nowMs,
-    id,
-    seed: id,
-    config,
-    files,
-    from: { ...from, config },
-  }
-  return stepper.journal.transact(() => {
-    const { agent } = stepper.create(freshRow(stepper, exported, options), event, bytes)
-    return settleBudget(stepper, agent, exported, options)
+export function bringImport(stepper: Stepper, read: ReadImport, options: ImportOptions): Imported {
+  const { facts, memory } = read
+  const { model, limits } = facts.config
+  const price = Object.hasOwn(options.prices, model) ? (options.prices[model] ?? null) : null
+  checkPrice(limits, price, model)
+  const tools = grantedTools(stepper, facts, options)
+  const config: Config = { ...facts.config, tools, price }
+  const row = freshRow(stepper, facts, config, options)
+  stepper.checkRoom(row)
+  const isTrusted = facts.signer !== undefined && options.trusted.includes(facts.signer)
+  const usesMemory = isTrusted && memory !== undefined && fits(stepper, facts, config)
+  const agent = stepper.journal.transact(() => {
+    const made = usesMemory
+      ? fromMemory(stepper, row, Buffer.from(memory), options)
+      : fromJson(stepper, row, read, config)
+    return row.family === undefined ? settleBudget(stepper, made, facts) : made
   })
+  const has = new Set(tools.map(({ name }) => name))
+  const notGranted = facts.config.tools.map(({ name }) => name).filter((name) => !has.has(name))
+  return { agent, restored: usesMemory ? 'memory' : 'json', notGranted }
+}
+
+/** What the guest in the memory believes to have is what the host gives it. */
+function fits({ image }: Stepper, { info, config: said }: ImportFacts, config: Config): boolean {
+  const names = (tools: readonly GrantedTool[]) =>
+    tools
+      .map(({ name }) => name)
+      .sort()
+      .join()
+  return (
+    info.image === image.hash &&
+    names(said.tools) === names(config.tools) &&
+    said.price?.inputMicros === config.price?.inputMicros &&
+    said.price?.outputMicros === config.price?.outputMicros
+  )
+}
+
+/** An import grants nothing: its tools are those that somebody chose for it, here. */
+function grantedTools(
+  { journal }: Stepper,
+  { info, config }: ImportFacts,
+  { owner, tools, chosen }: ImportOptions,
+): GrantedTool[] {
+  const before = journal.agent(info.id)
+  const had = before?.owner === owner ? before.grants : []
+  const wanted = chosen ?? had
+  const named = new Set(config.tools.map(({ name }) => name))
+  return tools.filter(
+    ({ name, server, tool }) =>
+      wanted.includes(`${server}/${tool}`) && (chosen !== undefined || named.has(name)),
+  )
+}
+
+function fromJson(
+  stepper: Stepper,
+  row: NewAgent,
+  { files, rest, bytes }: ReadImport,
+  config: Config,
+): AgentRow {
+  const { id, createdAt: at } = row
+  // Put together as text: what was checked and may be large is not parsed and written once more.
+  const head = JSON.stringify({ kind: 'create', at, id, seed: id, config })
+  const from = `{"config":${JSON.stringify(config)},${utf8(rest).slice(1)}`
+  const text = `${head.slice(0, -1)},"files":${utf8(files)},"from":${from}}`
+  return stepper.createFrom(row, { text, at }, bytes).agent
+}
+
+function utf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 
 function fromMemory(
-  stepper: Stepper,
-  exported: Exported,
+  { journal, residents, image }: Stepper,
+  row: NewAgent,
   memory: Buffer,
-  options: ImportOptions,
+  { id, nowMs }: ImportOptions,
 ): AgentRow {
-  const { journal, residents, image } = stepper
-  const { id, nowMs } = options
   const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
   const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
   const { summary } = checkStep(unwrap(said.text))
   residents.giveBack(instance)
-  return journal.transact(() => {
-    const row = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
-    const first = { ...row, bytes: null, answer: hashAnswer(said.text) }
-    const agent = journal.insertAgent(freshRow(stepper, exported, options), summary, first)
-    journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
-    return settleBudget(stepper, agent, exported, options)
-  })
+  const about = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
+  const first = { ...about, bytes: null, answer: hashAnswer(said.text) }
+  const agent = journal.insertAgent(row, summary, first)
+  journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
+  return agent
 }
 
-function freshRow(stepper: Stepper, exported: Exported, options: ImportOptions) {
-  const { id, owner, nowMs, price } = options
-  const { config } = exported.agentState
-  const family = familyOf(stepper, exported, options)
+function freshRow(
+  stepper: Stepper,
+  { info }: ImportFacts,
+  { model, template, limits, price, tools }: Config,
+  options: ImportOptions,
+): NewAgent {
+  const { id, owner, nowMs, labels = [], parent } = options
+  const by = parent === undefined ? undefined : stepper.find(owner, parent)
+  if (by !== undefined && by.depth >= DEPTH_MAX)
+    throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
+  const known = familyOf(stepper, info, options)
+  const family = by?.family ?? (known?.owner === owner ? known.family : undefined)
+  const seen = [...labels, ...(info.labels ?? []), ...(known?.labels ?? [])]
   return {
     id,
     owner,
-    depth: 0,
+    depth: by === undefined ? 0 : by.depth + 1,
     image: stepper.image.hash,
     createdAt: nowMs,
     asked: { imported: true },
-    model: config.model,
-    template: config.template,
-    grants: allowed(exported, options.tools).map(({ server, tool }) => `${server}/${tool}`),
-    limits: config.limits,
+    model,
+    template,
+    grants: tools.map(({ server, tool }) => `${server}/${tool}`),
+    limits,
     price,
+    labels: [...new Set(seen)],
     ...(family === undefined ? {} : { family }),
   }
 }
 
-/** An export that comes back to where it was made joins its family: copies do not multiply budgets. */
+/** An export that comes back to where it was made joins its family: copies do not multiply budgets. In
+ * the hands of another owner it still has seen what its family has. */
 function familyOf(
   { journal }: Stepper,
-  { info }: Exported,
-  { installation, owner }: ImportOptions,
-): number | undefined {
+  info: ImportFacts['info'],
+  { installation }: ImportOptions,
+): { family: number; owner: string; labels: readonly string[] } | undefined {
   const [place, number] = info.family.split(':')
   if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined
-  const sql = 'SELECT 1 FROM families WHERE family = ? AND owner = ?'
-  return journal.get(sql, Number(number), owner) === undefined ? undefined : Number(number)
+  const family = Number(number)
+  const row = journal.get('SELECT owner FROM families WHERE family = ?', family)
+  if (row === undefined) return undefined
+  return { family, owner: String(row.owner), labels: journal.family(family).labels }
 }
 
 /** In a family of its own it starts with what it has used already. */
-function settleBudget(
-  { journal }: Stepper,
-  agent: AgentRow,
-  exported: Exported,
-  options: ImportOptions,
-): AgentRow {
-  if (familyOf({ journal } as Stepper, exported, options) === agent.family) return agent
-  const { turn_count, tool_call_count, usage } = exported.agentState
-  const family = journal.family(agent.family)
+function settleBudget({ journal }: Stepper, agent: AgentRow, facts: ImportFacts): AgentRow {
+  const { turnCount, toolCallCount, usage } = facts
   journal.setFamily(agent.family, {
-    ...family,
-    turns: turn_count,
+    ...journal.family(agent.family),
+    turns: turnCount,
     tokens: usage.totalTokens,
     costMicros: usage.costMicros ?? 0,
-    calls: tool_call_count,
+    calls: toolCallCount,
   })
   return agent
-}
-
-function allowed({ agentState }: Exported, tools: readonly GrantedTool[]): GrantedTool[] {
-  return agentState.config.tools.flatMap(({ name }) => tools.filter((tool) => tool.name === name))
-}
-
-function fromBase64(text: string): Buffer | undefined {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }

@@ -4,19 +4,23 @@
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { GUEST_MEMORY_PAGES_MAX, PAGE_BYTES } from '../../sandbox/limits.ts'
 import { AgentError } from '../errors.ts'
-import { IMPORT_BYTES_MAX } from '../limits.ts'
+import { IMPORT_BYTES_MAX, IMPORT_JSON_BYTES_MAX } from '../limits.ts'
 
 const MAGIC = Buffer.from('SLUICEA1', 'latin1')
 const LENGTHS_BYTES = 8
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
+/** What a guest's memory can be at most, and a little for its head. */
+const MEMORY_BYTES_MAX = GUEST_MEMORY_PAGES_MAX * PAGE_BYTES + 1_048_576
 /** Before a raw Ed25519 key in the form that Node reads: SPKI and PKCS #8. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface Bundle {
-  readonly json: string
+  readonly json: Buffer
+  /** Empty where the bundle carries none. */
   readonly memory: Buffer
   /** The signer's public key, hex. It says who signed, not that they may. */
   readonly signer: string
@@ -31,8 +35,8 @@ export function publicHex(key: KeyObject): string {
   return der.subarray(SPKI.length).toString('hex')
 }
 
-export function writeBundle(json: string, memory: Uint8Array, key: KeyObject): Buffer {
-  const text = zstdCompressSync(Buffer.from(json, 'utf8'))
+export function writeBundle(json: string | Uint8Array, memory: Uint8Array, key: KeyObject): Buffer {
+  const text = zstdCompressSync(typeof json === 'string' ? Buffer.from(json, 'utf8') : json)
   const image = zstdCompressSync(memory)
   const lengths = Buffer.alloc(LENGTHS_BYTES)
   lengths.writeUInt32LE(text.length, 0)
@@ -62,13 +66,11 @@ export function readBundle(bytes: Buffer): Bundle {
       type: 'spki',
     })
     if (!verify(null, body, key, bytes.subarray(body.length))) throw damaged()
-    const max = { maxOutputLength: 2 * IMPORT_BYTES_MAX }
+    const unpack = (from: number, length: number, maxOutputLength: number) =>
+      zstdDecompressSync(body.subarray(from, from + length), { maxOutputLength })
     return {
-      json: zstdDecompressSync(body.subarray(start, start + textLength), max).toString('utf8'),
-      memory: zstdDecompressSync(
-        body.subarray(start + textLength, start + textLength + memoryLength),
-        max,
-      ),
+      json: unpack(start, textLength, IMPORT_JSON_BYTES_MAX),
+      memory: unpack(start + textLength, memoryLength, MEMORY_BYTES_MAX),
       signer: signer.toString('hex'),
     }
   } catch (error) {

@@ -2,27 +2,26 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Bench, bench, call, configOf } from '../agents.test-support.ts'
+import { IMPORT_ELEMENTS_MAX, IMPORT_JSON_BYTES_MAX } from '../limits.ts'
 import type { ImportOptions } from './bring-import.ts'
-import { privateKey, publicHex, writeBundle } from './bundle.ts'
-import type { Exported } from './portable.ts'
+import { privateKey, publicHex, readBundle, writeBundle } from './bundle.ts'
+import { packFiles } from './pack-files.ts'
+import { type Exported, seal } from './portable.ts'
+import { readImport } from './read-import.ts'
+import { bundleExport } from './seal-export.ts'
 
 const KEY = privateKey(randomBytes(32))
 const FORGER = privateKey(randomBytes(32))
 const GITHUB_TOKEN = `ghp_${'a1B2'.repeat(9)}`
 
-function exportOf(b: Bench, id: string, secrets: 'redact' | 'keep' = 'redact', withMemory = false) {
-  const options = { secrets, nowMs: b.now, installation: 'here' }
-  return b.operations.export('me', id, options, withMemory)
-}
-
 function options(b: Bench, id: string, more: Partial<ImportOptions> = {}): ImportOptions {
   const own = { id, owner: 'me', nowMs: b.now, installation: 'here', trusted: [publicHex(KEY)] }
-  return { ...own, tools: [], price: null, ...more }
+  return { ...own, tools: [], prices: {}, ...more }
 }
 
 function bundleOf(b: Bench, id: string, key = KEY): Buffer {
-  const { exported, memory } = exportOf(b, id, 'keep', true)
-  return writeBundle(JSON.stringify(exported), memory ?? Buffer.alloc(0), key)
+  const { exported, memory } = b.export(id, 'keep')
+  return writeBundle(JSON.stringify(exported), memory, key)
 }
 
 async function worked(): Promise<Bench> {
@@ -63,79 +62,208 @@ function essence({ agentState, todos, files }: Exported): unknown {
 describe('export and import', () => {
   test('JSON: everything comes back, under a new id, with its turns used', async () => {
     const b = await worked()
-    const { exported } = exportOf(b, 'a', 'keep')
-    const { agent, restored } = b.operations.import(JSON.stringify(exported), options(b, 'n'))
+    const { exported } = b.export('a', 'keep')
+    const { agent, restored } = b.import(JSON.stringify(exported), options(b, 'n'))
     expect(restored).toBe('json')
     expect(agent.summary).toMatchObject({ turnCount: 2, fileCount: 2, state: 'idle' })
-    expect(essence(exportOf(b, 'n', 'keep').exported)).toEqual(essence(exported))
+    expect(essence(b.export('n', 'keep').exported)).toEqual(essence(exported))
     expect(b.prompt('n', 'go on').summary.state).toBe('running')
   })
 
   test('secrets are listed and replaced unless they are to be kept', async () => {
     const b = await worked()
-    const { exported } = exportOf(b, 'a')
+    const { exported } = b.export('a')
     expect(JSON.stringify(exported)).not.toContain(GITHUB_TOKEN)
     expect(exported.secrets).toContainEqual({
       kind: 'github-token',
       where: 'file note.txt',
       count: 1,
     })
-    expect(JSON.stringify(exportOf(b, 'a', 'keep').exported)).toContain(GITHUB_TOKEN)
+    expect(JSON.stringify(b.export('a', 'keep').exported)).toContain(GITHUB_TOKEN)
   })
 
   test('a changed export is refused by its digest, and nothing is there after it', async () => {
     const b = await worked()
-    const { exported } = exportOf(b, 'a')
+    const { exported } = b.export('a')
     const lie = { ...exported, agentState: { ...exported.agentState, turn_count: 0 } }
-    expect(() => b.operations.import(JSON.stringify(lie), options(b, 'n'))).toThrow(/digest/)
+    expect(() => b.import(JSON.stringify(lie), options(b, 'n'))).toThrow(/digest/)
     expect(() => b.operations.standing(null, 'n', 0)).toThrow(/no agent/)
   })
 
   test('bundle: the exact memory, where the signer is trusted', async () => {
     const b = await worked()
-    const { agent, restored } = b.operations.import(bundleOf(b, 'a'), options(b, 'n'))
+    const { agent, restored } = b.import(bundleOf(b, 'a'), options(b, 'n'))
     expect(restored).toBe('memory')
     expect(agent.summary.turnCount).toBe(2)
-    expect(essence(exportOf(b, 'n', 'keep').exported)).toEqual(
-      essence(exportOf(b, 'a', 'keep').exported),
-    )
+    expect(essence(b.export('n', 'keep').exported)).toEqual(essence(b.export('a', 'keep').exported))
     const base64 = bundleOf(b, 'a').toString('base64')
-    expect(b.operations.import(base64, options(b, 'm')).restored).toBe('memory')
+    expect(b.import(base64, options(b, 'm')).restored).toBe('memory')
   })
 
   test('bundle of a stranger: the JSON part only, and it says so', async () => {
     const b = await worked()
-    const { agent, restored } = b.operations.import(bundleOf(b, 'a', FORGER), options(b, 'n'))
+    const { agent, restored } = b.import(bundleOf(b, 'a', FORGER), options(b, 'n'))
     expect(restored).toBe('json')
     expect(agent.summary.turnCount).toBe(2)
   })
 
-  test('an import grants no tool its new owner does not have', async () => {
+  test('an import has no tool that nobody chose for it', async () => {
     const b = await bench()
     const tool = { name: 's__t', server: 's', tool: 't', description: '', inputSchema: {} }
     b.create('a', configOf({}, { tools: [tool] }))
-    const { exported } = exportOf(b, 'a')
+    const { exported } = b.export('a')
     const text = JSON.stringify(exported)
-    b.operations.import(text, options(b, 'none'))
-    b.operations.import(text, options(b, 'same', { tools: [tool] }))
+    const imports = {
+      none: b.import(text, options(b, 'none')),
+      same: b.import(text, options(b, 'same', { tools: [tool] })),
+      other: b.import(text, options(b, 'other', { tools: [tool], owner: 'other' })),
+      chosen: b.import(
+        text,
+        options(b, 'chosen', { tools: [tool], owner: 'other', chosen: ['s/t'] }),
+      ),
+    }
+    const granted = Object.values(imports).map(({ agent }) => agent.grants)
+    expect(granted).toEqual([[], ['s/t'], [], ['s/t']])
+    expect(Object.values(imports).map(({ notGranted }) => notGranted.length)).toEqual([1, 0, 1, 0])
     const names = (id: string) =>
       b.ask<{ name: string }[]>(id, { ask: 'tools' }).map(({ name }) => name)
-    expect(names('none')).not.toContain('s__t')
+    expect(names('other')).not.toContain('s__t')
     expect(names('same')).toContain('s__t')
+  })
+
+  test('H2, M4: an import from inside joins the family of who brings it, whatever the file says', async () => {
+    const b = await bench()
+    b.create('spy', configOf({ maxTurns: 2 }))
+    b.operations.addLabels('me', 'spy', ['private'], b.now)
+    const { exported } = b.export('spy')
+    expect(exported.info.labels).toEqual(['private'])
+    const { digest: _, ...rest } = exported
+    const edited = structuredClone(rest)
+    edited.info.family = 'elsewhere:1'
+    delete edited.info.labels
+    edited.agentState.config.limits.maxTurns = 1_000
+    const text = JSON.stringify(seal(edited))
+    const { agent } = b.import(text, options(b, 'copy', { parent: 'spy' }))
+    const spy = b.operations.standing('me', 'spy', 0)
+    expect(agent).toMatchObject({ family: spy.agent.family, depth: 1 })
+    expect(spy.family).toMatchObject({ labels: ['private'], limits: { maxTurns: 2 } })
+    // In the hands of another owner it has seen what it had seen.
+    const away = b.import(JSON.stringify(exported), options(b, 'away', { owner: 'other' }))
+    expect(b.operations.standing(null, 'away', 0).family.labels).toEqual(['private'])
+    expect(away.agent.family).not.toBe(spy.agent.family)
+  })
+
+  test('M2: a limit on cost holds after an import by any way, or it is refused', async () => {
+    const b = await bench()
+    const price = { inputMicros: 10, outputMicros: 20 }
+    b.create('a', configOf({ maxCostMicros: 300 }, { price }))
+    const text = JSON.stringify(b.export('a').exported)
+    const away = { installation: 'elsewhere' }
+    const set = { ...away, prices: { 'script:test': price } }
+    for (const [id, given] of [
+      ['text', text],
+      ['bundle', bundleOf(b, 'a')],
+      ['base64', bundleOf(b, 'a').toString('base64')],
+    ] as const) {
+      expect(() => b.import(given, options(b, 'no', away))).toThrow(/needs a price/)
+      b.import(given, options(b, id, set))
+      // 10 tokens in and 5 out: 200 millionths a turn.
+      b.model(id, b.prompt(id), 'one')
+      b.model(id, b.prompt(id), 'two')
+      expect(() => b.prompt(id), id).toThrow(/stopped/)
+    }
+    const dearer = { 'script:test': { inputMicros: 100, outputMicros: 200 } }
+    const { restored } = b.import(bundleOf(b, 'a'), options(b, 'dear', { ...away, prices: dearer }))
+    expect(restored).toBe('json')
+    b.model('dear', b.prompt('dear'), 'one')
+    expect(() => b.prompt('dear')).toThrow(/stopped/)
+  })
+
+  test('M5: what is too much is refused before it is parsed, and without a list of issues', () => {
+    const zeros = (count: number) => Buffer.from(`{"messages":[0${',0'.repeat(count)}]}`)
+    expect(() => readImport(zeros(IMPORT_ELEMENTS_MAX))).toThrow(/holds more than 500000 elements/)
+    expect(() => readImport(Buffer.from('['.repeat(300)))).toThrow(/nested more than 200 deep/)
+    // Wrong digest: nobody looks at what is in it.
+    expect(() => readImport(zeros(1_000))).toThrow(/digest/)
+    // In strings nothing counts, however they are escaped.
+    const text = Buffer.from(JSON.stringify({ a: `${'\\"[,'.repeat(200_000)}` }))
+    expect(() => readImport(text)).toThrow(/digest/)
+    const bomb = writeBundle(
+      `{"a":"${'x'.repeat(IMPORT_JSON_BYTES_MAX)}"}`,
+      Buffer.alloc(0),
+      FORGER,
+    )
+    expect(bomb.length).toBeLessThan(100_000)
+    expect(() => readImport(bomb)).toThrow(/damaged/)
+  })
+
+  test('M8: no form in which a secret leaves: names, binary, UTF-16, base64, long files', async () => {
+    const b = await bench()
+    const long = `${'x '.repeat(40_000)}${GITHUB_TOKEN}${' y'.repeat(40_000)}`
+    const many = Array.from({ length: 200 }, (_, at) => `ghp_${String(at).padStart(36, 'aB3')}`)
+    const files = [
+      { path: `${GITHUB_TOKEN}.txt`, content: 'named' },
+      { path: 'binary', content: Buffer.from(`\0\xff${GITHUB_TOKEN}\0`, 'latin1') },
+      { path: 'utf16', content: Buffer.from(`\ufeff${GITHUB_TOKEN}`, 'utf16le') },
+      { path: 'utf16be', content: Buffer.from(`\ufeff${GITHUB_TOKEN}`, 'utf16le').swap16() },
+      { path: 'base64', content: Buffer.from(`token ${GITHUB_TOKEN}`).toString('base64') },
+      { path: 'long', content: long },
+      { path: 'many', content: many.join(' ') },
+    ]
+    const packed = packFiles(files)
+    const beside = { owner: 'me', depth: 0, image: b.stepper.image.hash, asked: {}, grants: [] }
+    const event = { kind: 'create', at: 1, id: 'a', seed: 'a', config: configOf() }
+    b.operations.create(beside, { ...event, files: packed.files } as never, packed.bytes)
+    const { exported, memory } = b.export('a')
+    const bytes = exported.files.map((file) =>
+      'text' in file ? Buffer.from(file.text) : Buffer.from(file.base64, 'base64'),
+    )
+    for (const form of [
+      Buffer.from(GITHUB_TOKEN),
+      Buffer.from(GITHUB_TOKEN, 'utf16le'),
+      Buffer.from(GITHUB_TOKEN, 'utf16le').swap16(),
+      Buffer.from(Buffer.from(`token ${GITHUB_TOKEN}`).toString('base64')),
+      ...many.map((each) => Buffer.from(each)),
+    ])
+      for (const content of [Buffer.from(JSON.stringify(exported)), ...bytes])
+        expect(content.includes(form)).toBe(false)
+    expect(exported.secrets.reduce((sum, { count }) => sum + count, 0)).toBe(206)
+    expect(exported.files.map(({ path }) => path)).toContain('[secret: github-token].txt')
+    // The memory has them all, and so stays here unless they are to be kept.
+    expect(Buffer.from(memory).includes(GITHUB_TOKEN)).toBe(true)
+    const json = Buffer.from(JSON.stringify(exported))
+    const bundle = (secrets: 'redact' | 'keep') =>
+      readBundle(bundleExport(json, memory, { secrets }, b.directory)).memory.length
+    expect([bundle('redact'), bundle('keep')]).toEqual([0, memory.length])
   })
 
   test('imports count against the family they came from', async () => {
     const b = await bench()
     b.create('a', configOf({ maxTurns: 3 }))
     b.model('a', b.prompt('a'), 'one')
-    const text = JSON.stringify(exportOf(b, 'a').exported)
-    b.operations.import(text, options(b, 'x'))
-    b.operations.import(text, options(b, 'y'))
+    const text = JSON.stringify(b.export('a').exported)
+    b.import(text, options(b, 'x'))
+    b.import(text, options(b, 'y'))
     b.model('x', b.prompt('x'), 'two')
     b.model('y', b.prompt('y'), 'three')
     expect(() => b.prompt('x')).toThrow(/stopped/)
-    const away = b.operations.import(text, options(b, 'z', { installation: 'elsewhere' }))
+    const away = b.import(text, options(b, 'z', { installation: 'elsewhere' }))
     expect(b.stepper.journal.family(away.agent.family).turns).toBe(1)
+  })
+
+  test('every byte of a small bundle changed: refused, and nothing is there after it', async () => {
+    const b = await bench()
+    b.create('a')
+    const whole = writeBundle(JSON.stringify(b.export('a').exported), Buffer.alloc(0), KEY)
+    expect(b.import(whole, options(b, 'whole')).restored).toBe('json')
+    for (let at = 0; at < whole.length; at += 1) {
+      const bad = Buffer.from(whole)
+      bad[at] = (bad[at] as number) ^ (1 << (at % 8))
+      expect(() => b.import(bad, options(b, 'bad')), String(at)).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/^AGENT_IMPORT$/) }),
+      )
+    }
+    expect(() => b.operations.standing(null, 'bad', 0)).toThrow(/no agent/)
   })
 
   test('corrupt bundles: 1,000 mutations, no crash, no partial import', {
@@ -143,7 +271,7 @@ describe('export and import', () => {
   }, async () => {
     const b = await worked()
     const whole = bundleOf(b, 'a')
-    const text = Buffer.from(JSON.stringify(exportOf(b, 'a').exported))
+    const text = Buffer.from(JSON.stringify(b.export('a').exported))
     const before = b.operations.list('me', null, 0, 100).length
     let taken = 0
     const mutate = (bytes: Buffer) =>
@@ -156,7 +284,7 @@ describe('export and import', () => {
           const given = cut === null ? bad : bad.subarray(0, cut)
           if (given.equals(bytes)) return
           try {
-            b.operations.import(given, options(b, `m${taken}`))
+            b.import(given, options(b, `m${taken}`))
             taken += 1
           } catch (error) {
             expect((error as { code?: string }).code).toMatch(/^AGENT_/)
@@ -167,6 +295,6 @@ describe('export and import', () => {
     fc.assert(mutate(text), { numRuns: 500 })
     expect(taken).toBe(0)
     expect(b.operations.list('me', null, 0, 100)).toHaveLength(before)
-    expect(essence(exportOf(b, 'a').exported)).toEqual(essence(JSON.parse(text.toString())))
+    expect(essence(b.export('a').exported)).toEqual(essence(JSON.parse(text.toString())))
   })
 })

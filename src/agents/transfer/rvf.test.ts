@@ -1,11 +1,12 @@
 // RVF both ways, with the package that made the format as the judge.
 
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { initSync, WasmGallery, WasmRvfBuilder } from '@ruvector/rvagent-wasm'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type Container, instructionsOf, readRvf, writeRvf } from './rvf.ts'
+import { type Container, EMPTY, instructionsOf, readRvf, writeRvf } from './rvf.ts'
 
 beforeAll(() => {
   const file = import.meta.resolve('@ruvector/rvagent-wasm/rvagent_wasm_bg.wasm')
@@ -83,4 +84,21 @@ test('damaged containers are refused, whatever byte it is', () => {
     }),
     { numRuns: 100 },
   )
+})
+
+test('every bit of a small container flipped, its checksum made anew: read or refused, nothing else', () => {
+  const prompts = [{ name: 'a', system_prompt: 'be good', version: '1' }]
+  const made = writeRvf({ ...EMPTY, prompts })
+  const body = made.subarray(0, -32)
+  for (let bit = 0; bit < body.length * 8; bit += 1) {
+    const bad = Buffer.from(body)
+    bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7))
+    const sealed = Buffer.concat([bad, createHash('sha3-256').update(bad).digest()])
+    expect(() => readRvf(Buffer.concat([bad, made.subarray(-32)]))).toThrow(/cannot be used/)
+    try {
+      readRvf(sealed)
+    } catch (error) {
+      expect((error as { code?: string }).code).toBe('RVF_INVALID')
+    }
+  }
 })

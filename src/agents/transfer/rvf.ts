@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { AgentError } from '../errors.ts'
+import { IMPORT_DEPTH_MAX, TEMPLATE_ELEMENTS_MAX } from '../limits.ts'
+import { checkJsonSize } from './measure-json.ts'
 
 const MAGIC = Buffer.from('RVF\x01', 'latin1')
 const HEAD_BYTES = 8
@@ -12,6 +14,7 @@ const SEGMENT_HEAD_BYTES = 7
 const CHECKSUM_BYTES = 32
 const RVF_BYTES_MAX = 4 * 1_048_576
 const SEGMENTS_MAX = 64
+const BOUNDS = { elements: TEMPLATE_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
 
 const text = z.string().max(200_000)
 const object = z.record(z.string(), z.unknown())
@@ -149,6 +152,7 @@ function checksum(bytes: Uint8Array): Buffer {
 }
 
 function parse(bytes: Uint8Array): unknown {
+  checkJsonSize(bytes, BOUNDS, 'RVF_INVALID')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

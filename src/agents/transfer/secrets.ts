@@ -1,33 +1,26 @@
-// Secrets in texts that leave with an export: found by their shape, replaced by their kind. Only
-// shapes that hardly anything else has; what is found is listed, never quoted. Pure.
+// Secrets in what leaves with an export: found by the guard's shapes, replaced by their kind. Long texts
+// are looked at in stretches that overlap, bytes as Latin-1 and as UTF-16 in both orders. What is found
+// is listed, never quoted. Pure.
 
-const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  [
-    'private-key',
-    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,20000}?-----END [A-Z ]{0,40}PRIVATE KEY-----/g,
-  ],
-  ['aws-access-key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
-  ['github-token', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b/g],
-  ['anthropic-key', /\bsk-ant-[A-Za-z0-9_-]{20,200}/g],
-  ['openai-key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,200}/g],
-  ['slack-token', /\bxox[abeoprs]-[A-Za-z0-9-]{10,200}/g],
-  ['stripe-key', /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}\b/g],
-  ['google-key', /\bAIza[A-Za-z0-9_-]{35}\b/g],
-  ['npm-token', /\bnpm_[A-Za-z0-9]{36}\b/g],
-  [
-    'json-web-token',
-    /\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}/g,
-  ],
-  [
-    'password',
-    /\b(?:password|passwd|secret|api[_-]?key|access[_-]?token)["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
-  ],
-]
+import { ENCODED_RUNS_MAX, FINDINGS_MAX, TEXT_CHARS_MAX } from '../../guard/limits.ts'
+import { findSecretShapes } from '../../guard/secrets.ts'
+
+/** Longer than any shape is, so that none lies across the edge of two stretches unseen. */
+const OVERLAP_CHARS = 12_000
+const STAR = 0x2a
+/** What the guard takes for base64 or hex. */
+const ENCODED_RUN = /[A-Za-z0-9+/_-]{40,8000}={0,2}/g
 
 export interface FoundSecret {
   readonly kind: string
   readonly where: string
   readonly count: number
+}
+
+interface Place {
+  readonly kind: string
+  readonly start: number
+  end: number
 }
 
 export class Redactor {
@@ -44,24 +37,105 @@ export class Redactor {
 
   /** The text without its secrets, or as it is where they are to be kept; both ways they are listed. */
   text(text: string, where: string): string {
-    let clean = text
-    for (const [kind, pattern] of KINDS)
-      clean = clean.replace(pattern, () => {
-        const name = `${kind} ${where}`
-        const count = (this.#found.get(name)?.count ?? 0) + 1
-        this.#found.set(name, { kind, where, count })
-        return `[secret: ${kind}]`
-      })
-    return this.#keep ? text : clean
+    const places = placesIn(text)
+    if (places.length === 0) return text
+    const parts: string[] = []
+    let at = 0
+    for (const { kind, start, end } of places) {
+      this.#note(kind, where)
+      parts.push(text.slice(at, start), `[secret: ${kind}]`)
+      at = end
+    }
+    return this.#keep ? text : `${parts.join('')}${text.slice(at)}`
   }
 
-  /** The same in every text of a value. */
+  /** Bytes that are no text, with stars in the place of secrets: offsets in them stay what they are. */
+  bytes(bytes: Uint8Array, where: string): Uint8Array {
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const clean = Buffer.from(view)
+    for (const { kind, start, end } of placesIn(view.toString('latin1'))) {
+      this.#note(kind, where)
+      clean.fill(STAR, start, end)
+    }
+    // From the second byte on the one order reads like the other; a byte more, so that the last counts.
+    const wide = Buffer.concat([view, Buffer.alloc(2)])
+    for (const offset of [0, 1])
+      for (const { kind, start, end } of placesIn(wide.toString('utf16le', offset))) {
+        this.#note(kind, where)
+        for (let at = start; at < end; at += 1) clean[offset + 2 * at] = STAR
+      }
+    return this.#keep ? bytes : clean
+  }
+
+  /** The same in every text of a value, names of members included. */
   value(value: unknown, where: string): unknown {
     if (typeof value === 'string') return this.text(value, where)
     if (Array.isArray(value)) return value.map((item) => this.value(item, where))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, this.value(member, where)]),
+      Object.entries(value).map(([name, member]) => [
+        this.text(name, where),
+        this.value(member, where),
+      ]),
     )
   }
+
+  #note(kind: string, where: string): void {
+    const name = `${kind} ${where}`
+    const count = (this.#found.get(name)?.count ?? 0) + 1
+    this.#found.set(name, { kind, where, count })
+  }
+}
+
+/** In order, without overlaps. */
+function placesIn(text: string): Place[] {
+  const found: Place[] = []
+  for (let from = 0; from < text.length; from += TEXT_CHARS_MAX - OVERLAP_CHARS) {
+    const stretch = text.slice(from, from + TEXT_CHARS_MAX)
+    const add = ({ kind, start, end }: Place, at: number) =>
+      found.push({ kind: toSlug(kind), start: from + at + start, end: from + at + end })
+    for (const each of allIn(stretch)) add(each, 0)
+    // The guard looks into so many encoded runs of a text: the rest is shown to it apart.
+    for (const [start, end] of laterRuns(stretch))
+      for (const each of allIn(stretch.slice(start, end))) add(each, start)
+    if (stretch.length < TEXT_CHARS_MAX) break
+  }
+  const places: Place[] = []
+  for (const each of found.sort((a, b) => a.start - b.start)) {
+    const last = places.at(-1)
+    if (last !== undefined && each.start < last.end) last.end = Math.max(last.end, each.end)
+    else places.push(each)
+  }
+  return places
+}
+
+/** The guard tells of so many at once: with those blanked out, there may be more. */
+function allIn(stretch: string): Place[] {
+  const all: Place[] = []
+  for (let text = stretch; ; ) {
+    const found = findSecretShapes(text)
+    all.push(...found)
+    if (found.length < FINDINGS_MAX) return all
+    const parts: string[] = []
+    let at = 0
+    for (const { start, end } of found) {
+      parts.push(text.slice(at, start), ' '.repeat(end - start))
+      at = end
+    }
+    text = parts.join('') + text.slice(at)
+  }
+}
+
+function laterRuns(stretch: string): [start: number, end: number][] {
+  const cuts: number[] = []
+  let runs = 0
+  for (const { 0: run, index } of stretch.matchAll(ENCODED_RUN)) {
+    runs += 1
+    if (runs % ENCODED_RUNS_MAX === 0) cuts.push(index + run.length)
+  }
+  return cuts.map((cut, at) => [cut, cuts[at + 1] ?? stretch.length])
+}
+
+function toSlug(kind: string): string {
+  return kind.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }

@@ -1,87 +1,70 @@
-// Takes an agent out of its memory in the portable form: asked piece by piece, so that no answer is
-// larger than a file or a page of messages. Called in the step thread.
+// Takes an agent out of its memory: asked piece by piece in the step thread, so that no answer is
+// larger than a file or a page of messages. What takes long (secrets, digest, packing) is done of the
+// pieces by seal-export.ts, in a thread in which nobody's agent waits.
 
 import type { FileFacts, Message, Portable, Question, ToolDefinition } from '../../guest/words.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../limits.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
-import { type Exported, type ExportedFile, FORMAT, seal, VERSION } from './portable.ts'
-import { Redactor } from './secrets.ts'
 
-export interface ExportOptions {
-  readonly secrets: 'redact' | 'keep'
-  readonly nowMs: number
-  readonly installation: string
+export interface TakenFile {
+  readonly path: string
+  readonly modifiedAt: number
+  readonly isText: boolean
+  /** Of the bytes of all files. */
+  readonly range: readonly [start: number, end: number]
 }
 
-export function takeExport(stepper: Stepper, agent: AgentRow, options: ExportOptions): Exported {
-  return stepper.residents.asking(agent, options.nowMs, (call) => {
+export interface TakenExport {
+  readonly agent: AgentRow
+  readonly portable: Omit<Portable, 'messages'>
+  readonly tools: readonly string[]
+  readonly files: readonly TakenFile[]
+  /** What its family has seen. */
+  readonly labels: readonly string[]
+}
+
+export interface TakenPieces {
+  readonly taken: TakenExport
+  /** JSON of the messages, a list for each page, one to a line. */
+  readonly messages: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+export function takeExport(stepper: Stepper, agent: AgentRow, nowMs: number): TakenPieces {
+  return stepper.residents.asking(agent, nowMs, (call) => {
     const ask = <Value>(question: Question): Value =>
       unwrap<Value>(call(JSON.stringify(question)).text)
-    const redactor = new Redactor(options.secrets === 'keep')
     const portable = ask<Omit<Portable, 'messages'>>({ ask: 'portable' })
-    const tools = ask<ToolDefinition[]>({ ask: 'tools' })
+    const tools = ask<ToolDefinition[]>({ ask: 'tools' }).map(({ name }) => name)
+    const parts: Uint8Array[] = []
+    let at = 0
     const files = ask<FileFacts[]>({ ask: 'files' }).map(({ path, modifiedAt, isText }) => {
       const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies Question))
       const content = Buffer.from(bytes ?? new Uint8Array())
-      return isText
-        ? { path, modifiedAt, text: redactor.text(content.toString('utf8'), `file ${path}`) }
-        : { path, modifiedAt, base64: content.toString('base64') }
+      parts.push(content)
+      at += content.length
+      return { path, modifiedAt, isText, range: [at - content.length, at] as const }
     })
-    const messages = allMessages(ask).map(
-      (message, at) => redactor.value(message, `message ${at}`) as Message,
-    )
-    return seal(assemble(agent, options, { ...portable, messages }, tools, files, redactor))
+    const { labels } = stepper.journal.family(agent.family)
+    return {
+      taken: { agent, portable, tools, files, labels },
+      messages: Buffer.from(pagesOf(ask).join('\n')),
+      bytes: Buffer.concat(parts),
+    }
   })
 }
 
-function allMessages(ask: <Value>(question: Question) => Value): Message[] {
-  const all: Message[] = []
+function pagesOf(ask: <Value>(question: Question) => Value): string[] {
+  const pages: string[] = []
   for (let from: number | null = 0; from !== null; ) {
     const page: { messages: Message[]; next: number | null } = ask({
       ask: 'messages',
       from,
       bytesMax: MESSAGES_PAGE_LENGTH,
     })
-    all.push(...page.messages)
+    pages.push(JSON.stringify(page.messages))
     from = page.next
   }
-  return all
-}
-
-function assemble(
-  agent: AgentRow,
-  { nowMs, installation }: ExportOptions,
-  portable: Portable,
-  tools: readonly ToolDefinition[],
-  files: ExportedFile[],
-  redactor: Redactor,
-): Omit<Exported, 'digest'> {
-  const { config, todos, messages, turnCount, toolCallCount, usage, stop } = portable
-  const instructions = redactor.text(config.instructions, 'instructions')
-  return {
-    format: FORMAT,
-    version: VERSION,
-    info: {
-      id: agent.id,
-      template: agent.template,
-      model: agent.model,
-      createdAt: new Date(agent.createdAt).toISOString(),
-      exportedAt: new Date(nowMs).toISOString(),
-      image: agent.image,
-      family: `${installation}:${agent.family}`,
-    },
-    agentState: {
-      config: { ...config, instructions, tools: [...config.tools] },
-      messages: messages as Exported['agentState']['messages'],
-      turn_count: turnCount,
-      tool_call_count: toolCallCount,
-      usage,
-      stopped: stop,
-    },
-    todos: redactor.value(todos, 'todos') as Exported['todos'],
-    tools: tools.map(({ name }) => name),
-    files,
-    secrets: redactor.found,
-  }
+  return pages
 }

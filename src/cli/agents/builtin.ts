@@ -42,8 +42,7 @@ export function agentsFor(
     })
     onStarted(service)
     return {
-      connect: ({ owner, agent }, say) => {
-        const caller = agent === undefined ? { owner } : { owner, agent }
+      connect: (caller, say) => {
         const server = createAgentsServer(service, caller, ownVersion())
         const transport = new HandedOver(say)
         const connected = server.connect(transport)

@@ -11,6 +11,7 @@ import {
   type AgentsOptions,
   type AgentView,
   addAgentsOptions,
+  gather,
   OWNER,
   withAgents,
 } from './source.ts'
@@ -26,6 +27,12 @@ interface ControlOptions extends AgentsOptions {
 }
 
 type Standing = Pick<AgentView, 'id' | 'state'>
+
+interface ImportView {
+  readonly agent: AgentView
+  readonly restored: string
+  readonly notGranted?: readonly string[]
+}
 
 interface ExportView {
   readonly bundle?: string
@@ -134,18 +141,21 @@ export function addAgentsExport(parent: Command, answer: Answer): void {
 export function addAgentsImport(parent: Command, answer: Answer): void {
   addAgentsOptions(parent.command('import <file>'))
     .description('an agent from an export or a bundle')
+    .option('--tool <server/tool>', 'a tool to give it, again for each', gather, [])
     .option('--json', 'answer as JSON')
-    .action(async (file: string, options: AgentsOptions) => {
+    .action(async (file: string, options: AgentsOptions & { readonly tool: readonly string[] }) => {
       const output = new Output(options)
       const bytes = readBytes(file)
       await withAgents(options, async (agents) => {
         const bundle = bytes.toString(bytes[0] === 0x7b ? 'utf8' : 'base64')
-        const { agent, restored } = await agents.call<{ agent: AgentView; restored: string }>(
-          'wasm_agent_import',
-          { bundle },
-        )
-        output.value({ success: true, agent, restored })
+        const { agent, restored, notGranted } = await agents.call<ImportView>('wasm_agent_import', {
+          bundle,
+          ...(options.tool.length === 0 ? {} : { tools: options.tool }),
+        })
+        output.value({ success: true, agent, restored, ...(notGranted ? { notGranted } : {}) })
         output.line(`${agent.id} restored from ${restored === 'memory' ? 'its memory' : 'JSON'}`)
+        if (notGranted !== undefined)
+          output.line(`without ${notGranted.map(printable).join(', ')}: give tools with --tool`)
       })
       answer(0)
     })

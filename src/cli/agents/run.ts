@@ -8,7 +8,13 @@ import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { Output, printable } from '../output.ts'
 import type { AgentsDoor } from './door.ts'
-import { type AgentsOptions, type AgentView, addAgentsOptions, withAgents } from './source.ts'
+import {
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  gather,
+  withAgents,
+} from './source.ts'
 
 interface CreateOptions extends AgentsOptions {
   readonly template?: string
@@ -40,7 +46,6 @@ Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit c
 answered, 1 where it stopped for another reason.`
 
 export function addAgentsCreate(parent: Command, answer: Answer): void {
-  const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
   addAgentsOptions(parent.command('create'))
     .description('create an agent')
     .option('--template <id>', 'coder, researcher, tester, reviewer, security, swarm, or your own')

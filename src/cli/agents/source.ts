@@ -32,8 +32,10 @@ export interface AgentView {
 /** Agents of the command line and of `agents serve` are the local user's. */
 export const OWNER = LOCAL_USER.id
 
+/** An option that may be given again. */
+export const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
+
 export function addAgentsOptions(command: Command): Command {
-  const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
   return addDirectoryOptions(command)
     .option('--server <name>', 'what the agents are called in the gate that runs them', 'agents')
     .option('--scripts <dir>', 'where `script:` models are; <data>/scripts unless said')

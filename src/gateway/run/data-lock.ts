@@ -2,10 +2,9 @@
 // goes with its process however that ends: no stale lock, and no race for one. A second file says
 // whose it is.
 
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { makePrivateFolder } from '../../store/private-folder.ts'
 import { backUp } from '../operate/backup.ts'
 import { bringUpToDate } from '../operate/data-version.ts'
 
@@ -22,9 +21,9 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws `DataTaken`, which says who has it, `DataNewer`, or a StoreError. */
+  /** Throws `DataTaken`, which says who has it, or `DataNewer`. */
   static take(directory: string): DataLock {
-    makePrivateFolder(directory)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'gate.lock')
     const pidFile = join(directory, 'gate.pid')
     const database = new DatabaseSync(file, { timeout: 0 })

@@ -2,6 +2,7 @@
 // cross as text and are read as strictly as anybody's. Who it is and what it does, the composition
 // root knows.
 
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { failureAnswer } from './failure-answer.ts'
 import { readSaid } from './read-said.ts'
@@ -12,10 +13,11 @@ export interface InProcessPeer {
   close(): Promise<void>
 }
 
-/** Whose connection it is: the principal, and the agent where one calls. */
+/** Whose connection it is: the principal, the agent if one calls, and what its session has seen. */
 export interface InProcessCaller {
   readonly owner: string
   readonly agent: string | undefined
+  readonly labels: SessionLabels
 }
 
 /** `say` gives the gate what the server says. */

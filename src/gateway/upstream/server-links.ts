@@ -1,6 +1,7 @@
 // Links to the servers of the configuration, in the era of whoever asks: over HTTP with the login the
 // server needs, or as a process. One for the gate, which knows what each server has shown of itself.
 
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Era } from '../../wire/eras.ts'
 import type { ServerConfig } from '../config/config.ts'
 import type { ProcessRoom } from '../run/process-room.ts'
@@ -30,6 +31,8 @@ export interface LinkFor {
   readonly principal: string
   /** The agent that calls, where one does. */
   readonly agent?: string | undefined
+  /** Of the session; a server in this process passes them on between sessions. */
+  readonly labels: SessionLabels
   /** Of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
   readonly log: Log
@@ -91,14 +94,14 @@ export class ServerLinks {
     name: string,
     config: ServerConfig,
     era: Era,
-    { principal, agent, log }: Pick<LinkFor, 'principal' | 'agent' | 'log'>,
+    { principal, agent, labels, log }: Omit<LinkFor, 'clientEra' | 'handle'>,
     handle: string | undefined,
   ): UpstreamLink {
     const { builtins, pools, tokens, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
-      return new InProcessLink(start, { owner: principal, agent })
+      return new InProcessLink(start, { owner: principal, agent, labels })
     }
     if (config.kind === 'stdio') {
       const { command, env, cwd } = config

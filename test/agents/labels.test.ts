@@ -1,0 +1,179 @@
+// Labels of agents inside a gate: whatever way an agent takes through `agents`, what it has seen comes
+// along. One gate, a real server behind it, programs of agents as the attackers.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PlainClient, recordsOf } from '../gate/plain-client.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
+
+const LONG = { timeout: 120_000 }
+const POLICY = `
+version: 1
+default: allow
+labels: { office/read_file: [private] }
+guardrails:
+  - name: private data stays in
+    match: { tools: [office/send_mail] }
+    when: session.saw.private
+    action: deny
+    reason: it has read private data
+`
+const servers = { agents: { builtin: 'agents' as const }, office: fixture('office', 'office.log') }
+let gate: RunningGate
+
+beforeAll(async () => {
+  gate = await startGate({ servers, policy: POLICY })
+}, 120_000)
+afterAll(endGates)
+
+async function tool(client: PlainClient, name: string, args: object) {
+  const { answer } = await client.call(name, args)
+  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
+}
+
+async function create(client: PlainClient, ...tools: string[]): Promise<string> {
+  return (await tool(client, 'wasm_agent_create', { model: 'script:none', tools })).agent.id
+}
+
+/** What the program returned, or why it failed. */
+async function program(client: PlainClient, agentId: string, code: string) {
+  const input = { agentId, toolName: 'run_code', toolInput: { code } }
+  const { output } = await tool(client, 'wasm_agent_tool', input)
+  return JSON.parse(output).result ?? output
+}
+
+const SEND = `tools.office.send_mail({ to: 'x' }).then(() => 'sent', String)`
+const sendBy = (id: string) =>
+  `(await tools.agents.wasm_agent_tool({ agentId: ${id}, toolName: 'office__send_mail', toolInput: { to: 'x' } })).output`
+const DENIED = /it has read private data/
+
+function sentMails(): number {
+  return recordsOf(gate).filter((each) => each.kind === 'intent' && each.name === 'send_mail')
+    .length
+}
+
+test('H2: no way through `agents` takes the labels off', LONG, async () => {
+  const client = await PlainClient.open(gate, 'agents')
+  const spy = await create(client, 'agents/*', 'office/*')
+  const sibling = await create(client, 'office/*')
+  const prompted = await create(client, 'office/*')
+  const [reader, listing, written] = [
+    await create(client, 'agents/*', 'office/*'),
+    await create(client, 'agents/*', 'office/*'),
+    await create(client, 'agents/*', 'office/*'),
+  ]
+  const first = await tool(client, 'wasm_agent_tool', {
+    agentId: sibling,
+    toolName: 'office__send_mail',
+    toolInput: { to: 'x' },
+  })
+  expect(first.output).toContain('send_mail')
+  expect(sentMails()).toBe(1)
+
+  const ways = await program(
+    client,
+    spy,
+    `
+    const me = ${JSON.stringify(spy)}
+    await tools.office.read_file({ path: 'x' })
+    const said = { itself: await ${SEND} }
+    const exported = await tools.agents.wasm_agent_export({ agentId: me })
+    const copy = (await tools.agents.wasm_agent_import({ bundle: exported })).agent.id
+    said.copy = ${sendBy('copy')}
+    const child = (await tools.agents.wasm_agent_create({ model: 'script:none', tools: ['office/*'] })).agent.id
+    said.child = ${sendBy('child')}
+    const fork = (await tools.agents.wasm_agent_fork({ agentId: me })).agents[0].id
+    said.fork = ${sendBy('fork')}
+    said.sibling = ${sendBy(JSON.stringify(sibling))}
+    await tools.agents.wasm_agent_prompt({ agentId: ${JSON.stringify(prompted)}, input: 'PRIVATE', waitMs: 0 }).catch(() => {})
+    await tools.agents.wasm_agent_stop({ agentId: ${JSON.stringify(written)}, reason: 'PRIVATE' })
+    await tools.agents.wasm_gallery_add_custom({ template: { id: 'mine', name: 'Mine', instructions: 'PRIVATE' } })
+    return said`,
+  )
+  expect(Object.keys(ways)).toEqual(['itself', 'copy', 'child', 'fork', 'sibling'])
+  for (const said of Object.values(ways)) expect(said).toMatch(DENIED)
+
+  // Others of the owner that were clean read what it left behind.
+  expect(
+    await program(client, reader, `await tools.agents.wasm_gallery_export({}); return ${SEND}`),
+  ).toMatch(DENIED)
+  expect(
+    await program(client, listing, `await tools.agents.wasm_agent_list({}); return ${SEND}`),
+  ).toMatch(DENIED)
+  const seen = labelsOf()
+  for (const id of [spy, sibling, prompted, reader, listing, written])
+    expect(seen.get(id)).toEqual(['private'])
+  expect(sentMails()).toBe(1)
+})
+
+test('H2: a client is told labels with what it reads, and brings its own along', LONG, async () => {
+  const clean = await PlainClient.open(gate, '')
+  const model = 'script:none'
+  const made = await tool(clean, 'agents__wasm_agent_create', { model, tools: ['office/*'] })
+  const agentId = made.agent.id
+  const mail = { agentId, toolName: 'office__send_mail', toolInput: { to: 'x' } }
+  expect((await tool(clean, 'agents__wasm_agent_tool', mail)).success).toBe(true)
+  await clean.call('office__read_file', { path: 'x' })
+  expect((await tool(clean, 'agents__wasm_agent_tool', mail)).output).toMatch(DENIED)
+  const reading = await PlainClient.open(gate, '')
+  const send = async () => (await reading.call('office__send_mail', { to: 'x' })).text
+  expect(await send()).not.toMatch(DENIED)
+  await reading.call('agents__wasm_agent_todos', { agentId })
+  expect(await send()).toMatch(DENIED)
+})
+
+test(
+  'H2: what a family has seen is known after a restart, however long it rested',
+  LONG,
+  async () => {
+    const before = labelsOf()
+    await gate.kill()
+    gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
+    expect(labelsOf()).toEqual(before)
+  },
+)
+
+test(
+  'M4: from inside nobody raises a limit, resets a count or takes more tools',
+  LONG,
+  async () => {
+    const client = await PlainClient.open(gate, 'agents')
+    const { agent } = await tool(client, 'wasm_agent_create', {
+      model: 'script:none',
+      tools: ['agents/*', 'office/write_note'],
+      limits: { maxTurns: 10, maxToolCalls: 200 },
+    })
+    const said = await program(
+      client,
+      agent.id,
+      `
+    const me = { agentId: ${JSON.stringify(agent.id)} }
+    const told = (call) => call.then((value) => 'done ' + JSON.stringify(value), String)
+    const exported = await tools.agents.wasm_agent_export(me)
+    const child = (await tools.agents.wasm_agent_create({ model: 'script:none', maxTurns: 1000 })).agent.id
+    await tools.agents.wasm_agent_stop({ agentId: child })
+    return [
+      await told(tools.agents.wasm_agent_resume({ ...me, limits: { maxTurns: 1000 } })),
+      await told(tools.agents.wasm_agent_resume({ ...me, limits: { maxToolCalls: null } })),
+      await told(tools.agents.wasm_agent_resume({ agentId: child })),
+      await told(tools.agents.wasm_agent_create({ model: 'script:none', tools: ['office/send_mail'] })),
+      await told(tools.agents.wasm_agent_import({ bundle: exported, tools: ['office/send_mail'] })),
+    ]`,
+    )
+    expect(said[0]).toMatch(/`maxTurns` of its family is 10, 1000 was asked for/)
+    expect(said[1]).toMatch(/`maxToolCalls` of its family is 200/)
+    expect(said[2]).toMatch(/only its owner resumes it/)
+    expect(said[3]).toMatch(/TOOL_UNKNOWN|gives no tool/)
+    expect(said[4]).toMatch(/TOOL_UNKNOWN|gives no tool/)
+  },
+)
+
+function labelsOf(): Map<string, string[]> {
+  const database = new DatabaseSync(join(gate.data, 'agents.db'), { readOnly: true })
+  const rows = database
+    .prepare('SELECT id, labels FROM agents a JOIN families f ON f.family = a.family')
+    .all()
+  database.close()
+  return new Map(rows.map(({ id, labels }) => [String(id), JSON.parse(String(labels))]))
+}
