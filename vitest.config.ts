@@ -18,6 +18,8 @@ export default defineConfig({
     // For the processes that tests start: most of a short one is the stripping of types.
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests'),
+      // What commands keep for their user: not in the home of whoever runs the tests.
+      XDG_STATE_HOME: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests-state'),
     },
     // Two cores: forks start slower than threads but cannot take each other down.
     pool: 'forks',

@@ -1,13 +1,13 @@
 // A freeze: from that instant nothing is forwarded, whatever is open is cancelled, and no restart
 // thaws it. Seen with the real commands, on a running gate and before one runs.
 
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { askGate } from '../src/cli/gate-socket.ts'
-import { socketPath } from '../src/gateway/front/socket-path.ts'
+import { findSocketPath } from '../src/gateway/front/socket-path.ts'
 import { atTerminal } from './gate/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { sluice, sluiceJson } from './gate/run-sluice.ts'
@@ -30,22 +30,18 @@ function eventsOf(gate: RunningGate, name: string): unknown[] {
 /** What the running gate answers to one line on its socket. */
 function say(gate: RunningGate, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(socketPath(gate.data))
-    let [said, proof] = ['', '']
+    const socket = connect(findSocketPath(gate.data)!)
+    let said = ''
     socket.on('data', (chunk) => {
       said += String(chunk)
       const question = /^\{"prove":"([\w-]+)"\}\n/.exec(said)?.[1]
       if (question === undefined) return
       // Processes of some gate run: this one has to show that it is none of them.
       said = ''
-      proof = join(tmpdir(), question)
-      openSync(proof, 'wx')
+      process.title = question
       socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
     })
-    socket.on('close', () => {
-      if (proof !== '') rmSync(proof)
-      resolve(said)
-    })
+    socket.on('close', () => resolve(said))
     socket.on('error', reject)
     socket.write(line)
   })

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../src/identity/grants.ts'
 import { atTerminal } from './gate/person.ts'
 import { PlainClient, recordsOf } from './gate/plain-client.ts'
-import { rawPost, sendRaw } from './gate/raw-http.ts'
+import { sendRaw } from './gate/raw-http.ts'
 import { sluice as runHere } from './gate/run-sluice.ts'
 import { selfSigned } from './gate/self-signed.ts'
 import {
@@ -422,35 +422,6 @@ describe('beyond loopback', () => {
       expect(await ask('gate.example.com', `origin: ${origin}`)).toMatch(/^HTTP\/1.1 403 /)
     expect(await ask('gate.example.com:80')).toMatch(/^HTTP\/1.1 403 /)
     expect(await ask('evil.example')).toMatch(/^HTTP\/1.1 403 /)
-  })
-})
-
-describe.runIf(process.platform === 'linux')('a poisoned server', () => {
-  test('cannot call the gate it is behind, however it hides; others can', async () => {
-    const poisoned = await startGate({ servers: { knocking: fixture('knocking') } })
-    const client = await PlainClient.open(poisoned, 'knocking')
-    const { answer } = await client.call('knock', { url: client.url })
-    const tries = (answer.result.content as { text: string }[]).map(({ text }) => JSON.parse(text))
-    expect(tries).toHaveLength(2)
-    for (const { status, said } of tries) {
-      expect(status).toBe(403)
-      expect(said).toMatch(/"ok":false.*itself started/)
-    }
-    const api = await client.call('knock', { url: `${poisoned.url}/api/sign-in` })
-    for (const { text } of api.answer.result.content) expect(JSON.parse(text).status).toBe(403)
-    // Somebody new, while it lives: over HTTP, and by a command.
-    const other = await sendRaw(
-      poisoned.url,
-      rawPost(
-        '/mcp/knocking',
-        [`host: ${new URL(poisoned.url).host}`, 'content-type: application/json'],
-        '{}',
-      ),
-      PATIENCE_MS,
-    )
-    expect(other).toMatch(/^HTTP\/1.1 400 /)
-    const status = await sluice(['status', '--config', join(poisoned.folder, 'sluice.yaml')])
-    expect([status.code, status.err]).toEqual([0, ''])
   })
 })
 

@@ -7,6 +7,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { pipeTo } from './gate/line-pipe.ts'
 import { PlainClient, recordsOf, sentTo } from './gate/plain-client.ts'
 import { childrenOf, isAlive } from './gate/processes.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from './gate/start-gate.ts'
@@ -267,22 +268,16 @@ describe('the gate itself', () => {
 
   test('SIGTERM lets calls over the socket finish too', async () => {
     const gate = await startOffice()
-    const socket = connect(join(gate.data, 'gate.sock'))
-    let heard = ''
-    socket.on('data', (chunk) => {
-      heard += chunk.toString()
-    })
-    const say = (message: object) => socket.write(`${JSON.stringify(message)}\n`)
-    say({ do: 'pipe', server: 'office' })
+    const pipe = await pipeTo(gate, 'office')
     const params = { protocolVersion: '2025-11-25', capabilities: {} }
-    say({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    await until(() => heard.includes('"id":1'))
+    pipe.say({ id: 1, method: 'initialize', params })
+    await pipe.answerTo(1)
     const slow = { name: 'get_slow', arguments: { ms: 500 } }
-    say({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: slow })
+    pipe.say({ id: 2, method: 'tools/call', params: slow })
     await until(() => sentTo(gate.folder).some(({ method }) => method === 'tools/call'))
     expect(await gate.stop()).toBe(0)
-    expect(heard).toMatch(/"id":2,"result"/)
-    socket.destroy()
+    expect(pipe.heard.find(({ id }) => id === 2)?.result).toBeDefined()
+    pipe.close()
   })
 
   test('a session that ends with a call open says that its outcome is unknown', async () => {

@@ -32,7 +32,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   const meter = new Meter()
   const watch = new CallWatch(meter, undefined)
   const hub = new LiveHub({ meter, watch, nowMs: Date.now })
-  const people = People.open(folder, 2 ** 4)
+  const people = People.open(folder, { pinCost: 2 ** 4 })
   const person = { name: 'ada', kind: 'person', roles: ['viewer'], groups: [], owns: [] } as const
   await people.add(person, { pin: '271828' }, Date.now())
   const signIns = new SignIns(people, Date.now)

@@ -102,6 +102,8 @@ export interface LedgerPage {
   readonly next: number | null
   /** The newest records, so many, were not searched: they are being indexed. 0 where all were. */
   readonly behind: number
+  /** The index did not agree with the ledger and was built again: why. */
+  readonly indexRebuilt?: string
 }
 
 export interface LedgerEvents {

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ROLES } from '../core/person.ts'
 import { ALGORITHMS, type Issuer } from '../identity/issuer.ts'
 import { Tokens } from '../identity/tokens.ts'
 import { guestOf } from './guests.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     ...{ name: 'corp', issuer, jwks: `${issuer}/keys`, policy: 'p', audience: 'api://gate' },
     ...{ scopes: [], groups: 'groups', algorithms: ALGORITHMS, slots: 1, explain: false },
     roles: { approver: ['ops', 'leads'], admin: ['security'] },
+    admins: ['root-of-trust'],
   }
   tokens = new Tokens([corp], () => NOW_S * 1_000)
 })
@@ -50,6 +52,13 @@ test('groups of the token become roles, until it ends', async () => {
   })
   const { person } = await enter({ groups: ['security', 'leads'] })
   expect(person.roles).toEqual(['approver', 'admin'])
+})
+
+test('F5: the first administrator can be declared by subject, and no other subject is one', async () => {
+  const { person } = await enter({ sub: 'root-of-trust' })
+  expect(person).toMatchObject({ name: 'corp:root-of-trust', roles: ROLES })
+  await expect(enter({ sub: 'root-of-trus' })).rejects.toMatchObject({ code: 'API_ROLE' })
+  await expect(enter({ groups: ['root-of-trust'] })).rejects.toMatchObject({ code: 'API_ROLE' })
 })
 
 test('no match, no entry; and no token for anything but this page', async () => {

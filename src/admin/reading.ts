@@ -88,6 +88,8 @@ export class Reading {
   readonly #index: RecordIndex | undefined
   #store: DatabaseSync | undefined
   #isBehind = false
+  /** Why the index had to be built again, since this was opened. */
+  #rebuilt: string | undefined
   #seen: unknown
   #tools: readonly KnownTool[] = []
 
@@ -98,7 +100,9 @@ export class Reading {
     this.#directory = directory
     this.#indexing = indexing
     this.#ledger = openLedgerReadOnly(directory)
-    this.#index = indexOf(directory, this.#ledger)
+    this.#index = indexOf(directory, this.#ledger, (why) => {
+      this.#rebuilt = why
+    })
   }
 
   page(query: Query): LedgerPage {
@@ -109,7 +113,12 @@ export class Reading {
     const behind = isFirst ? this.#behind() : this.#catchUp(this.#indexing.waitMs)
     const index = isFirst || (isPlain && behind > 0) ? undefined : this.#index
     const { calls, next } = queryLedger(this.#ledger, query, index, 'as it is')
-    return { calls: calls.map(callRecord), next, behind: index === undefined ? 0 : behind }
+    return {
+      calls: calls.map(callRecord),
+      next,
+      behind: index === undefined ? 0 : behind,
+      ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
+    }
   }
 
   /** Takes in some of what the index lacks, between two questions; false where nothing is left. */
@@ -237,7 +246,7 @@ export class Reading {
 
   verify(): LedgerVerified {
     const beganMs = performance.now()
-    const { records, problems } = verifyLedger(this.#ledger)
+    const { records, problems } = verifyLedger(this.#ledger, { index: this.#index?.database })
     const durationMs = Math.round(performance.now() - beganMs)
     const says = problems.map(({ message }) => message).join('\n')
     return { ok: problems.length === 0, records, durationMs, says }
@@ -311,9 +320,13 @@ function isCall(record: LedgerRecord): record is JudgementRecord {
 }
 
 /** Without it queries read backwards, which is slower and no less right. */
-function indexOf(directory: string, ledger: DatabaseSync): RecordIndex | undefined {
+function indexOf(
+  directory: string,
+  ledger: DatabaseSync,
+  onRebuilt: (why: string) => void,
+): RecordIndex | undefined {
   try {
-    return new RecordIndex(directory, ledger)
+    return new RecordIndex(directory, ledger, { onRebuilt })
   } catch {
     return undefined
   }

@@ -23,7 +23,7 @@ import { SignIns } from './sign-ins.ts'
 
 const PIN = '271828'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-'))
-const people = People.open(folder, TEST_PIN_COST)
+const people = People.open(folder, { pinCost: TEST_PIN_COST })
 const passkeys = new Passkeys(people)
 let nowMs = 1_800_000_000_000
 const clock = () => nowMs

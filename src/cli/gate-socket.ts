@@ -1,25 +1,34 @@
 // The gate's socket from the other side: connects, says the first line and reads the first line of
 // the answer. A command asks with `askGate`; a pipe goes on with the connection.
 
-import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { isObject, type JsonObject } from '../core/json.ts'
-import { socketPath } from '../gateway/front/socket-path.ts'
+import { findSocketPath } from '../gateway/front/socket-path.ts'
 import { CliError } from './errors.ts'
 import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from './limits.ts'
 
-/** Undefined where no gate listens. */
-export function connectGate(directory: string): Promise<Socket | undefined> {
+/** Undefined where no gate listens. Throws where somebody else may listen in its place. */
+export async function connectGate(directory: string): Promise<Socket | undefined> {
+  const path = findSafely(directory)
+  if (path === undefined) return undefined
   return new Promise((resolve) => {
-    const socket = connect(socketPath(directory))
+    const socket = connect(path)
     socket.once('connect', () => {
       socket.removeAllListeners('error')
       resolve(socket)
     })
     socket.once('error', () => resolve(undefined))
   })
+}
+
+function findSafely(directory: string): string | undefined {
+  try {
+    return findSocketPath(directory)
+  } catch (error) {
+    const { message, help = 'nothing was sent: stop what listens there, and remove it' } =
+      error as Error & { readonly help?: string }
+    throw new CliError('CLI_GATE', message, help)
+  }
 }
 
 /** What the running gate answers to a command; undefined where none runs. `signal` ends the asking. */
@@ -57,17 +66,23 @@ export async function greet(socket: Socket, request: JsonObject): Promise<JsonOb
   throw new CliError('CLI_GATE', String(message), todo)
 }
 
-/** The gate wants to see which process this is: it names a file, which that process opens. */
-async function prove(socket: Socket, question: string): Promise<JsonObject> {
-  const file = join(tmpdir(), question.replace(/[^\w-]/g, ''))
-  const descriptor = openSync(file, 'wx', 0o600)
-  try {
-    socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
-    return await readAnswer(socket)
-  } finally {
-    closeSync(descriptor)
-    rmSync(file, { force: true })
-  }
+/** One proof at a time: a process has one title. */
+let lastProof: Promise<unknown> = Promise.resolve()
+
+/** The gate wants to see which process this is: it names a title, which that process takes. */
+function prove(socket: Socket, question: string): Promise<JsonObject> {
+  const proof = lastProof.then(async () => {
+    const { title } = process
+    process.title = question.replace(/[^\w-]/g, '')
+    try {
+      socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
+      return await readAnswer(socket)
+    } finally {
+      process.title = title
+    }
+  })
+  lastProof = proof
+  return proof
 }
 
 function readAnswer(socket: Socket): Promise<JsonObject> {

@@ -1,13 +1,13 @@
 // `sluice login SERVER`: a person logs in at the authorisation server of an MCP server, in a browser;
 // the gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
-import { mkdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { GateConfig } from '../gateway/config/config.ts'
 import { IdentityError } from '../identity/errors.ts'
 import type { LoginOf } from '../identity/login.ts'
 import { Logins } from '../identity/logins.ts'
 import { StoreError } from '../store/errors.ts'
+import { makePrivateFolder } from '../store/private-folder.ts'
 import type { Answer } from './answer.ts'
 import { askOwner } from './ask-owner.ts'
 import { CliError } from './errors.ts'
@@ -83,7 +83,7 @@ export function addLogin(parent: Command, answer: Answer): void {
 
 /** On record: from now on everybody who may call this server calls with this login. */
 async function proveLogin(data: string, server: string, options: Options): Promise<void> {
-  mkdirSync(data, { recursive: true, mode: 0o700 })
+  makePrivateFolder(data)
   const what = `login ${server}${options.forget === true ? ' --forget' : ''}`
   const proof = await provePerson(data, options)
   const request = { do: 'prove', what, may: 'login', proof }

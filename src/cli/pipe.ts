@@ -3,10 +3,11 @@
 // one process owns the directory, its limits and its record.
 
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makePrivateFolder } from '../store/private-folder.ts'
 import { CliError } from './errors.ts'
 import { connectGate, greet } from './gate-socket.ts'
 import { printable } from './output.ts'
@@ -35,7 +36,7 @@ export async function pipe(directory: string, config: string, server: string): P
 /** Where several pipes start at once, one of their gates gets the directory and the others end:
  * all wait for the one that has it. */
 async function startGate(directory: string, config: string): Promise<Socket> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateFolder(directory)
   const logFile = join(directory, 'gate.log')
   const began = performance.now()
   let gate = spawnGate(directory, config, logFile)

@@ -8,6 +8,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Command as Word } from '../gateway/operate/control.ts'
 import { peopleWords } from '../gateway/operate/people-commands.ts'
 import { type Prove, proverOf } from '../gateway/operate/prove.ts'
+import { isOwnChild } from '../gateway/run/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../identity/limits.ts'
 import { PERSON_NAME } from '../identity/names.ts'
 import { People } from '../identity/people.ts'
@@ -85,6 +86,12 @@ export function peopleOffline(
   data: string,
   request: JsonObject & { readonly do: string },
 ): Promise<JsonObject> {
+  if (request.do === 'first-pin' && isOwnChild(data))
+    throw new CliError(
+      'CLI_TERMINAL',
+      'this command was started by a server that a gate of this data directory has started',
+      'set the first PIN at a terminal of yours',
+    )
   return withPeople(data, async ({ people, ledger, prove }) => {
     const words = peopleWords({ people, ledger, prove, nowMs: Date.now, tell: () => {} })
     return await (words[request.do] as Word)(request)

@@ -11,7 +11,13 @@ import { readJsonText, readText } from './read-input.ts'
 
 const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
 /** As much as the file may hold: it is ours, not an agent's. */
-const TOOLS_LIMITS = { lengthMax: TOOLS_FILE_BYTES_MAX, valuesMax: TOOLS_FILE_BYTES_MAX }
+const TOOLS_LIMITS = {
+  lengthMax: TOOLS_FILE_BYTES_MAX,
+  tokensMax: TOOLS_FILE_BYTES_MAX,
+  escapedLengthMax: TOOLS_FILE_BYTES_MAX,
+  escapedQuotesMax: TOOLS_FILE_BYTES_MAX,
+  longNumbersLengthMax: TOOLS_FILE_BYTES_MAX,
+}
 
 /** An array of definitions, each with `server`, with the class of each. */
 export function readTools(file: string): KnownTool[] {

@@ -73,7 +73,8 @@ async function up(options: Options): Promise<void> {
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined
-    const help = 'another --port or --data may be free; `sluice up --help` shows more'
+    const { help = 'another --port or --data may be free; `sluice up --help` shows more' } =
+      error as Error & { readonly help?: string }
     throw new CliError('CLI_START', error.message, help)
   })
   if (gate === undefined) return log('info', 'another gate has the data directory')

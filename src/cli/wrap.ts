@@ -3,10 +3,11 @@
 // limits and the record stay from run to run.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { makePrivateFolder } from '../store/private-folder.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { Output } from './output.ts'
@@ -76,7 +77,7 @@ function writeConfig(data: string, command: readonly string[], policy: string | 
     policy: policy === undefined ? join(data, 'policy.yaml') : resolve(policy),
   }
   try {
-    mkdirSync(data, { recursive: true, mode: 0o700 })
+    makePrivateFolder(data)
     if (policy === undefined) writeFileSync(join(data, 'policy.yaml'), SUGGESTED, { mode: 0o600 })
     const file = join(data, 'sluice.yaml')
     writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })

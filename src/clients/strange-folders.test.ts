@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../test/scratch.ts'
 import { changeFile } from './change-file.ts'
 import { undoMoves } from './move-entries.ts'
-import { readMoved, writeMoved } from './moved-record.ts'
+import { type Moved, readMoved, writeMoved } from './moved-record.ts'
 
 const isPosix = process.platform !== 'win32'
 
@@ -46,6 +46,33 @@ test.runIf(isPosix)('a record that came with a checkout takes nothing back', asy
   expect(readFileSync(file, 'utf8')).toBe(text)
   chmodSync(record, 0o600)
   expect(readMoved(record)).toHaveLength(1)
+})
+
+test('M9: a record that another user wrote is not believed, whatever its mode', async () => {
+  const folder = scratchDirectory()
+  const record = join(folder, 'sluice.moved.json')
+  const file = join(folder, 'claude.json')
+  const now = { command: 'sluice', args: ['stdio', 'notes'] }
+  const text = JSON.stringify({ mcpServers: { notes: now } })
+  writeFileSync(file, text)
+  const moved: Moved = {
+    ...{ client: 'claude-code', file, format: 'json', path: ['mcpServers', 'notes'] },
+    ...{ server: 'notes', before: '', after: '', was: { command: 'sh' }, now },
+  }
+  const own = process.env.XDG_STATE_HOME
+  process.env.XDG_STATE_HOME = join(folder, 'of another')
+  writeMoved(record, [moved])
+  process.env.XDG_STATE_HOME = own
+  await expect(undoMoves(record)).rejects.toThrow(/was not written by `sluice init` of this user/)
+  for (const mac of [undefined, '', 0, 'f'.repeat(64), ['x']]) {
+    writeFileSync(record, JSON.stringify({ version: 1, moved: [moved], mac }), { mode: 0o600 })
+    await expect(undoMoves(record)).rejects.toThrow(/was not written by `sluice init` of this user/)
+  }
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  // One's own that was changed since.
+  writeMoved(record, [moved])
+  writeFileSync(record, readFileSync(record, 'utf8').replace('"sh"', '"ssh"'))
+  expect(() => readMoved(record)).toThrow(/was not written by/)
 })
 
 test('a client that is no client but a name of every object is none', () => {

@@ -56,6 +56,11 @@ const PEOPLE = `
   ) STRICT;
   CREATE INDEX passkeys_person ON passkeys (person);`
 
+/** When a pause ends by a clock that nobody can set, in the boot in which it began. */
+const PAUSES = `
+  ALTER TABLE people ADD COLUMN paused_boot TEXT NOT NULL DEFAULT '';
+  ALTER TABLE people ADD COLUMN paused_until_up_ms INTEGER NOT NULL DEFAULT 0;`
+
 export function identityFile(directory: string): OpenOptions {
-  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE] }
+  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE, PAUSES] }
 }

@@ -3,16 +3,9 @@
 // Used by seals and by the keeper of upstream logins.
 
 import { hkdfSync, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../store/private-folder.ts'
 import { IdentityError } from './errors.ts'
 
 const KEY_BYTES = 32
@@ -66,7 +59,7 @@ function readKey(file: string): Buffer | undefined {
 function makeKey(directory: string, file: string): Buffer {
   const own = `${file}.${randomBytes(8).toString('hex')}`
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makePrivateFolder(directory)
     const key = randomBytes(KEY_BYTES)
     writeFileSync(own, key, { mode: 0o600, flag: 'wx', flush: true })
     linkSync(own, file)

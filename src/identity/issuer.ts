@@ -27,6 +27,8 @@ export interface Issuer {
   readonly explain: boolean
   /** Groups whose members may sign in to decide, by role. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
+  /** Subjects who may sign in as admin, whatever their groups. */
+  readonly admins?: readonly string[]
   /** Where people sign in on the console's page. */
   readonly console?: ConsoleClient
 }

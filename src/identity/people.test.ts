@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from './limits.ts'
+import type { MachineClock } from './machine-clock.ts'
 import { makeOwnToken, ownTokenKind, withoutOwnTokens } from './own-tokens.ts'
 import { Passkeys } from './passkeys.ts'
 import { type Decider, People } from './people.ts'
@@ -18,15 +19,18 @@ const PIN = 'green apples'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-people-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+/** A system that does not tell how long it has been up. */
+const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }
+
 const called = (name: string, roles: Decider['roles'] = ['admin']): Decider => ({
   ...{ name, kind: 'person', roles, groups: [], owns: [] },
 })
 
-async function withAnn(name: string) {
+async function withAnn(name: string, clock: MachineClock = NO_CLOCK) {
   const directory = join(folder, name)
-  const people = People.open(directory, COST)
+  const people = People.open(directory, { pinCost: COST, clock })
   await people.add(called('ann'), { pin: PIN }, 1)
-  return { people, directory, again: () => People.open(directory, COST) }
+  return { people, directory, again: () => People.open(directory, { pinCost: COST, clock }) }
 }
 
 test('a PIN is six characters or more, and none that is tried first', () => {
@@ -77,6 +81,28 @@ test('five tries are free, then a pause that doubles, and a right PIN in it is n
   people.close()
 })
 
+test('a pause goes by a clock that nobody can set: the wall clock back or forward changes nothing', async () => {
+  let upMs = 50_000
+  const clock = { boot: 'boot 1', upMs: () => upMs }
+  const { people, directory } = await withAnn('clock', clock)
+  let nowMs = 10 * 3_600_000
+  const attempt = (pin: string, by = people) => by.prove({ pin }, nowMs)
+  for (let time = 1; time <= PIN_TRIES; time++)
+    await expect(attempt('wrong one')).rejects.toThrow('is another')
+  for (const jump of [-3_600_000, 0, 3_600_000]) {
+    nowMs = 10 * 3_600_000 + jump
+    await expect(attempt(PIN)).rejects.toThrow('no more tries for 60 s')
+  }
+  // After another boot the wall clock is all there is; an hour back is one pause more, not 61 minutes.
+  const later = People.open(directory, { pinCost: COST, clock: { boot: 'boot 2', upMs: () => 5 } })
+  nowMs = 9 * 3_600_000
+  await expect(attempt(PIN, later)).rejects.toThrow('no more tries for 60 s')
+  later.close()
+  upMs += PIN_PAUSE_FIRST_MS
+  expect(await attempt(PIN)).toMatchObject({ name: 'ann' })
+  people.close()
+})
+
 test('a try counts before it is judged: a crowd at once, or a kill in between, gives none back', async () => {
   const { people, again } = await withAnn('crowd')
   const crowd = Array.from({ length: 50 }, () => people.prove({ pin: 'wrong one' }, 5))
@@ -94,7 +120,7 @@ test('a try counts before it is judged: a crowd at once, or a kill in between, g
 })
 
 test('of two first PINs at once one holds, and nobody else is left on the list', async () => {
-  const people = People.open(join(folder, 'first'), COST)
+  const people = People.open(join(folder, 'first'), { pinCost: COST })
   await people.add(called('listed'), {}, 1)
   const both = ['ann', 'eve'].map((name) => people.setFirst(called(name), PIN, 2))
   const said = await Promise.allSettled(both)
@@ -161,7 +187,7 @@ test('own tokens are found in any text, and what is none stays as it is', () => 
 })
 
 test('finding: the last admin does not give the first PIN away with the last passkey', async () => {
-  const people = People.open(join(folder, 'last'), COST)
+  const people = People.open(join(folder, 'last'), { pinCost: COST })
   await people.add(called('ann'), {}, 1)
   const add = people.database.prepare(
     "INSERT INTO passkeys VALUES (?, 'ann', ?, 0, ?, ?, '[]', 1, NULL)",

@@ -11,9 +11,10 @@ import { openDatabase } from '../store/sqlite/open.ts'
 import { identityFile } from './identity-file.ts'
 import type { Issuer } from './issuer.ts'
 import { PEOPLE_MAX } from './limits.ts'
+import { type MachineClock, machineClock } from './machine-clock.ts'
 import { makeOwnToken, ownTokenKind } from './own-tokens.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
-import { pauseAfter, waitText } from './pin-pause.ts'
+import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
 
 /** A try that was counted. */
 export class WrongPin extends Refused {}
@@ -21,24 +22,29 @@ export class WrongPin extends Refused {}
 /** Without how it was shown: that is another every time. */
 export type Decider = Omit<Person, 'proof'>
 
-export interface KeptPerson extends Decider {
+export interface KeptPerson extends Decider, KeptPause {
   readonly createdMs: number
   /** When the PIN was set; null where there is none. */
   readonly pinSetMs: number | null
   readonly passkeys: number
   readonly hasToken: boolean
-  /** Wrong PINs since the last right one. */
-  readonly wrongPins: number
-  readonly pausedUntilMs: number
 }
 
 const KEPT = `SELECT name, kind, roles, groups, owns, created_ms AS createdMs, pin_set_ms AS pinSetMs,
   (SELECT count(*) FROM passkeys WHERE person = name) AS passkeys, token IS NOT NULL AS hasToken,
-  wrong_pins AS wrongPins, paused_until_ms AS pausedUntilMs FROM people`
+  wrong_pins AS wrongPins, paused_until_ms AS pausedUntilMs, paused_boot AS pausedBoot,
+  paused_until_up_ms AS pausedUntilUpMs FROM people`
 const ADD = `INSERT INTO people (name, kind, roles, groups, owns, created_ms, pin, pin_set_ms, token)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ? WHERE name = ?`
+const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ?, paused_boot = ?,
+  paused_until_up_ms = ? WHERE name = ?`
 const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
+
+export interface PeopleOptions {
+  /** Of PINs that are set from here on. */
+  readonly pinCost?: number
+  readonly clock?: MachineClock
+}
 
 export class People {
   /** Somebody may no longer decide. */
@@ -46,18 +52,19 @@ export class People {
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #pinCost: number | undefined
+  readonly #clock: MachineClock
   #finding: StatementSync | undefined
 
-  private constructor(database: DatabaseSync, file: string, pinCost: number | undefined) {
-    this.#database = database
-    this.#file = file
+  private constructor(directory: string, { pinCost, clock = machineClock() }: PeopleOptions) {
+    const options = identityFile(directory)
+    this.#database = openDatabase(options)
+    this.#file = `${directory}/${options.name}`
     this.#pinCost = pinCost
+    this.#clock = clock
   }
 
-  /** `pinCost`: of PINs that are set from here on. */
-  static open(directory: string, pinCost?: number): People {
-    const options = identityFile(directory)
-    return new People(openDatabase(options), `${directory}/${options.name}`, pinCost)
+  static open(directory: string, options: PeopleOptions = {}): People {
+    return new People(directory, options)
   }
 
   /** For passkeys.ts, which keeps what it knows in the same file. */
@@ -158,16 +165,17 @@ export class People {
    * before it is known whether it was right: killing the gate in between gives none back. */
   async prove({ name, pin }: PinProof, nowMs: number): Promise<Person> {
     const person = this.#whose(name)
-    const { pausedUntilMs, wrongPins } = person
-    if (nowMs < pausedUntilMs)
+    const { wrongPins } = person
+    const leftMs = pauseLeft(person, nowMs, this.#clock)
+    if (leftMs > 0)
       throw new Refused(
-        `${wrongPins} wrong PINs of \`${person.name}\`: no more tries for ${waitText(pausedUntilMs - nowMs)}`,
+        `${wrongPins} wrong PINs of \`${person.name}\`: no more tries for ${waitText(leftMs)}`,
         'wait, or decide with a passkey in the console',
       )
     const pauseMs = pauseAfter(wrongPins + 1)
-    this.#guard(() =>
-      this.#database.prepare(TRY).run(pauseMs === 0 ? 0 : nowMs + pauseMs, person.name),
-    )
+    const { boot, upMs } = this.#clock
+    const until = pauseMs === 0 ? [0, '', 0] : [nowMs + pauseMs, boot, upMs() + pauseMs]
+    this.#guard(() => this.#database.prepare(TRY).run(...until, person.name))
     const row = this.#guard(() =>
       this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
     )
@@ -251,10 +259,12 @@ export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean 
  * Who signs in at an authorisation server is not on it; they count as long as that is asked at all. */
 export function approverCheck(
   people: Pick<People, 'find'>,
-  issuers: readonly Pick<Issuer, 'name' | 'roles'>[],
+  issuers: readonly Pick<Issuer, 'name' | 'roles' | 'admins'>[],
 ): (name: string, atMs: number) => boolean {
   const elsewhere = new Set(
-    issuers.filter(({ roles }) => Object.keys(roles).length > 0).map(({ name }) => name),
+    issuers
+      .filter(({ roles, admins = [] }) => Object.keys(roles).length > 0 || admins.length > 0)
+      .map(({ name }) => name),
   )
   return (name, atMs) => {
     const [issuer = '', subject] = name.split(':')

@@ -72,17 +72,30 @@ const INDEX = `
   CREATE INDEX events_name ON events (name);
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+/** Sums over the rows of each table, and a hash over the words: what is changed beside it is seen. */
+const TALLY = `
+  CREATE TABLE tally (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    calls INTEGER NOT NULL,
+    outcomes INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    words TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO tally VALUES (1, 0, 0, 0, '');`
 /** An index is made anew rather than changed. */
-const INDEX_ANEW = ['words', 'calls', 'outcomes', 'through']
+const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through']
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
+
+/** What an index of today is made of. */
+export const INDEX_SCHEMA = INDEX + TALLY
 
 export function ledgerFile(directory: string): OpenOptions {
   return { directory, name: 'ledger.db', migrations: [LEDGER, BASE] }
 }
 
 export function indexFile(directory: string): OpenOptions {
-  return { directory, name: 'ledger-index.db', migrations: ['', INDEX_ANEW + INDEX] }
+  return { directory, name: 'ledger-index.db', migrations: ['', '', INDEX_ANEW + INDEX_SCHEMA] }
 }
 
 export const RESERVE_FILE = 'ledger.reserve'

@@ -34,6 +34,11 @@ export const PROBLEMS_MAX = 100
 export const QUERY_RECORDS_MAX = 1_000
 /** Records that are put into the index of queries in one transaction. */
 export const INDEXED_AT_ONCE_MAX = 20_000
+/** Records of the index that are compared with the chain before queries, half of them the newest, the
+ * rest in random segments: a fraction of a second. And how often that is done while it stays open. */
+export const INDEX_COMPARED_RECORDS = 32_768
+export const INDEX_SEGMENT_RECORDS = 1_024
+export const INDEX_CHECK_EVERY_MS = 60_000
 /** Texts the index remembers the numbers of. */
 export const REMEMBERED_WORDS_MAX = 50_000
 /** One checkpoint as text: 52 peaks at most, and the rest. */

@@ -2,11 +2,12 @@
 // from the end. Works on the connection that writes and on a read-only one beside it.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../store/errors.ts'
 import { openReadOnly } from '../store/sqlite/open.ts'
 import { readBase } from './base.ts'
 import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
-import { ledgerFile } from './files.ts'
+import { indexFile, ledgerFile } from './files.ts'
 import { BLOCKS_READ_AT_ONCE } from './limits.ts'
 import type { LedgerRecord } from './record.ts'
 
@@ -28,6 +29,22 @@ export interface Block {
 
 export function openLedgerReadOnly(directory: string): DatabaseSync {
   return openReadOnly(ledgerFile(directory))
+}
+
+/** Undefined where there is none: the next query makes one. */
+export function openIndexReadOnly(directory: string): DatabaseSync | undefined {
+  try {
+    const file = indexFile(directory)
+    const index = openReadOnly(file)
+    // One of an older version is not used any more: the next query makes it anew.
+    if (index.prepare('PRAGMA user_version').get()?.user_version === file.migrations.length)
+      return index
+    index.close()
+    return undefined
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'STORE_MISSING') return undefined
+    throw error
+  }
 }
 
 export function readHead(database: DatabaseSync): Head {

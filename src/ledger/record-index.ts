@@ -1,28 +1,44 @@
 // The index of queries: which calls there are by principal, agent, session, tool, verdict and time, and
 // what events. Derived from the ledger and kept in a file of its own, so that no call waits for it: it
-// is brought up to date before a query, and by the gate in quiet moments. A ledger it does not fit is
-// indexed anew; what the ledger has dropped it drops.
+// is brought up to date before a query, and by the gate in quiet moments. An index that does not fit
+// the ledger is built again, and the caller is told; what the ledger has dropped it drops.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../store/sqlite/open.ts'
 import { readBase } from './base.ts'
 import { asBuffer, hashAfter, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
-import { indexFile, USUAL_WORDS } from './files.ts'
-import { INDEXED_AT_ONCE_MAX, REMEMBERED_WORDS_MAX, SUBTREE_LEAVES } from './limits.ts'
+import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from './files.ts'
+import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
+import { rowOf, rowSum } from './index-rows.ts'
+import {
+  INDEX_CHECK_EVERY_MS,
+  INDEXED_AT_ONCE_MAX,
+  REMEMBERED_WORDS_MAX,
+  SUBTREE_LEAVES,
+} from './limits.ts'
 import { leafOf, Peaks } from './merkle.ts'
 import { blocksFrom, hashAt, readHead } from './read.ts'
 import type { LedgerRecord } from './record.ts'
 
 const STATEMENTS = {
-  call: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  outcome: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
-  event: 'INSERT INTO events VALUES (?, ?, ?, ?)',
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
+  events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
   through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?)',
   find: 'SELECT id FROM words WHERE text = ?',
   add: 'INSERT INTO words (text) VALUES (?)',
+  tally: `UPDATE tally SET calls = calls + ?, outcomes = outcomes + ?, events = events + ?,
+    words = ?`,
 } as const
+
+export interface IndexOptions {
+  /** Not by whoever only adds to it, such as the gate's own thread: it takes a fraction of a second. */
+  readonly isChecked?: boolean
+  /** It did not fit the ledger, and was built again. */
+  readonly onRebuilt?: (why: string) => void
+}
 
 export class RecordIndex {
   readonly database: DatabaseSync
@@ -31,11 +47,19 @@ export class RecordIndex {
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
   /** Leaves since the last whole subtree, and the first of them; undefined where not all are known. */
   #leaves: { readonly first: number; readonly tree: Peaks } | undefined
+  readonly #options: IndexOptions
+  #checkedMs = Number.NEGATIVE_INFINITY
+  /** `data_version` after the last step: another one means that another process wrote. */
+  #version: unknown
+  /** What the step under way adds to the tally. */
+  #added = { calls: 0, outcomes: 0, events: 0, words: '' }
 
   /** Throws a StoreError where the directory may not be written. */
-  constructor(directory: string, ledger: DatabaseSync) {
+  constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
     this.#ledger = ledger
+    this.#options = options
     this.database = openDatabase(indexFile(directory))
+    this.#check()
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
       name,
       this.database.prepare(sql),
@@ -57,6 +81,7 @@ export class RecordIndex {
 
   /** Indexes up to so many records (at least a block); true when the end is reached. */
   catchUp(recordsMax = Number.POSITIVE_INFINITY): boolean {
+    this.#check()
     for (let done = 0; done < recordsMax; ) {
       const added = this.#step(Math.min(recordsMax - done, INDEXED_AT_ONCE_MAX))
       if (added === 0) return true
@@ -80,9 +105,51 @@ export class RecordIndex {
     this.database.close()
   }
 
+  /** What it was found to lack, or to have beyond the ledger, would be missing in every answer. */
+  #check(): void {
+    const nowMs = performance.now()
+    if (this.#options.isChecked === false || nowMs - this.#checkedMs < INDEX_CHECK_EVERY_MS) return
+    this.#checkedMs = nowMs
+    this.database.exec('BEGIN')
+    let why: string | undefined
+    try {
+      why = findIndexFault(this.database, this.#ledger)
+    } finally {
+      this.database.exec('ROLLBACK')
+    }
+    if (why === undefined) return
+    this.#rebuild()
+    this.#options.onRebuilt?.(why)
+  }
+
+  /** Tables and all: what stands beside them may be what is wrong. */
+  #rebuild(): void {
+    const { database } = this
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const all = database.prepare(
+        "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+      )
+      const rank = ['trigger', 'view', 'index', 'table']
+      const objects = all
+        .all()
+        .sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
+      for (const { type, name } of objects)
+        database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
+      database.exec(INDEX_SCHEMA)
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+    this.#words.clear()
+    this.#leaves = undefined
+  }
+
   #step(recordsMax: number): number {
     this.database.exec('BEGIN IMMEDIATE')
     try {
+      this.#forgetWhere()
       const from = this.#fitting() + 1
       let seq = from - 1
       let hash = ''
@@ -97,7 +164,11 @@ export class RecordIndex {
         }
         if (seq - from + 1 >= recordsMax) break
       }
-      if (seq >= from) this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
+      if (seq >= from) {
+        this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
+        const { calls, outcomes, events, words } = this.#added
+        this.#statements.tally.run(calls, outcomes, events, words)
+      }
       this.database.exec('COMMIT')
       return seq - from + 1
     } catch (error) {
@@ -108,22 +179,34 @@ export class RecordIndex {
     }
   }
 
+  /** Numbers of words are remembered between steps, but hold only while nobody else writes. */
+  #forgetWhere(): void {
+    const version = this.database.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#version) {
+      this.#words.clear()
+      this.#leaves = undefined
+    }
+    this.#version = version
+  }
+
   /** Up to where the index knows this very ledger. */
   #fitting(): number {
     const base = readBase(this.#ledger)
     const row = this.database.prepare('SELECT seq, hash FROM through').get()
-    if (row === undefined) return base.seq
-    const known = asBuffer(row.hash as Uint8Array).toString('latin1')
-    if (hashAt(this.#ledger, Number(row.seq)) === known) {
+    const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
+    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) {
       this.#drop(base.seq)
+      this.#startTally()
       return Number(row.seq)
     }
     this.#words.clear()
     this.#leaves = undefined
     this.database.exec(
       `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
-      DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`,
+      DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent};
+      UPDATE tally SET calls = 0, outcomes = 0, events = 0, words = ''`,
     )
+    this.#startTally()
     return base.seq
   }
 
@@ -132,9 +215,17 @@ export class RecordIndex {
     const first = this.database.prepare('SELECT min(seq) AS seq FROM calls').get()?.seq
     if (first == null || Number(first) > through) return
     this.database.exec(
-      `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      `UPDATE tally SET calls = calls - ${sumUpTo('calls', through)},
+        outcomes = outcomes - ${sumUpTo('outcomes', through)},
+        events = events - ${sumUpTo('events', through)};
+      DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
       DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
     )
+  }
+
+  #startTally(): void {
+    const words = this.database.prepare('SELECT words FROM tally').get()?.words
+    this.#added = { calls: 0, outcomes: 0, events: 0, words: String(words ?? '') }
   }
 
   #through(): number {
@@ -152,33 +243,24 @@ export class RecordIndex {
   }
 
   #add(record: LedgerRecord): void {
-    const { seq, atMs } = record
-    const word = (text: string) => this.#intern(text)
-    if (record.kind === 'event') {
-      const detail = JSON.stringify(record.detail)
-      this.#statements.event.run(seq, atMs, word(record.name), detail)
-      return
-    }
-    if (record.kind === 'outcome') {
-      const { intent, status, durationMs, bytes, errorCode } = record
-      this.#statements.outcome.run(intent, seq, word(status), durationMs, bytes, errorCode)
-      return
-    }
-    const { principal, agent, session, server, method, name, category, decision } = record
-    this.#statements.call.run(
-      ...[seq, atMs, word(principal.id), word(agent ?? ''), word(session), word(server)],
-      ...[word(method), word(name), word(`${server}/${name}`), word(category ?? '')],
-      ...[word(decision.action), word(decision.code), word(decision.rule)],
-      word(record.kind === 'refusal' ? decision.reason : ''),
-    )
+    const { table, before, words, after } = rowOf(record)
+    const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
+    const { changes } = this.#statements[table].run(...values)
+    if (Number(changes) > 0) this.#added[table] += rowSum(table, values)
   }
 
   #intern(text: string): number {
     const known = this.#words.get(text)
     if (known !== undefined) return known
-    const id = this.wordOf(text) ?? Number(this.#statements.add.run(text).lastInsertRowid)
+    const id = this.wordOf(text) ?? this.#addWord(text)
     if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
     this.#words.set(text, id)
+    return id
+  }
+
+  #addWord(text: string): number {
+    const id = Number(this.#statements.add.run(text).lastInsertRowid)
+    this.#added.words = hashWord(this.#added.words, id, text)
     return id
   }
 }

@@ -11,8 +11,8 @@ import type { Block } from './read.ts'
 
 export interface Problem {
   readonly seq: number
-  /** `forged`: a checkpoint, or what it says. */
-  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged'
+  /** `forged`: a checkpoint, or what it says. `index`: not the record but the index of queries. */
+  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged' | 'index'
   readonly message: string
 }
 

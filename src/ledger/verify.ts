@@ -7,6 +7,7 @@ import { type Base, readBase } from './base.ts'
 import { FIRST_HASH } from './block.ts'
 import { hexOf } from './checkpoint.ts'
 import type { Placed } from './checkpoint-file.ts'
+import { compareIndex } from './index-check.ts'
 import { TAIL_RECORDS_VERIFIED } from './limits.ts'
 import { blocksFrom, hashAt, readHead } from './read.ts'
 import { type Problem, Verifier } from './verifier.ts'
@@ -38,6 +39,8 @@ export interface VerifyOptions {
   /** Also the roots that checkpoints say. The chain's own hash in them finds every change; this finds a
    * signer that signed another tree, and takes twice as long. */
   readonly tree?: boolean
+  /** The index of queries, to be compared with the chain; undefined where there is none. */
+  readonly index?: DatabaseSync | undefined
 }
 
 export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}): Verified {
@@ -56,6 +59,10 @@ export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}
       onBlock: (data) => options.tree && verifier.problems.length === 0 && tree.add(data),
     })
     said.check(base, checkpoints?.length, problems)
+    // Of a chain that does not hold nothing can be derived.
+    if (options.index !== undefined && verifier.problems.length === 0)
+      for (const { seq, message } of compareIndex(options.index, database))
+        problems.push({ seq, kind: 'index', message })
     const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
     return {
       records: verifier.records,

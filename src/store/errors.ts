@@ -4,6 +4,7 @@
 export const ERRORS = {
   STORE_FULL: 'the disk, or what this user may take of it, is full',
   STORE_READ_ONLY: 'the data directory or a file in it may not be written',
+  STORE_OWNER: 'another user could replace the data directory or what is in it',
   STORE_LOCKED: 'another process is writing to the same file',
   STORE_CORRUPT: 'a file in the data directory is damaged, or is not a database',
   STORE_NEWER: 'a file in the data directory was made by a newer version',

@@ -22,3 +22,6 @@ export const WAL_PAGES_MAX = 4_000
 export const WAL_KEPT_BYTES_MAX = 32 * 1_048_576
 /** Memory for pages of one database. */
 export const CACHE_KIB_MAX = 4_096
+
+/** Links on the way to a data directory, as the system itself bounds them. */
+export const FOLDER_LINKS_MAX = 40

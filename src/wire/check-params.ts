@@ -5,15 +5,22 @@
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { belongsTo, META } from './eras.ts'
 import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
+import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './limits.ts'
 import { Refusal, show } from './refusal.ts'
 
 interface Kind {
   readonly name: string
   readonly isText: boolean
   readonly isOptional: boolean
+  /** Of a text, in UTF-16 code units. */
+  readonly lengthMax?: number
 }
 
-const TEXT: Kind = { name: 'a string', isText: true, isOptional: false }
+const NAME: Kind = {
+  ...{ name: 'a string', isText: true, isOptional: false },
+  lengthMax: NAME_LENGTH_MAX,
+}
+const URI: Kind = { ...NAME, lengthMax: URI_LENGTH_MAX }
 const TEXT_OR_NONE: Kind = { name: 'a string or absent', isText: true, isOptional: true }
 const OBJECT: Kind = { name: 'an object', isText: false, isOptional: false }
 const OBJECT_OR_NONE: Kind = { name: 'an object or absent', isText: false, isOptional: true }
@@ -27,10 +34,10 @@ const EVERY_METHOD: Kinds = [
 ]
 
 const NAMED: Kinds = [
-  ['name', TEXT],
+  ['name', NAME],
   ['arguments', OBJECT_OR_NONE],
 ]
-const OF_RESOURCE: Kinds = [['uri', TEXT]]
+const OF_RESOURCE: Kinds = [['uri', URI]]
 const BY_METHOD: ReadonlyMap<string, Kinds> = new Map([
   ['tools/call', NAMED],
   ['prompts/get', NAMED],
@@ -58,13 +65,28 @@ export function checkParams(method: string, params: JsonObject | undefined, at: 
 
 function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number): void {
   for (const [key, kind] of kinds) {
-    if (isOfKind(own(params, key), kind)) continue
+    const value = own(params, key)
+    if (isOfKind(value, kind)) {
+      checkLength(value, kind, key, at)
+      continue
+    }
     throw new Refusal(
       'WIRE_PARAMS',
       `\`params.${key}\` of ${show(method)} must be ${kind.name}`,
       at,
     )
   }
+}
+
+function checkLength(
+  value: JsonValue | undefined,
+  { lengthMax = Number.POSITIVE_INFINITY }: Kind,
+  key: string,
+  at: number,
+): void {
+  if (typeof value !== 'string' || value.length <= lengthMax) return
+  const long = `\`params.${key}\` has ${value.length} characters, at most ${lengthMax} are read`
+  throw new Refusal('WIRE_SIZE', long, at)
 }
 
 function isOfKind(value: JsonValue | undefined, { isText, isOptional }: Kind): boolean {

@@ -6,17 +6,31 @@ export interface JsonLimits {
   readonly lengthMax: number
   /** Nesting of arrays and objects; `[]` is 1. Never more than JSON_DEPTH_CEILING. */
   readonly depthMax: number
-  /** Values of any kind, arrays and objects themselves included, keys not. */
-  readonly valuesMax: number
+  /** Values and keys that are made into JavaScript values (`params`, `error`, documents of commands):
+   * what is judged, counted, shown and written anew. */
+  readonly tokensMax: number
+  /** Values and keys that are only checked and pass as text: the `result` of an answer. */
+  readonly skippedTokensMax: number
   /** Characters of one number. */
   readonly numberLengthMax: number
+  /** Characters of all numbers of more than 15 digits, each of which is compared with its double. */
+  readonly longNumbersLengthMax: number
+  /** All strings that have an escape, together, in UTF-16 code units. */
+  readonly escapedLengthMax: number
+  /** Quotes inside strings. */
+  readonly escapedQuotesMax: number
 }
 
+/** Reading a message at any of these takes less than 50 ms of CPU: docs/decisions has the figures. */
 export const JSON_LIMITS: JsonLimits = {
   lengthMax: 16 * 1_048_576,
   depthMax: 64,
-  valuesMax: 1_000_000,
+  tokensMax: 50_000,
+  skippedTokensMax: 250_000,
   numberLengthMax: 1_000,
+  longNumbersLengthMax: 524_288,
+  escapedLengthMax: 6 * 1_048_576,
+  escapedQuotesMax: 1_000_000,
 }
 
 /** The reader recurses: a larger `depthMax` is cut to this, which takes 350 of 984 KiB of stack. */
@@ -28,6 +42,12 @@ export const SHOWN_LENGTH_MAX = 64
 /** A request's `id` that is a string, in UTF-16 code units. */
 export const ID_LENGTH_MAX = 256
 export const METHOD_LENGTH_MAX = 256
+/** The name of a tool or prompt, and the URI of a resource, in UTF-16 code units. */
+export const NAME_LENGTH_MAX = 1_024
+export const URI_LENGTH_MAX = 16_384
+/** A refused text is parsed for its id up to this length, in UTF-16 code units; of a longer one only
+ * the two ends are looked at. */
+export const FIND_ID_PARSED_LENGTH_MAX = 65_536
 /** Messages of one batch. */
 export const BATCH_MESSAGES_MAX = 100
 

@@ -260,11 +260,14 @@ describe('attacks', () => {
     expect(readJson(`[${Array(1_000).fill('[[]]').join(',')}]`, { depthMax: 3 }).ok).toBe(true)
   })
 
-  test('a number of sixteen million digits, and a string of eight million escapes', () => {
-    const { lengthMax } = JSON_LIMITS
+  test('a number of sixteen million digits, and a string of two million escapes', () => {
+    const { escapedLengthMax, lengthMax } = JSON_LIMITS
     expect(readJson('1'.repeat(lengthMax))).toMatchObject({ code: 'WIRE_NUMBER' })
-    const text = `"${'\\n'.repeat(lengthMax / 2 - 1)}"`
-    expect((read(text) as string).length).toBe(lengthMax / 2 - 1)
+    const text = `"${'\\n'.repeat(escapedLengthMax / 2 - 1)}"`
+    expect((read(text) as string).length).toBe(escapedLengthMax / 2 - 1)
+    expect(readJson(`["${'\\n'.repeat(escapedLengthMax / 2)}","\\n"]`)).toMatchObject({
+      code: 'WIRE_SIZE',
+    })
   })
 })
 
@@ -272,11 +275,21 @@ describe('limits', () => {
   test('each is met at its bound and not before', () => {
     expect(readJson('[12]', { lengthMax: 4 }).ok).toBe(true)
     expect(readJson('[12]', { lengthMax: 3 })).toMatchObject({ code: 'WIRE_SIZE', offset: 0 })
-    expect(readJson('[1,{"a":2}]', { valuesMax: 4 }).ok).toBe(true)
-    expect(readJson('[1,{"a":2}]', { valuesMax: 3 })).toMatchObject({
+    expect(readJson('[1,{"a":2}]', { tokensMax: 5 }).ok).toBe(true)
+    expect(readJson('[1,{"a":2}]', { tokensMax: 4 })).toMatchObject({
       code: 'WIRE_SIZE',
       offset: 8,
     })
+    const long = '[1234567890123456789,1e5]'
+    expect(readJson(long, { longNumbersLengthMax: 22 }).ok).toBe(true)
+    expect(readJson(long, { longNumbersLengthMax: 21 })).toMatchObject({
+      code: 'WIRE_SIZE',
+      offset: 21,
+    })
+    expect(readJson('["\\n"]', { escapedLengthMax: 3 }).ok).toBe(true)
+    expect(readJson('["\\n"]', { escapedLengthMax: 2 })).toMatchObject({ code: 'WIRE_SIZE' })
+    expect(readJson('["\\"\\""]', { escapedQuotesMax: 2 }).ok).toBe(true)
+    expect(readJson('["\\"\\""]', { escapedQuotesMax: 1 })).toMatchObject({ code: 'WIRE_SIZE' })
     expect(readJson('[[]]', { depthMax: 2 }).ok).toBe(true)
     expect(readJson('[[]]', { depthMax: 1 })).toMatchObject({ code: 'WIRE_DEPTH', offset: 1 })
     expect(readJson('-123', { numberLengthMax: 4 }).ok).toBe(true)
@@ -287,15 +300,17 @@ describe('limits', () => {
     const { lengthMax } = JSON_LIMITS
     expect(readJson(`"${'a'.repeat(lengthMax - 2)}"`).ok).toBe(true)
     expect(readJson(`"${'a'.repeat(lengthMax - 1)}"`)).toMatchObject({ code: 'WIRE_SIZE' })
-    expect(readJson(`[0${',0'.repeat(999_998)}]`).ok).toBe(true)
-    expect(readJson(`[0${',0'.repeat(999_999)}]`)).toMatchObject({ code: 'WIRE_SIZE' })
+    const { tokensMax } = JSON_LIMITS
+    expect(readJson(`[0${',0'.repeat(tokensMax - 2)}]`).ok).toBe(true)
+    expect(readJson(`[0${',0'.repeat(tokensMax - 1)}]`)).toMatchObject({ code: 'WIRE_SIZE' })
     expect(read('1'.padEnd(300, '0'))).toBe(1e299)
     expect(readJson(`0.${'1'.repeat(998)}`).ok).toBe(true)
   })
 
   test('a bound that is no number refuses', () => {
     for (const name of Object.keys(JSON_LIMITS))
-      expect(readJson('[1]', { [name]: Number.NaN })).toMatchObject({ ok: false })
+      if (name !== 'skippedTokensMax')
+        expect(readJson('["\\"",1e5]', { [name]: Number.NaN })).toMatchObject({ ok: false })
   })
 })
 

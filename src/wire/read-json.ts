@@ -4,9 +4,11 @@
 
 import { ExactNumber, type JsonValue } from '../core/json.ts'
 import { saysExactly } from '../core/says-exactly.ts'
+import { isDigit, MINUS, wholeNumber, ZERO } from './digits.ts'
 import type { WireErrorCode } from './errors.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { Refusal, show } from './refusal.ts'
+import { refuseString } from './refuse-string.ts'
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
@@ -32,25 +34,27 @@ export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonRe
  * the key stands. What it returns becomes the member. */
 export type MemberReader = (key: string, keyAt: number) => JsonValue
 
-const QUOTE = 0x22
+export const QUOTE = 0x22
 const PLUS = 0x2b
-const COMMA = 0x2c
-const MINUS = 0x2d
+export const COMMA = 0x2c
 const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const COLON = 0x3a
+export const COLON = 0x3a
 export const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_ARRAY = 0x5d
+export const BACKSLASH = 0x5c
+export const CLOSE_ARRAY = 0x5d
 const LETTER_E = 0x65
 export const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+export const CLOSE_OBJECT = 0x7d
 const BYTE_ORDER_MARK = 0xfeff
 /** Every decimal of so many digits comes back from its double as it was written. */
 const SAFE_DIGITS = 15
 /** Digits, with a sign, of what is read without `Number`. */
 const PLAIN_DIGITS = 9
+/** White space or digits in one place; what is longer is searched by a pattern, which is faster. */
+const SPACES_LOOPED_MAX = 16
+const DIGITS_LOOPED_MAX = 32
+const NOT_SPACE = /[^ \n\r\t]/g
+const NOT_DIGIT = /\D/g
 /** With the flag u a surrogate that is in a pair is no match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -60,8 +64,6 @@ const SPECIAL = /[\\\x00-\x1f]/g
 const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
 const INHERITED_LENGTH_MIN = Math.min(...[...INHERITED].map((name) => name.length))
-/** Of one object: so many are held against each other, more are looked up. */
-const KEYS_COMPARED_MAX = 16
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
@@ -73,7 +75,15 @@ export class Reader {
   readonly depthMax: number
   at = 0
   depth = 0
-  values = 0
+  /** Values and keys that became JavaScript values, and those that were only checked. */
+  tokens = 0
+  skippedTokens = 0
+  longNumbersLength = 0
+  escapedLength = 0
+  escapedQuotes = 0
+  /** Of the number that `skipNumber` passed last. */
+  isWholeNumber = false
+  hasExponent = false
   /** Of the next backslash or control character, if it is not before `at`. */
   special = -1
   /** Known from `readText` on: no escape and no end of a line anywhere. */
@@ -108,7 +118,7 @@ export class Reader {
   /** `readMember` and `readItem` are for the members or items of this very value, not below. */
   readValue(readMember?: MemberReader, readItem?: () => JsonValue): JsonValue {
     const code = this.skipSpace()
-    this.countValue()
+    this.countToken()
     if (code === QUOTE) return this.readString()
     if (code === OPEN_OBJECT) return this.readObject(readMember)
     if (code === OPEN_ARRAY) return this.readArray(readItem)
@@ -127,6 +137,7 @@ export class Reader {
     for (;;) {
       if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
       const start = this.at
+      this.countToken()
       const key = this.readString()
       if (!isFirst && Object.hasOwn(object, key)) this.refuseDoubled(key, start)
       isFirst = false
@@ -155,55 +166,10 @@ export class Reader {
     }
   }
 
-  /** As `readValue` reads it, where nobody wants the value: refuses the same, and makes nothing. */
-  skipValue(): void {
-    const code = this.skipSpace()
-    if (code !== OPEN_OBJECT && code !== OPEN_ARRAY) return void this.readValue()
-    this.countValue()
-    this.enter()
-    const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
-    if (this.skipSpace() !== close) {
-      if (code === OPEN_OBJECT) this.skipMembers()
-      else this.skipItems()
-    }
-    this.depth--
-    this.at++
-  }
-
-  skipMembers(): void {
-    const keys: string[] = []
-    let many: Set<string> | undefined
-    for (;;) {
-      if (this.skipSpace() !== QUOTE) this.refuseSyntax('a key in double quotes')
-      const start = this.at
-      const key = this.readString()
-      if (many === undefined ? keys.includes(key) : many.has(key)) this.refuseDoubled(key, start)
-      if (many !== undefined) many.add(key)
-      else if (keys.push(key) > KEYS_COMPARED_MAX) many = new Set(keys)
-      if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
-      this.at++
-      this.skipValue()
-      const code = this.skipSpace()
-      if (code === CLOSE_OBJECT) return
-      if (code !== COMMA) this.refuseSyntax('`,` or `}`')
-      this.at++
-    }
-  }
-
-  skipItems(): void {
-    for (;;) {
-      this.skipValue()
-      const code = this.skipSpace()
-      if (code === CLOSE_ARRAY) return
-      if (code !== COMMA) this.refuseSyntax('`,` or `]`')
-      this.at++
-    }
-  }
-
   /** The members of an object, each read by whoever wants them: none is kept, and doubled keys are
    * for `readMember` to see. */
   eachMember(readMember: (keyAt: number) => void): void {
-    this.countValue()
+    this.countToken()
     this.enter()
     if (this.skipSpace() !== CLOSE_OBJECT)
       for (;;) {
@@ -225,9 +191,16 @@ export class Reader {
     this.skipSpace()
   }
 
-  countValue(): void {
-    if (!(++this.values <= this.limits.valuesMax))
-      this.refuse('WIRE_SIZE', `the text has more than ${this.limits.valuesMax} values`)
+  countToken(): void {
+    if (!(++this.tokens <= this.limits.tokensMax)) this.refuseTokens(this.limits.tokensMax)
+  }
+
+  refuseTokens(tokensMax: number): never {
+    this.refuseLarge(`more than ${tokensMax} values and keys`)
+  }
+
+  refuseLarge(what: string, at = this.at): never {
+    this.refuse('WIRE_SIZE', `the text has ${what}, send it in smaller parts`, at)
   }
 
   enter(): void {
@@ -244,55 +217,86 @@ export class Reader {
 
   readString(): string {
     const start = this.at + 1
-    const end = this.text.indexOf('"', start)
-    if (this.special < start) {
-      SPECIAL.lastIndex = start
-      const isThere = SPECIAL.test(this.text)
-      this.special = isThere ? SPECIAL.lastIndex - 1 : this.text.length
-    }
-    if (end < 0 || this.special < end) return this.readEscaped()
+    const end = this.findPlainEnd()
+    if (end < 0) return this.readEscaped()
     this.at = end + 1
     return this.text.slice(start, end)
   }
 
+  /** Of the string that begins at `at`: its closing quote, or -1 where it is not plain. */
+  findPlainEnd(): number {
+    const start = this.at + 1
+    const end = this.text.indexOf('"', start)
+    if (this.special < start) this.special = this.find(SPECIAL, start)
+    return this.special < end ? -1 : end
+  }
+
+  /** JSON.parse checks the escapes: a loop here takes ten times as long. */
   readEscaped(): string {
     const { text } = this
     const start = this.at
-    for (let at = start + 1; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if (code === QUOTE) {
-        this.at = at + 1
-        // Every escape is checked by now. Joining pieces here would hold megabytes of them.
-        return JSON.parse(text.slice(start, at + 1))
+    const end = this.findEnd(start)
+    this.escapedLength += end - start
+    if (!(this.escapedLength <= this.limits.escapedLengthMax))
+      this.refuseLarge(
+        `strings with escapes of more than ${this.limits.escapedLengthMax} characters in all`,
+        start,
+      )
+    try {
+      const value = JSON.parse(text.slice(start, end + 1)) as WellFormedness
+      if (value.isWellFormed()) {
+        this.at = end + 1
+        return value
       }
-      if (code === BACKSLASH) at = this.checkEscape(at)
-      else if (code < 0x20) this.refuseSyntax('control characters to be escaped', at)
-    }
-    return this.refuse('WIRE_SYNTAX', 'the string has no end, close it with `"`', start)
+    } catch {}
+    return refuseString(this, start)
   }
 
-  /** Where the escape that begins at `at` has its last character. */
-  checkEscape(at: number): number {
-    if (this.text[at + 1] !== 'u') {
-      if (!/^["\\/bfnrt]/.test(this.text.charAt(at + 1)))
-        this.refuseSyntax('one of `"\\/bfnrtu` after a backslash', at + 1)
-      return at + 1
+  /** Of the string that begins at `start`: its closing quote has an even number of backslashes before
+   * it. */
+  findEnd(start: number): number {
+    const { text } = this
+    let quote = text.indexOf('"', start + 1)
+    while (quote >= 0) {
+      let before = quote
+      while (text.charCodeAt(before - 1) === BACKSLASH) before--
+      if ((quote - before) % 2 === 0) return quote
+      if (!(++this.escapedQuotes <= this.limits.escapedQuotesMax))
+        this.refuseLarge(`more than ${this.limits.escapedQuotesMax} escaped quotes`, start)
+      quote = text.indexOf('"', quote + 1)
     }
-    const unit = this.readUnit(at)
-    if (unit < 0xd800 || unit > 0xdfff) return at + 5
-    if (unit > 0xdbff || !this.text.startsWith('\\u', at + 6)) this.refuseSurrogate(at)
-    const second = this.readUnit(at + 6)
-    if (second < 0xdc00 || second > 0xdfff) this.refuseSurrogate(at)
-    return at + 11
-  }
-
-  readUnit(at: number): number {
-    const hex = this.text.slice(at + 2, at + 6)
-    if (!/^[\da-f]{4}$/i.test(hex)) this.refuseSyntax('four hexadecimal digits after `\\u`', at + 2)
-    return Number.parseInt(hex, 16)
+    return refuseString(this, start)
   }
 
   readNumber(): number | ExactNumber {
+    const { text } = this
+    const start = this.at
+    this.skipNumber()
+    const length = this.at - start
+    if (length <= PLAIN_DIGITS && this.isWholeNumber) return wholeNumber(text, start, this.at)
+    const written = text.slice(start, this.at)
+    const value = Number(written)
+    const digits = text.charCodeAt(start) === MINUS ? length - 1 : length
+    if (!this.hasExponent && digits <= SAFE_DIGITS) return value
+    const { longNumbersLengthMax } = this.limits
+    this.longNumbersLength += length
+    if (!(this.longNumbersLength <= longNumbersLengthMax))
+      this.refuseLarge(
+        `numbers of more than ${SAFE_DIGITS} digits with more than ${longNumbersLengthMax} characters in all`,
+        start,
+      )
+    if (!Number.isFinite(value)) this.refuseInfinite(written, start)
+    return String(value) === written || saysExactly(value, written)
+      ? value
+      : new ExactNumber(written)
+  }
+
+  refuseInfinite(written: string, at: number): never {
+    this.refuse('WIRE_NUMBER', `no double holds the number ${show(written)}`, at)
+  }
+
+  /** To behind a number, which is known to be one then. */
+  skipNumber(): void {
     const { text } = this
     const { numberLengthMax } = this.limits
     const start = this.at
@@ -300,31 +304,24 @@ export class Reader {
     let at = this.skipDigits(first)
     if (at > first + 1 && text.charCodeAt(first) === ZERO)
       this.refuse('WIRE_SYNTAX', 'a number begins with a needless zero, leave it out', first)
-    const isWhole = text.charCodeAt(at) !== POINT && (text.charCodeAt(at) | 0x20) !== LETTER_E
+    this.isWholeNumber = text.charCodeAt(at) !== POINT && (text.charCodeAt(at) | 0x20) !== LETTER_E
     if (text.charCodeAt(at) === POINT) at = this.skipDigits(at + 1)
-    const hasExponent = (text.charCodeAt(at) | 0x20) === LETTER_E
-    if (hasExponent) {
+    this.hasExponent = (text.charCodeAt(at) | 0x20) === LETTER_E
+    if (this.hasExponent) {
       const sign = text.charCodeAt(at + 1)
       at = this.skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1)
     }
     if (!(at - start <= numberLengthMax))
       this.refuse('WIRE_NUMBER', `a number has more than ${numberLengthMax} characters`)
     this.at = at
-    if (at - start <= PLAIN_DIGITS && isWhole) return wholeNumber(text, start, at)
-    const written = text.slice(start, at)
-    const value = Number(written)
-    if (!hasExponent && at - first <= SAFE_DIGITS) return value
-    if (!Number.isFinite(value))
-      this.refuse('WIRE_NUMBER', `no double holds the number ${show(written)}`, start)
-    return String(value) === written || saysExactly(value, written)
-      ? value
-      : new ExactNumber(written)
   }
 
   /** Where the digits that must begin at `at` end. */
   skipDigits(at: number): number {
+    const loopEnd = at + DIGITS_LOOPED_MAX
     let end = at
-    while (isDigit(this.text.charCodeAt(end))) end++
+    while (isDigit(this.text.charCodeAt(end)))
+      if (++end === loopEnd) end = this.find(NOT_DIGIT, end)
     if (end === at) this.refuseSyntax('a digit', at)
     return end
   }
@@ -334,10 +331,19 @@ export class Reader {
     const { text } = this
     let { at } = this
     let code = text.charCodeAt(at)
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
-      code = text.charCodeAt(++at)
+    const loopEnd = at + SPACES_LOOPED_MAX
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      if (++at === loopEnd) at = this.find(NOT_SPACE, at)
+      code = text.charCodeAt(at)
+    }
     this.at = at
     return code
+  }
+
+  /** Where the pattern is met from `at` on, or the end of the text. */
+  find(pattern: RegExp, at: number): number {
+    pattern.lastIndex = at
+    return pattern.test(this.text) ? pattern.lastIndex - 1 : this.text.length
   }
 
   skipWord(word: string): boolean {
@@ -364,18 +370,6 @@ export class Reader {
   refuse(code: WireErrorCode, message: string, at = this.at): never {
     throw new Refusal(code, message, at)
   }
-}
-
-/** Of digits alone, and so few that every step is exact. */
-function wholeNumber(text: string, start: number, end: number): number {
-  if (text.charCodeAt(start) === MINUS) return -wholeNumber(text, start + 1, end)
-  let value = 0
-  for (let at = start; at < end; at++) value = value * 10 + (text.charCodeAt(at) - ZERO)
-  return value
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE
 }
 
 /** For names that every object inherits. Assigned, `__proto__` would change the prototype and be no

@@ -199,9 +199,9 @@ describe('refused', () => {
     expect(reading.ok || reading.message).toContain(words)
   })
 
-  test('limits hold, and a text beyond the longest is not looked into', () => {
+  test('limits hold, and a text beyond the longest still says whose it is', () => {
     const reading = readMessages(CALL, { batches: false, limits: { lengthMax: 20 } })
-    expect(reading).toMatchObject({ ok: false, code: 'WIRE_SIZE', id: null })
+    expect(reading).toMatchObject({ ok: false, code: 'WIRE_SIZE', id: 1 })
     const deep = CALL.replace('{}}', `{"a":${'['.repeat(70)}${']'.repeat(70)}}}`)
     expect(readMessages(deep, { batches: false })).toMatchObject({ code: 'WIRE_DEPTH', id: 1 })
   })

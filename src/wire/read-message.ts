@@ -5,6 +5,7 @@
 import { isObject } from '../core/json.ts'
 import { checkParams, refuseTwin } from './check-params.ts'
 import type { WireErrorCode } from './errors.ts'
+import { findId, isId } from './find-id.ts'
 import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
 import {
   BATCH_MESSAGES_MAX,
@@ -16,6 +17,7 @@ import {
 import type { Answer, Id, Members, Message } from './message.ts'
 import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './read-json.ts'
 import { Refusal, show } from './refusal.ts'
+import { skipValue } from './skip-json.ts'
 
 /** Of MCP's revisions only this one has batches. */
 export function hasBatches(revision: string): boolean {
@@ -39,6 +41,8 @@ export type MessagesReading =
       /** Of the one message that was refused, where it can be made out: to answer it, or to fail
        * the request that it was to answer. */
       readonly id: Id | null
+      /** It has no `method`, as far as that can be made out. */
+      readonly isAnswer: boolean
     }
 
 export function readMessages(text: string, options: ReadOptions): MessagesReading {
@@ -49,8 +53,7 @@ export function readMessages(text: string, options: ReadOptions): MessagesReadin
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
     const { code, message, offset } = thrown
-    const id = text.length <= limits.lengthMax ? findId(text) : null
-    return { ok: false, code, message, offset, id }
+    return { ok: false, code, message, offset, ...findId(text) }
   }
 }
 
@@ -86,7 +89,7 @@ function readOne(reader: Reader): Message {
   const isObjectAhead = reader.skipSpace() === OPEN_OBJECT
   const start = reader.at
   if (!isObjectAhead) {
-    reader.skipValue()
+    skipValue(reader)
     reader.refuse('WIRE_ENVELOPE', 'a message must be an object', start)
   }
   const envelope: Envelope = {
@@ -149,7 +152,7 @@ function readMember(reader: Reader, envelope: Envelope, keyAt: number): void {
     envelope.paramsAt = start
   } else if (key === 'result') {
     if (envelope.result !== undefined) reader.refuseDoubled(key, keyAt)
-    reader.skipValue()
+    skipValue(reader)
     envelope.result = reader.text.slice(start, reader.at)
   } else if (key === 'error') {
     if (envelope.error !== undefined) reader.refuseDoubled(key, keyAt)
@@ -167,10 +170,6 @@ function readId(reader: Reader, start: number): Id | null {
     return reader.refuse('WIRE_ID', `\`id\` has more than ${ID_LENGTH_MAX} characters`, start)
   const kinds = 'a string or a whole number that a double holds exactly'
   return reader.refuse('WIRE_ID', `\`id\` must be ${kinds}`, start)
-}
-
-function isId(id: unknown): id is Id {
-  return typeof id === 'string' ? id.length <= ID_LENGTH_MAX : Number.isSafeInteger(id)
 }
 
 function readMethod(reader: Reader, start: number): string {
@@ -244,15 +243,4 @@ function toAnswer(
   if (result !== undefined && (id === undefined || id === null))
     reader.refuse('WIRE_ID', 'an answer with a `result` has no `id`', start)
   return { kind: 'answer', id: id ?? null, result, error, source }
-}
-
-/** As a lenient reader finds it, since this one has refused the text: only to say whose fault. */
-function findId(text: string): Id | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isObject(value) || !Object.hasOwn(value, 'id')) return null
-    return isId(value.id) ? value.id : null
-  } catch {
-    return null
-  }
 }

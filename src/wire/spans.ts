@@ -6,6 +6,7 @@ import type { JsonValue } from '../core/json.ts'
 import { JSON_LIMITS } from './limits.ts'
 import { Reader } from './read-json.ts'
 import { Refusal } from './refusal.ts'
+import { skipValue } from './skip-json.ts'
 
 /** In the order they were written; empty where the text is no object. */
 export function membersOf(text: string): Map<string, string> {
@@ -34,7 +35,7 @@ export function elementsOf(text: string): string[] {
 function readSpan(reader: Reader): string {
   reader.skipSpace()
   const start = reader.at
-  reader.readValue()
+  skipValue(reader)
   return reader.text.slice(start, reader.at)
 }
 

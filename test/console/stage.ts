@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { askGate } from '../../src/cli/gate-socket.ts'
+import { ROLES } from '../../src/core/person.ts'
+import { People } from '../../src/identity/people.ts'
 import { fixture, published, type RunningGate, startGate } from '../gate/start-gate.ts'
 
 export const PIN = '271828'
@@ -117,7 +119,16 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   const scripts = join(gate.data, 'scripts')
   mkdirSync(scripts, { recursive: true })
   writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
-  await ask(gate, { do: 'first-pin', name: 'ada', pin: PIN, at: 'a test' })
+  const people = People.open(gate.data)
+  const ada = {
+    name: 'ada',
+    kind: 'person',
+    roles: [...ROLES],
+    groups: [],
+    owns: ['local'],
+  } as const
+  await people.setFirst(ada, PIN, Date.now())
+  people.close()
   const url = gate.url.replace('127.0.0.1', 'localhost')
   return { gate, url, desk }
 }

@@ -17,7 +17,7 @@ export async function makePerson(
   roles: readonly Role[] = ['admin'],
   more: { readonly groups?: readonly string[]; readonly owns?: readonly string[] } = {},
 ): Promise<void> {
-  const people = People.open(data, COST)
+  const people = People.open(data, { pinCost: COST })
   try {
     if (people.find(name) !== undefined) return
     const { groups = [], owns = [] } = more

@@ -1,7 +1,6 @@
 // What the grants commands share: the configuration that says where they are kept and which policies
 // they may name, the store itself, and the way to change it.
 
-import { mkdirSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { JsonObject } from '../../core/json.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -11,6 +10,7 @@ import { MAY } from '../../gateway/operate/prove.ts'
 import { IdentityError } from '../../identity/errors.ts'
 import { Grants } from '../../identity/grants.ts'
 import { StoreError } from '../../store/errors.ts'
+import { makePrivateFolder } from '../../store/private-folder.ts'
 import { askOwner } from '../ask-owner.ts'
 import { CliError } from '../errors.ts'
 import { type ConfigOptions, loadConfig } from '../load-config.ts'
@@ -57,7 +57,7 @@ export async function changeGrants(
   wish: JsonObject,
 ): Promise<JsonObject> {
   const { data } = config
-  mkdirSync(data, { recursive: true, mode: 0o700 })
+  makePrivateFolder(data)
   const proof = await provePerson(data, options)
   const request = { ...wish, do: `grant-${how}`, proof }
   return askOwner(data, request, () =>

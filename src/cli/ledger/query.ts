@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { QUERY_RECORDS_MAX, SQL_MS_ALLOWED_MAX, SQL_ROWS_ALLOWED_MAX } from '../../ledger/limits.ts'
 import { type Query, queryLedger } from '../../ledger/query.ts'
-import { RecordIndex } from '../../ledger/record-index.ts'
+import type { RecordIndex } from '../../ledger/record-index.ts'
 import { runSql } from '../../ledger/run-sql.ts'
 import { VIEW_COLUMNS } from '../../ledger/sql-views.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -17,7 +17,7 @@ import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
 import { callLine } from './lines.ts'
-import { asTold, readCount, readTime, withLedger } from './source.ts'
+import { asTold, openIndex, readCount, readTime, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -101,7 +101,7 @@ function query(options: Options, output: Output): 0 | 1 {
 function find(ledger: DatabaseSync, directory: string, asked: Query, output: Output) {
   let index: RecordIndex | undefined
   try {
-    index = new RecordIndex(directory, ledger)
+    index = openIndex(directory, ledger, output)
     return queryLedger(ledger, asked, index)
   } catch (error) {
     if (!(error instanceof StoreError) && !('errcode' in (error as object))) throw error
@@ -116,7 +116,7 @@ async function ask({ data, sql = '', limit, timeout }: Options, output: Output):
   const rowsMax = readCount(limit, '--limit', SQL_ROWS_ALLOWED_MAX)
   const timeoutMs = readCount(timeout, '--timeout', SQL_MS_ALLOWED_MAX / 1_000) * 1_000
   withLedger(data, (ledger) => {
-    const index = new RecordIndex(data, ledger)
+    const index = openIndex(data, ledger, output)
     index.catchUp()
     index.close()
   })

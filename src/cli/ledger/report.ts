@@ -3,7 +3,6 @@
 
 import { writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { RecordIndex } from '../../ledger/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { Report } from '../../ledger/report/report.ts'
 import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
@@ -13,7 +12,7 @@ import { CliError } from '../errors.ts'
 import { addDirectoryOptions } from '../find-data.ts'
 import { Output } from '../output.ts'
 import { tableLines } from '../table-lines.ts'
-import { readTime, withLedger } from './source.ts'
+import { openIndex, readTime, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -46,20 +45,20 @@ export function addLedgerReport(parent: Command, answer: Answer): void {
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => {
       const output = new Output(options)
-      const made = gather(options)
+      const made = gather(options, output)
       if (output.json) output.value(made)
       else write(textOf(made, options.format, output), options.out)
       answer(0)
     })
 }
 
-function gather({ data, since, until }: Options): Report {
+function gather({ data, since, until }: Options, output: Output): Report {
   const sinceMs = readTime(since, '--since') ?? 0
   const untilMs = readTime(until, '--until') ?? Date.now()
   if (sinceMs >= untilMs)
     throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
   return withLedger(data, (ledger) => {
-    const index = new RecordIndex(data, ledger)
+    const index = openIndex(data, ledger, output)
     try {
       index.catchUp()
       return gatherReport(index.database, sinceMs, untilMs)

@@ -4,8 +4,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LedgerError } from '../../ledger/errors.ts'
 import { openLedgerReadOnly } from '../../ledger/read.ts'
+import { RecordIndex } from '../../ledger/record-index.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../errors.ts'
+import type { Output } from '../output.ts'
 
 /** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
 export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) => T): T {
@@ -16,6 +18,16 @@ export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) =>
     } finally {
       ledger.close()
     }
+  })
+}
+
+/** The index of queries, checked against the ledger; that it had to be built again is said. */
+export function openIndex(directory: string, ledger: DatabaseSync, output?: Output): RecordIndex {
+  return new RecordIndex(directory, ledger, {
+    onRebuilt: (why) =>
+      output?.remark(
+        `warning: ledger-index.db did not agree with the ledger and was built again: ${why}`,
+      ),
   })
 }
 

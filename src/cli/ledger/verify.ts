@@ -8,6 +8,7 @@ import type { Placed } from '../../ledger/checkpoint-file.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { PROBLEMS_MAX } from '../../ledger/limits.ts'
 import { checkProof, readProof } from '../../ledger/proof.ts'
+import { openIndexReadOnly } from '../../ledger/read.ts'
 import type { Problem } from '../../ledger/verifier.ts'
 import { type Noted, verifyLedger } from '../../ledger/verify.ts'
 import type { Answer } from '../answer.ts'
@@ -72,12 +73,16 @@ function verify(options: Options, output: Output): 0 | 1 {
     const own = ownKey(options.data)
     const keys = given.length > 0 ? given : own === undefined ? undefined : [own]
     const tree = options.tree === true
-    const asked = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
+    const index = openIndexReadOnly(options.data)
+    const asked = { noted, checkpoints, tree, index, ...(keys === undefined ? {} : { keys }) }
     const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, asked)
+    index?.close()
     const problems = [...bad, ...found.problems]
     const ok = problems.length === 0
     output.value({ ok, records, dropped, head, checkpoint, problems })
     for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
+    if (problems.some(({ kind }) => kind === 'index'))
+      output.line('the next `sluice ledger query` builds the index again from the ledger')
     if (problems.length >= PROBLEMS_MAX)
       output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
     const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')

@@ -76,6 +76,10 @@ const ISSUER: Shape = {
       },
       doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
     },
+    admins: {
+      shape: { kind: 'list', of: text(256), max: 64 },
+      doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator where there is no terminal',
+    },
     console: {
       shape: {
         kind: 'object',
@@ -214,17 +218,18 @@ function consoleOf(
   node: LocatedMap,
   values: ConfigValues,
   wrong: (field: string, message: string, help: string) => void,
-): Pick<Issuer, 'roles' | 'console'> {
+): Pick<Issuer, 'roles' | 'admins' | 'console'> {
   const roles = rolesOf(asMap(entry(node, 'roles')), values)
   const client = entry(node, 'console')
-  if (client === undefined) return { roles }
+  const admins = values.list(entry(node, 'admins'))
+  if (client === undefined) return { roles, admins }
   const map = asMap(client)
   const given = (name: string): string | undefined => {
     const value = entry(map, name)
     return value === undefined ? undefined : values.text(value)
   }
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(given)
-  if (Object.keys(roles).length === 0)
+  if (Object.keys(roles).length === 0 && admins.length === 0)
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
   // Whoever signs in to the page would hold a token to call with, and the other way round.
   const audience = entry(node, 'audience')
@@ -236,7 +241,7 @@ function consoleOf(
     )
   const scopes = values.list(entry(map, 'scopes'))
   const secret = clientSecret === undefined ? {} : { clientSecret }
-  return { roles, console: { clientId, ...secret, scopes } }
+  return { roles, admins, console: { clientId, ...secret, scopes } }
 }
 
 function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {

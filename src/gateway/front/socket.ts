@@ -30,6 +30,9 @@ export interface SocketFrontOptions {
   readonly onClients: (count: number) => void
 }
 
+/** Commands that need no proof of a person, since there is none yet: only from a terminal. */
+const NEEDS_TERMINAL: ReadonlySet<string> = new Set(['first-pin'])
+
 const IN_USE = `all is in use: ${SESSIONS_MAX} clients, or ${PROCESS_SESSIONS_MAX} processes of servers`
 
 export class SocketFront {
@@ -48,7 +51,10 @@ export class SocketFront {
     if (process.platform !== 'win32') rmSync(path, { force: true })
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
+      // Bound within this call: there is no instant in which others could connect.
+      const umask = process.umask(0o177)
       this.#server.listen(path, resolve)
+      process.umask(umask)
     })
     if (process.platform !== 'win32') chmodSync(path, 0o600)
   }
@@ -74,17 +80,21 @@ export class SocketFront {
   }
 
   /** The system does not tell who is at the other end, so it has to show which process it is. */
-  async #checkPeer(socket: Socket, { rest }: Hello): Promise<void> {
-    const question = this.#options.peers.question()
+  async #checkPeer(socket: Socket, { rest, word }: Hello): Promise<void> {
+    const needsTerminal = NEEDS_TERMINAL.has(word)
+    const question = this.#options.peers.question(needsTerminal)
     if (question === undefined) return
     say(socket, { prove: question })
     if (rest.length > 0) socket.unshift(rest)
     const answer = readHello(socket)
     socket.resume()
     const { request } = await answer
-    const why = this.#options.peers.refuses(question, request.pid)
+    const why = this.#options.peers.refuses(question, request.pid, needsTerminal)
     if (why !== undefined)
-      throw new Refused(`the connection is refused: ${why}`, 'run the command yourself')
+      throw new Refused(
+        `the connection is refused: ${why}`,
+        'run the command yourself, at a terminal',
+      )
   }
 
   async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {

@@ -84,7 +84,7 @@ export class QuietIndex {
     const { directory } = this.#options
     const ledger = openLedgerReadOnly(directory)
     try {
-      return { ledger, index: new RecordIndex(directory, ledger) }
+      return { ledger, index: new RecordIndex(directory, ledger, { isChecked: false }) }
     } catch (error) {
       ledger.close()
       throw error

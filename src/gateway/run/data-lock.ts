@@ -2,9 +2,10 @@
 // goes with its process however that ends: no stale lock, and no race for one. A second file says
 // whose it is.
 
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivateFolder } from '../../store/private-folder.ts'
 import { backUp } from '../operate/backup.ts'
 import { bringUpToDate } from '../operate/data-version.ts'
 
@@ -21,9 +22,9 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws `DataTaken`, which says who has it, or `DataNewer`. */
+  /** Throws `DataTaken`, which says who has it, `DataNewer`, or a StoreError. */
   static take(directory: string): DataLock {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makePrivateFolder(directory)
     const file = join(directory, 'gate.lock')
     const pidFile = join(directory, 'gate.pid')
     const database = new DatabaseSync(file, { timeout: 0 })

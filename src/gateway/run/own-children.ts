@@ -1,41 +1,50 @@
-// Which processes of this machine the gate itself has started, on Linux. The mark is the hard limit of
-// file locks, which the kernel counts no more: the gate lowers its own, every process it starts inherits
-// that, and none can raise it again without being root. Process groups, parents and the environment
-// can all be shed; this cannot. Where it cannot be set, the mark in the environment has to do.
+// Which processes of this machine were started by a gate of this data directory, on Linux. The mark is
+// the hard limit of file locks (RLIMIT_LOCKS, which the kernel no longer enforces): the gate lowers its
+// own, every descendant inherits it, and none can raise it again without CAP_SYS_RESOURCE. Process
+// groups, parents and the environment can all be shed; this cannot. The highest mark is kept in the
+// data directory, so that orphans of an earlier gate are recognised whatever the clock says.
 
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { MARK_MS_MAX } from '../limits.ts'
+import { CHILD_VARIABLE } from '../upstream/stdio/environment.ts'
+import { readStat } from '../upstream/stdio/process-group.ts'
+import { hardLimitOf, readMark, writeMark } from './process-mark.ts'
 
 export class OwnChildren {
-  /** The hard limit that only the gate's own processes are at or below. */
+  /** Processes whose hard limit is at or below this one were started by a gate of this directory. */
   readonly #limit: number
-  readonly #environment: string
+  /** Whether this gate's own mark is set: what it starts from now on is at or below the limit. */
+  readonly isSure: boolean
+  /** The value of SLUICE_CHILD in this gate's own environment, if another gate started it. */
+  readonly #inherited = process.env[CHILD_VARIABLE]
   /** Processes without the mark, by pid, with the number of their folder in /proc: it is another one
    * when the pid is another process. Who has no mark never gets one. */
   readonly #others = new Map<number, number>()
 
-  private constructor(limit: number, environment: string) {
+  private constructor(limit: number, isSure: boolean) {
     this.#limit = limit
-    this.#environment = environment
+    this.isSure = isSure
   }
 
-  /** Before the first server is started. Undefined where processes cannot be told apart. */
-  static async mark(environment: string): Promise<OwnChildren | undefined> {
+  /** Before the first server is started. Undefined where processes cannot be told apart. `directory` is
+   * the data directory; the mark is written there if this gate will start processes. */
+  static async mark(directory: string, startsProcesses: boolean): Promise<OwnChildren | undefined> {
     if (process.platform !== 'linux') return undefined
-    // Later gates have a higher one, so that what an earlier gate left behind is below it too. A gate
-    // that was itself started by one stays below that.
+    const kept = readMark(directory)
+    if (!startsProcesses && kept === undefined) return undefined
+    // By time, and always above the one before: an orphan of an earlier gate stays below it, also if
+    // the clock was set back. A gate that was itself started by one stays below that one.
     const byTime = Math.floor(Date.now() / 1_000) * 256 + randomInt(256)
-    const limit = Math.min(byTime, (hardLimitOf('self') ?? 0) - 1)
+    const wanted = Math.max(byTime, (kept ?? 0) + 1)
+    const limit = Math.min(wanted, (hardLimitOf('self') ?? 0) - 1)
+    const highest = Math.max(limit, kept ?? 0)
+    // On disk before it is in force: a gate that is killed must not leave orphans nobody knows of.
+    if (startsProcesses && limit > 0) writeMark(directory, highest)
     if (limit > 0) await lower(limit)
-    const isMarked = hardLimitOf('self') === limit
-    return new OwnChildren(isMarked ? limit : 0, environment)
-  }
-
-  /** Whether the mark is one that cannot be shed. */
-  get isSure(): boolean {
-    return this.#limit > 0
+    const isSure = limit > 0 && hardLimitOf('self') === limit
+    return new OwnChildren(isSure ? highest : (kept ?? 0), isSure)
   }
 
   has(pid: number): boolean {
@@ -44,10 +53,16 @@ export class OwnChildren {
     if (folder === undefined) return false
     if (this.#others.get(pid) === folder) return false
     const limit = hardLimitOf(pid)
-    const isOurs =
-      (limit !== undefined && limit <= this.#limit) || environmentHas(pid, this.#environment)
+    const isOurs = (limit !== undefined && limit <= this.#limit) || this.#isNamedChild(pid)
     if (!isOurs) this.#others.set(pid, folder)
     return isOurs
+  }
+
+  /** By its environment, which it can shed: only where nothing better is to be had. */
+  #isNamedChild(pid: number): boolean {
+    if (this.isSure) return false
+    const named = childMarkOf(pid)
+    return named !== undefined && named !== this.#inherited
   }
 
   /** Every process there is, split; what is gone is forgotten. */
@@ -66,21 +81,8 @@ export function holds(pid: number, link: string): boolean | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((name) => linkOf(`/proc/${pid}/fd/${name}`) === link)
   } catch {
-    return undefined
-  }
-}
-
-/** Whether a process has a file of this name open for writing: to read it anybody's indexer might. */
-export function writes(pid: number, name: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
-      if (!linkOf(`/proc/${pid}/fd/${fd}`).endsWith(`/${name}`)) return false
-      const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
-      const flags = Number.parseInt(/^flags:\s+([0-7]+)$/m.exec(info)?.[1] ?? '0', 8)
-      return (flags & 3) !== 0
-    })
-  } catch {
-    return false
+    // A zombie has nothing open.
+    return (readStat(pid)?.state ?? 'Z') === 'Z' ? false : undefined
   }
 }
 
@@ -100,16 +102,6 @@ function lower(limit: number): Promise<void> {
   })
 }
 
-function hardLimitOf(pid: number | 'self'): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/limits`, 'latin1')
-    const hard = /^Max file locks +\S+ +(\S+)/m.exec(text)?.[1]
-    return hard === undefined ? undefined : Number(hard.replace('unlimited', 'Infinity'))
-  } catch {
-    return undefined
-  }
-}
-
 function folderOf(pid: number): number | undefined {
   try {
     return statSync(`/proc/${pid}`).ino
@@ -118,10 +110,13 @@ function folderOf(pid: number): number | undefined {
   }
 }
 
-function environmentHas(pid: number, mark: string): boolean {
+/** The value of SLUICE_CHILD a process was started with. What cannot be read counts as none. */
+function childMarkOf(pid: number): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+    const found = environment.find((entry) => entry.startsWith(`${CHILD_VARIABLE}=`))
+    return found?.slice(CHILD_VARIABLE.length + 1)
   } catch {
-    return false
+    return undefined
   }
 }

@@ -19,7 +19,7 @@ import { OwnPeers } from '../front/own-peers.ts'
 import { MetricsFront } from '../front/serve-metrics.ts'
 import { sealedNames } from '../front/session-names.ts'
 import { SocketFront } from '../front/socket.ts'
-import { socketPath } from '../front/socket-path.ts'
+import { makeSocketPath } from '../front/socket-path.ts'
 import { Gate } from '../gate.ts'
 import { DRAIN_MS } from '../limits.ts'
 import { controlOf } from '../operate/commands.ts'
@@ -194,7 +194,8 @@ export async function runGate(
     const { door, grants } = await openDoor(opening, undo)
     undo.push(await agents.start(config, gate, door, approvals.engine))
     const idle = new IdleEnd(piped)
-    const path = socketPath(config.data)
+    const { path, dispose } = makeSocketPath(config.data)
+    undo.push(dispose)
     const ready = () => readiness(record, policies, freezes, tls)
     if (piped) url = path
     const metrics = new MetricsWriter(
@@ -227,7 +228,7 @@ export async function runGate(
       ...{ reload, url: () => url, control: run },
     })
     undo.push(() => site?.close())
-    const peers = new OwnPeers(await markOwn(watcher, log), () => watcher.hasStarted)
+    const peers = new OwnPeers(await markOwn(config, log))
     const socket = new SocketFront({
       peers,
       path,
@@ -297,10 +298,12 @@ function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
   return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
 }
 
-/** What the gate starts from now on can be told from everybody else's. */
-async function markOwn(watcher: Watcher, log: Log): Promise<OwnChildren | undefined> {
-  const children = await OwnChildren.mark(`SLUICE_CHILD=${watcher.mark}`)
-  if (children?.isSure) return children
+/** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
+ * of this data directory has left behind. */
+async function markOwn({ data, servers }: GateConfig, log: Log): Promise<OwnChildren | undefined> {
+  const startsProcesses = Object.values(servers).some(({ kind }) => kind === 'stdio')
+  const children = await OwnChildren.mark(data, startsProcesses)
+  if (children?.isSure || !startsProcesses) return children
   const known = children === undefined ? 'cannot be told from others here' : 'can hide'
   log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
   return children

@@ -26,6 +26,7 @@ const BY_ERRNO = new Map<string, StoreErrorCode>([
 const HELP: Record<StoreErrorCode, string> = {
   STORE_FULL: 'free some space',
   STORE_READ_ONLY: 'check owner and mode of the directory and of the files in it',
+  STORE_OWNER: 'use a directory of your own, or take the rights of others away',
   STORE_LOCKED: 'end the other process that writes there, or wait for it',
   STORE_CORRUPT: 'restore a backup; the file itself is left as it is',
   STORE_NEWER: 'use the version that made it, or restore a backup',

@@ -2,7 +2,7 @@
 // brought to the newest version of its schema. Every failure is a StoreError that says what to do.
 // Called by the rooms that keep something (ledger, identity, approvals, agents).
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -13,6 +13,7 @@ import {
   WAL_KEPT_BYTES_MAX,
   WAL_PAGES_MAX,
 } from '../limits.ts'
+import { makePrivateFolder } from '../private-folder.ts'
 import { missing, storeFault } from './faults.ts'
 import { checkVersion, type Migration, migrate } from './migrate.ts'
 
@@ -86,7 +87,7 @@ function checked(where: string | URL, file: string, migrations: readonly Migrati
 }
 
 function makePrivate(directory: string, file: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateFolder(directory)
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
 }

@@ -15,6 +15,7 @@ interface Calls {
   readonly calls: readonly CallRecord[]
   readonly next: number | null
   readonly behind: number
+  readonly indexRebuilt?: string | undefined
 }
 
 /** The calls from before a record on. */
@@ -80,15 +81,16 @@ export function useCalls(key: string): {
 function merged(
   had: Calls | undefined,
   key: string,
-  { calls, next, behind }: LedgerPage,
+  { calls, next, behind, indexRebuilt }: LedgerPage,
   before: number | undefined,
 ): Calls {
-  if (had === undefined) return { key, calls, next, behind }
+  if (had === undefined) return { key, calls, next, behind, indexRebuilt }
   if (before !== undefined)
     return had.next === before ? { ...had, calls: [...had.calls, ...calls], next } : had
   const last = calls.at(-1)?.seq ?? 0
   const meets = next === null || (had.calls[0]?.seq ?? 0) >= last
-  if (!meets) return { key, calls, next, behind }
+  if (!meets) return { key, calls, next, behind, indexRebuilt }
   const older = had.calls.filter(({ seq }) => seq < last)
-  return { key, calls: [...calls, ...older], next: older.length > 0 ? had.next : next, behind }
+  const rest = { next: older.length > 0 ? had.next : next, behind, indexRebuilt }
+  return { key, calls: [...calls, ...older], ...rest }
 }

@@ -121,6 +121,14 @@ function Calls(): JSX.Element {
             </Notice>
           </div>
         )}
+        {state?.indexRebuilt !== undefined && (
+          <div className="ledger-behind" role="status">
+            <Notice>
+              The index of this ledger did not agree with its records and was built again:{' '}
+              {state.indexRebuilt}.
+            </Notice>
+          </div>
+        )}
         {state?.calls.length === 0 && state.behind === 0 && (
           <Empty
             icon="ledger"

@@ -1,6 +1,9 @@
 // The environment of a server's process: a short list of names that programs need to run at all, and
 // what the configuration names. The gate's own secrets are in neither. Pure.
 
+/** Set for every server, with a value of the gate's own: names whose process it is. */
+export const CHILD_VARIABLE = 'SLUICE_CHILD'
+
 const POSIX = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TERM', 'USER', 'LOGNAME', 'SHELL', 'TZ']
 const WINDOWS = [
   ...['PATH', 'PATHEXT', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'TEMP', 'TMP'],

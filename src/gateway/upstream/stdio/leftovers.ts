@@ -3,7 +3,9 @@
 // started when the record says, and where it is gone the members must carry the gate's mark.
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { bootId } from '../../../store/boot-id.ts'
 import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from '../../limits.ts'
+import { CHILD_VARIABLE } from './environment.ts'
 import { endGroup, membersOf, readStat } from './process-group.ts'
 
 export interface Leftover {
@@ -20,7 +22,7 @@ interface LeftoversFile {
 }
 
 export function writeLeftovers(file: string, mark: string, groups: readonly Leftover[]): void {
-  const content: LeftoversFile = { boot: readBoot(), mark, groups }
+  const content: LeftoversFile = { boot: bootId(), mark, groups }
   const partial = `${file}.partial`
   writeFileSync(partial, JSON.stringify(content), { mode: 0o600 })
   renameSync(partial, file)
@@ -30,7 +32,7 @@ export function writeLeftovers(file: string, mark: string, groups: readonly Left
 export async function endLeftovers(file: string): Promise<number[]> {
   const content = readLeftovers(file)
   const ours =
-    content !== undefined && content.boot === readBoot()
+    content !== undefined && content.boot === bootId()
       ? content.groups.filter((group) => isOurs(group, content.mark))
       : []
   await Promise.all(ours.map(({ pid }) => endGroup(pid)))
@@ -48,17 +50,9 @@ function isOurs({ pid, started }: Leftover, mark: string): boolean {
 
 function hasMark(pid: number, mark: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`SLUICE_CHILD=${mark}`)
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${CHILD_VARIABLE}=${mark}`)
   } catch {
     return false
-  }
-}
-
-function readBoot(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-  } catch {
-    return ''
   }
 }
 

@@ -58,6 +58,10 @@ export function membersOf(leader: number): number[] {
 interface Stat {
   readonly state: string
   readonly group: number
+  /** Of the controlling terminal; 0 where there is none. */
+  readonly terminal: number
+  /** The process group in the foreground of that terminal. */
+  readonly foreground: number
   /** Clock ticks since boot; with the pid it names a process for as long as the machine runs. */
   readonly started: string
 }
@@ -68,8 +72,14 @@ export function readStat(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program stands in parentheses and may contain any character, also `)`.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const [state = '', , group = ''] = fields
-    return { state, group: Number(group), started: fields[19] ?? '' }
+    const [state = '', , group, , terminal, foreground] = fields
+    return {
+      state,
+      group: Number(group),
+      terminal: Number(terminal),
+      foreground: Number(foreground),
+      started: fields[19] ?? '',
+    }
   } catch {
     return undefined
   }

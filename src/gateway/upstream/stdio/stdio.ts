@@ -17,7 +17,7 @@ import { failureAnswer } from '../failure-answer.ts'
 import { readSaid } from '../read-said.ts'
 import { Conversation, sentOf } from '../sent.ts'
 import type { Log, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { environmentFor } from './environment.ts'
+import { CHILD_VARIABLE, environmentFor } from './environment.ts'
 import { endGroup } from './process-group.ts'
 import { SecondBudget } from './second-budget.ts'
 import { StderrLog, shorten } from './stderr-log.ts'
@@ -123,7 +123,7 @@ export class StdioLink implements UpstreamLink {
 
   #spawn(): void {
     const { command, cwd, env, log, watcher } = this.#options
-    const mark = watcher === undefined ? {} : { SLUICE_CHILD: watcher.mark }
+    const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd,
       env: { ...environmentFor(process.env, env ?? {}, process.platform), ...mark },

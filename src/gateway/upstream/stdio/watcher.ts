@@ -18,8 +18,6 @@ export class Watcher {
   /** In the environment of every server (`SLUICE_CHILD`), so that its processes can be told from
    * others that have a recycled pid. */
   readonly mark: string = randomBytes(16).toString('hex')
-  /** Whether any server was ever started: what it left behind may outlive it. */
-  hasStarted = false
   readonly #file: string | undefined
   readonly #log: Log
   readonly #restarter: Restarter
@@ -45,7 +43,6 @@ export class Watcher {
   }
 
   add(pid: number): void {
-    this.hasStarted = true
     const group = { pid, started: readStat(pid)?.started ?? '' }
     this.#groups.set(pid, group)
     this.#tell(`+ ${pid} ${group.started}\n`)
