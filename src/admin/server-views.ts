@@ -3,8 +3,8 @@
 
 import { basename } from 'node:path'
 import type { ServerConfig } from '../gateway/config/config.ts'
-import type { ServerFailure } from '../gateway/gate.ts'
 import type { AdminParts } from '../gateway/run/run-admin.ts'
+import type { ServerFailure } from '../gateway/server-notes.ts'
 import type { CallWord, ServerView } from './contract-console.ts'
 import { wordOf } from './word-of.ts'
 

@@ -111,8 +111,10 @@ function show(said: JsonObject, output: Output): void {
   }
 }
 
-function serverLine({ name, kind, sessions, openRequests, fails }: JsonObject, output: Output) {
-  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${openRequests} open`
+function serverLine(server: JsonObject, output: Output) {
+  const { name, kind, sessions, openRequests, fails, leftOut } = server
+  const cut = leftOut === undefined ? '' : `, list cut: ${printable(String(leftOut))}`
+  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${openRequests} open${cut}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
 }

@@ -20,6 +20,7 @@ import {
   type Waited,
 } from './hold/hold-call.ts'
 import type { Trace } from './link.ts'
+import { enterStep } from './operate/current-step.ts'
 import { type Concerned, type Frozen, frozenReason } from './operate/freezes.ts'
 import type { CallWatch, WatchedCall } from './operate/watch-calls.ts'
 import type { BoundPolicy } from './policy-set.ts'
@@ -125,6 +126,7 @@ export function admit(spine: Spine, asked: Asked): Promise<Verdict> {
 /** As `admit`, but there is a promise only where there is something to wait for: a plain call passes
  * without. `waited`: it was held before, and everything is looked at anew. */
 export function judge(spine: Spine, asked: Asked, hearing: Hearing, waited?: Waited): void {
+  enterStep('decide')
   const { counters } = spine
   const now = spine.now()
   const callId = waited?.callId ?? spine.newId()

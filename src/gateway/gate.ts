@@ -44,8 +44,9 @@ import { Relay } from './relay/relay.ts'
 import { SeenLists } from './relay/seen-lists.ts'
 import { stripOwn } from './relay/strip-own.ts'
 import { type Place, ProcessRoom } from './run/process-room.ts'
+import { type ServerFailure, ServerNotes } from './server-notes.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
-import type { Log, UpstreamFailure, UpstreamLink } from './upstream/upstream.ts'
+import type { Log } from './upstream/upstream.ts'
 
 export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
@@ -64,10 +65,6 @@ export interface GateParts extends ServerLinksParts {
   /** The gate's own files, which no argument may name. */
   readonly ownPaths: readonly string[]
   readonly log: Log
-}
-
-export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
-  readonly atMs: number
 }
 
 interface Session {
@@ -92,13 +89,13 @@ export class Gate {
   readonly #servers: ServerLinks
   /** Tools that were said to be left out. */
   readonly #leftOut = new WeakSet<KnownTool>()
-  /** The last failure of each server that has answered nothing since. */
-  readonly #failures = new Map<string, ServerFailure>()
+  readonly #notes: ServerNotes
 
   constructor(parts: GateParts) {
     this.#parts = parts
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#servers = new ServerLinks(parts, this.#room)
+    this.#notes = new ServerNotes(parts.log)
     this.#known = new KnownTools((tool) => {
       parts.tools.learn(tool)
       const { server, name } = tool.definition
@@ -147,7 +144,8 @@ export class Gate {
       const servers = Object.keys(config.servers)
       const open = (server: string, link: ClientLink) =>
         this.#relay(server, link, session, () => {})
-      new AllServers(client, { servers, open, onEnd, log })
+      const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
+      new AllServers(client, { servers, open, onEnd, onLimit, log })
       return true
     }
     if (this.#relay(name, client, session, onEnd, handle)) return true
@@ -246,6 +244,7 @@ export class Gate {
         new SeenLists({
           ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
           leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
+          onLimit: (why) => this.#notes.limitMet(name, why),
         }),
       handles: new Handles({
         era: link.era,
@@ -270,7 +269,7 @@ export class Gate {
       },
       record: ({ intent, watched, approval }, startedMs, outcome) => {
         record.outcome(intent, startedMs, outcome)
-        if (this.#failures.size > 0 && outcome.status === 'answered') this.#failures.delete(name)
+        if (outcome.status === 'answered') this.#notes.answered(name)
         watched.settled(outcome)
         approval?.settled(outcome)
       },
@@ -281,7 +280,7 @@ export class Gate {
       },
       log: (text) => log('warn', text),
     })
-    this.#noteFailures(name, server)
+    this.#notes.watch(name, server)
     this.#relays.add(relay)
     void server.ended.then(() => {
       this.#relays.delete(relay)
@@ -348,21 +347,13 @@ export class Gate {
     }
   }
 
-  /** For people to see: what a server failed with. The relay has set its callback before. */
-  #noteFailures(name: string, server: UpstreamLink): void {
-    const carryOn = server.onFailure
-    server.onFailure = (failure) => {
-      this.#failures.set(name, { atMs: Date.now(), ...failure })
-      carryOn(failure)
-    }
-    void server.ended.then(() => {
-      const { failure } = server
-      if (failure !== undefined) this.#failures.set(name, { atMs: Date.now(), ...failure })
-    })
+  failureOf(server: string): ServerFailure | undefined {
+    return this.#notes.failureOf(server)
   }
 
-  failureOf(server: string): ServerFailure | undefined {
-    return this.#failures.get(server)
+  /** What of a server's lists is not known, and why; undefined where all is. */
+  limitMetBy(server: string): string | undefined {
+    return this.#notes.limitMetBy(server)
   }
 
   /** How much goes on with one server. */

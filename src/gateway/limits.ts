@@ -141,8 +141,18 @@ export const PROCESS_SESSION_IDLE_MS = 10 * 60_000
  * and proxies give up after minutes of silence. */
 export const STREAM_PULSE_MS = 20_000
 /** Pages of a list that the gate reads for itself, and how long each may take. */
-export const LIST_PAGES_MAX = 100
+export const LIST_PAGES_MAX = 1_000
 export const OWN_QUESTION_MS_MAX = 30_000
+/** Times that a call has the tools listed, where they change while they are listed. */
+export const LIST_TIMES_MAX = 5
+/** Tools of one server that a session knows; more are left out of lists, and cannot be called. */
+export const LISTED_TOOLS_MAX = 20_000
+/** A definition in a list, in UTF-16 code units; a longer one is left out. */
+export const DEFINITION_LENGTH_MAX = 131_072
+/** A list up to this length, in UTF-16 code units, is looked through at once; a longer one in slices. */
+export const LIST_AT_ONCE_LENGTH_MAX = 32_768
+/** An answer beyond this length, in UTF-16 code units, is passed on in a turn of its own. */
+export const ANSWER_AT_ONCE_LENGTH_MAX = 262_144
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000
 
@@ -153,6 +163,14 @@ export const CALL_MS_MAX = 3_600_000
 export const CALL_LOOK_EVERY_MS = 500
 
 // Operating it.
+
+/** How long one piece of long work takes before other work gets its turn. */
+export const SLICE_MS = 8
+/** How often the event loop is looked at, and how late that must be to count as a stall. */
+export const STALL_LOOK_EVERY_MS = 20
+export const STALL_MS_MIN = 100
+/** Stalls that reach the log, a second; all are counted. */
+export const STALLS_LOGGED_PER_SECOND = 2
 
 /** Memory for what lives as long as one call, and how often that is looked at. */
 export const YOUNG_SPACE_BYTES_MAX = 10 * 1_048_576
@@ -168,6 +186,8 @@ export const POLICY_FILE_BYTES_MAX = 8 * 1_048_576
 export const KEPT_TOOLS_MAX = 20_000
 export const KEPT_TOOL_LENGTH_MAX = 65_536
 export const KEEP_TOOLS_EVERY_MS = 1_000
+/** Definitions written in one transaction: a few milliseconds. */
+export const KEPT_TOOLS_PER_TURN = 100
 /** Changed verdicts that a replay lists, and records it names for each. */
 export const REPLAY_ROWS_MAX = 1_000
 export const REPLAY_EXAMPLES_MAX = 3

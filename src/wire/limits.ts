@@ -33,6 +33,10 @@ export const JSON_LIMITS: JsonLimits = {
   escapedQuotesMax: 1_000_000,
 }
 
+/** Commas and colons of a result up to which it is parsed where a policy or a list asks for its values:
+ * as many values cost some 25 ms. */
+export const PARSED_MARKS_MAX = 50_000
+
 /** The reader recurses: a larger `depthMax` is cut to this, which takes 350 of 984 KiB of stack. */
 export const JSON_DEPTH_CEILING = 1_000
 

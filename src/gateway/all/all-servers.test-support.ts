@@ -56,6 +56,7 @@ export class AllServersClient {
       onEnd: () => {
         this.ended = true
       },
+      onLimit: (server, why) => this.log.push(`${server}: ${why}`),
       log: (_level, text, fields) => this.log.push(`${fields?.server ?? ''}: ${text}`),
     })
   }

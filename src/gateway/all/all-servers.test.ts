@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   MEMBER_BEGIN_MS_MAX,
+  MEMBER_LIST_LENGTH_MAX,
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
   OWN_QUESTION_MS_MAX,
@@ -164,14 +165,17 @@ describe('servers that take their time', () => {
     expect(namesOf(await answered(client, 'tools/list'))).toEqual(['a__x', 'slow__s'])
   })
 
-  test('one that lists without end is left out', async () => {
+  test('F6: one that lists without end is cut, and that is said', async () => {
     const endless: Server = (method) =>
       method === 'initialize'
         ? begun({ tools: {} })
         : { tools: [{ name: 'x'.repeat(400_000) }], nextCursor: 'on' }
     const client = await begin({ a: toolServer(['x']), endless })
-    expect(namesOf(await answered(client, 'tools/list'))).toEqual(['a__x'])
-    expect(client.log.join()).toContain('endless: its tools/list is missing')
+    const names = namesOf(await answered(client, 'tools/list'))
+    expect(names[0]).toBe('a__x')
+    expect(client.log.join()).toContain(
+      `endless: its tools/list has more than ${MEMBER_LIST_LENGTH_MAX} characters`,
+    )
   })
 })
 

@@ -14,7 +14,13 @@ import { membersOf } from '../../wire/spans.ts'
 import { writeMembers, writeResult } from '../../wire/write-message.ts'
 import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
-import { errorAnswer, noTasksAnswer, type Told, unknownAnswer } from '../relay/answers.ts'
+import {
+  errorAnswer,
+  noTasksAnswer,
+  renameUnknown,
+  type Told,
+  unknownAnswer,
+} from '../relay/answers.ts'
 import { writeAnswer } from '../relay/crossing.ts'
 import { dressed } from '../relay/stateless-results.ts'
 import type { Log } from '../upstream/upstream.ts'
@@ -32,6 +38,8 @@ export interface AllServersContext {
   /** Puts the gate between the link and a server; false where there is no room. */
   readonly open: (server: string, link: ClientLink) => boolean
   readonly onEnd: () => void
+  /** Something of a server's was left out of a list, by a limit. */
+  readonly onLimit: (server: string, why: string) => void
   readonly log: Log
 }
 
@@ -65,7 +73,7 @@ export class AllServers {
     const log = (server: string, text: string) => this.#log(text, server)
     const members = () => this.#members.values()
     const onLate = (list: string) => this.#talk.listChanged(list)
-    this.#lists = new MergedLists({ members, onLate, log })
+    this.#lists = new MergedLists({ members, onLate, onLimit: context.onLimit, log })
     this.#finder = new ServerFinder(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
     this.#listens = new AllListens({
@@ -301,9 +309,11 @@ export class AllServers {
     const { given, own, method } = open
     const { era } = this.#client
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
-    const unknown = (name: string) => unknownAnswer(id, method, name, era)
-    if (given !== undefined && own !== undefined && told.text === unknown(own).text)
-      return this.#answer(id, unknown(given))
+    const unknown =
+      given !== undefined && own !== undefined
+        ? renameUnknown(told, { id, method, era }, { from: own, to: given })
+        : undefined
+    if (unknown !== undefined) return this.#answer(id, unknown)
     if (!told.text.includes('taskId')) return this.#answer(id, told)
     const [answer] = read(told.text) as [Answer]
     if (answer.result === undefined) return this.#answer(id, told)

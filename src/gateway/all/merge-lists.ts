@@ -11,6 +11,8 @@ import {
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
 } from '../limits.ts'
+import { enterStep } from '../operate/current-step.ts'
+import { Slices } from '../slices.ts'
 import { farTask } from './far-names.ts'
 import { GivenNames } from './given-names.ts'
 import type { Member } from './member.ts'
@@ -41,6 +43,7 @@ export interface MergedListsContext {
   readonly members: () => Iterable<Member>
   /** A server that was left out of a list has answered. */
   readonly onLate: (method: string) => void
+  readonly onLimit: (server: string, why: string) => void
   readonly log: (server: string, text: string) => void
 }
 
@@ -100,7 +103,34 @@ export class MergedLists {
   /** All pages of one server, with the names that the client is given. */
   async #read(member: Member, method: string): Promise<string[]> {
     const { key, name } = KINDS[method] as ListKind
+    const slices = new Slices()
     const entries: { text: string; name: string }[] = []
+    const { name: server } = member
+    for await (const result of this.#pages(member, method)) {
+      for (const text of elementsOf(membersOf(result).get(key) ?? '[]')) {
+        if (slices.isOver) await slices.next()
+        enterStep('merge')
+        const entry: unknown = JSON.parse(text)
+        const named = isObject(entry) ? entry[name] : undefined
+        if (typeof named === 'string') entries.push({ text, name: named })
+      }
+    }
+    const names = entries.map((entry) => entry.name)
+    const given = this.#given(server, method, names)
+    const listed: string[] = []
+    for (const [at, { text }] of entries.entries()) {
+      if (slices.isOver) await slices.next()
+      enterStep('merge')
+      const known = given[at]
+      if (known === undefined)
+        this.#context.log(server, 'two of its names are one when shortened: the first holds')
+      else listed.push(known === names[at] ? text : renamed(text, name, known))
+    }
+    return listed
+  }
+
+  /** The results of one server's list, up to the limits; that one is met is told. */
+  async *#pages(member: Member, method: string): AsyncGenerator<string> {
     let length = 0
     let cursor: string | undefined
     for (let page = 0; page < LIST_PAGES_MAX; page++) {
@@ -108,28 +138,16 @@ export class MergedLists {
       const { result, error } = await member.ask(method, params)
       if (result === undefined) throw new Error(error?.message)
       length += result.length
-      if (length > MEMBER_LIST_LENGTH_MAX)
-        throw new Error(`it is longer than ${MEMBER_LIST_LENGTH_MAX}`)
-      const members = membersOf(result)
-      for (const text of elementsOf(members.get(key) ?? '[]')) {
-        const entry: unknown = JSON.parse(text)
-        const named = isObject(entry) ? entry[name] : undefined
-        if (typeof named === 'string') entries.push({ text, name: named })
+      if (length > MEMBER_LIST_LENGTH_MAX) {
+        const long = `its ${method} has more than ${MEMBER_LIST_LENGTH_MAX} characters`
+        return this.#context.onLimit(member.name, long)
       }
-      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') break
+      yield result
+      const next: unknown = JSON.parse(membersOf(result).get('nextCursor') ?? 'null')
+      if (typeof next !== 'string') return
       cursor = next
     }
-    const names = entries.map((entry) => entry.name)
-    const given = this.#given(member.name, method, names)
-    return entries.flatMap(({ text }, at) => {
-      const known = given[at]
-      if (known === undefined) {
-        this.#context.log(member.name, 'two of its names are one when shortened: the first holds')
-        return []
-      }
-      return known === names[at] ? [text] : [renamed(text, name, known)]
-    })
+    this.#context.onLimit(member.name, `its ${method} has more than ${LIST_PAGES_MAX} pages`)
   }
 
   #given(

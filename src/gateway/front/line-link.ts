@@ -12,6 +12,7 @@ import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
 import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { enterStep } from '../operate/current-step.ts'
 import { refusedIn } from './stateless-request.ts'
 
 export interface LineLinkEvents {
@@ -79,6 +80,7 @@ export class LineLink {
   }
 
   #take(text: string): void {
+    enterStep('read')
     const read = readMessages(text, { batches: hasBatches(this.#side?.revision ?? '') })
     if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.

@@ -12,6 +12,7 @@ import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { enterStep } from '../operate/current-step.ts'
 import { type Authenticate, isLoopback } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
 import type { OwnPeers } from './own-peers.ts'
@@ -134,6 +135,7 @@ export class McpFront {
     if (body.text === undefined) return refuse(reply, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
+    enterStep('read')
     const beganMs = performance.now()
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     this.#options.onRead(performance.now() - beganMs)

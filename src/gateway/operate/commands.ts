@@ -10,8 +10,9 @@ import type { People } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
 import { policyNames } from '../config/grants.ts'
-import type { Gate, ServerFailure } from '../gate.ts'
+import type { Gate } from '../gate.ts'
 import { APPROVALS_TOLD_MAX } from '../limits.ts'
+import type { ServerFailure } from '../server-notes.ts'
 import type { Log } from '../upstream/upstream.ts'
 import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
 import { approvalWords } from './approval-commands.ts'
@@ -115,6 +116,10 @@ function failureOf(failure: ServerFailure | undefined): JsonObject {
   return { code, fails }
 }
 
+function leftOutOf(why: string | undefined): JsonObject {
+  return why === undefined ? {} : { leftOut: why }
+}
+
 function status(parts: CommandParts): JsonObject {
   const { config, freezes, gate, ledger, policies, ready, url } = parts
   const { ok, why } = ready()
@@ -135,6 +140,7 @@ function status(parts: CommandParts): JsonObject {
       ...{ name, kind },
       ...gate.figures(name),
       ...failureOf(gate.failureOf(name)),
+      ...leftOutOf(gate.limitMetBy(name)),
     })),
     ledger: { state: ledger.state, records: seq, commits, open, kept },
   }

@@ -3,7 +3,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Category, KnownTool, Risk, ToolDefinition } from '../../core/tools.ts'
-import { KEEP_TOOLS_EVERY_MS, KEPT_TOOL_LENGTH_MAX, KEPT_TOOLS_MAX } from '../limits.ts'
+import {
+  KEEP_TOOLS_EVERY_MS,
+  KEPT_TOOL_LENGTH_MAX,
+  KEPT_TOOLS_MAX,
+  KEPT_TOOLS_PER_TURN,
+} from '../limits.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 export class KeptTools {
@@ -21,14 +26,24 @@ export class KeptTools {
     const { server, name } = tool.definition
     if (this.#waiting.size >= KEPT_TOOLS_MAX) return
     this.#waiting.set(`${server}/${name}`, tool)
-    this.#timer ??= setTimeout(() => this.flush(), KEEP_TOOLS_EVERY_MS).unref()
+    this.#timer ??= setTimeout(() => this.#flushSome(), KEEP_TOOLS_EVERY_MS).unref()
   }
 
+  /** All that wait, at once: at the end of the process. */
   flush(): void {
+    while (this.#waiting.size > 0) this.#flushSome()
+  }
+
+  #flushSome(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const tools = [...this.#waiting.values()]
-    this.#waiting.clear()
+    const some = [...this.#waiting].slice(0, KEPT_TOOLS_PER_TURN)
+    for (const [key] of some) this.#waiting.delete(key)
+    this.#keep(some.map(([, tool]) => tool))
+    if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#flushSome()).unref()
+  }
+
+  #keep(tools: readonly KnownTool[]): void {
     if (tools.length === 0) return
     try {
       this.#write(tools)

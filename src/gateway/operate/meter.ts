@@ -44,6 +44,7 @@ export class Meter {
    * key would cost more than all the looks. */
   readonly #byCode = new Map<string, Map<string, Map<string, Map<string, Series>>>>()
   readonly #byStatus = new Map<string, Map<string, Series>>()
+  readonly #stalls = new Map<string, { readonly count: Series; readonly seconds: Series }>()
   readonly #decisions: Series[] = []
   readonly #outcomes: Series[] = []
 
@@ -71,6 +72,26 @@ export class Meter {
     const made = { labels: { server, status }, value: 1 }
     within(this.#byStatus, status).set(server, made)
     this.#outcomes.push(made)
+  }
+
+  /** The event loop stood still, in a step of current-step.ts. */
+  stall(step: string, ms: number): void {
+    let series = this.#stalls.get(step)
+    if (series === undefined) {
+      const labels = { step }
+      series = { count: { labels, value: 0 }, seconds: { labels, value: 0 } }
+      this.#stalls.set(step, series)
+    }
+    series.count.value++
+    series.seconds.value += ms / 1_000
+  }
+
+  get stalls(): readonly Series[] {
+    return [...this.#stalls.values()].map(({ count }) => count)
+  }
+
+  get stallSeconds(): readonly Series[] {
+    return [...this.#stalls.values()].map(({ seconds }) => seconds)
   }
 
   get decisions(): readonly Series[] {

@@ -35,6 +35,8 @@ export class MetricsWriter {
     const counters = [
       ['sluice_decisions_total', 'Verdicts, by server, tool, action and code.', 'decisions'],
       ['sluice_outcomes_total', 'How calls that went on ended.', 'outcomes'],
+      ['sluice_stalls_total', 'Stalls of the event loop over 100 ms, by step.', 'stalls'],
+      ['sluice_stall_seconds_total', 'How long those stalls took.', 'stallSeconds'],
     ] as const
     for (const [name, help, of] of counters)
       registry.registerMetric(metric(name, help, 'counter', () => meter[of]))

@@ -100,10 +100,34 @@ export function noTasksAnswer(id: Id, method: string): Told {
   return errorAnswer(id, RPC.missingCapability, text, data)
 }
 
-/** To a name that nobody has. */
-export function unknownAnswer(id: Id, method: string, name: string, era: Era): Told {
+/** To a name that nobody has. `doubt`: why it may be there after all. */
+export function unknownAnswer(
+  id: Id,
+  method: string,
+  name: string,
+  era: Era,
+  doubt?: string,
+): Told {
   const { code, message } = unknownError(method, name, era)
-  return errorAnswer(id, code, message)
+  return errorAnswer(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
+}
+
+const DOUBT = '; '
+
+/** An answer of `unknownAnswer`, about another name; undefined for any other answer. */
+export function renameUnknown(
+  told: Told,
+  { id, method, era }: { readonly id: Id; readonly method: string; readonly era: Era },
+  { from, to }: { readonly from: string; readonly to: string },
+): Told | undefined {
+  const plain = unknownAnswer(id, method, from, era)
+  if (told.text === plain.text) return unknownAnswer(id, method, to, era)
+  const { message } = unknownError(method, from, era)
+  const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
+  const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
+  if (!told.text.startsWith(doubted)) return undefined
+  const doubt = JSON.parse(`"${told.text.slice(doubted.length, told.text.lastIndexOf('"'))}"`)
+  return unknownAnswer(id, method, to, era, String(doubt))
 }
 
 export function unknownError(

@@ -6,6 +6,8 @@ import type { JsonValue } from '../../core/json.ts'
 import { inspectAnswer, type Wanted } from '../../guard/inspect-answer.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { labelsRead } from '../../policy/reads-label.ts'
+import { isDense } from '../../wire/is-dense.ts'
+import { PARSED_MARKS_MAX } from '../../wire/limits.ts'
 import type { Log } from '../upstream/upstream.ts'
 
 const NONE: readonly string[] = []
@@ -20,6 +22,11 @@ export function labelsFound(
   if (read.size === 0) return NONE
   const wanted = WANTED.filter((label) => read.has(label) && !saw(label))
   if (wanted.length === 0 || result === undefined) return NONE
+  // What nobody looked at counts as found.
+  if (isDense(result, PARSED_MARKS_MAX)) {
+    log('warn', `the answer of ${from} has too many values to look at: it counts as ${wanted}`)
+    return wanted
+  }
   return inspectAnswer(JSON.parse(result) as JsonValue, wanted).map(({ kind, words }) => {
     log(
       'warn',

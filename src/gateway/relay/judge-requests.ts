@@ -296,6 +296,16 @@ export class RequestJudge {
     const named = namedIn(request)
     if (refusal.decision.action === 'hide' && refusal.decision.rule === BUILT_IN && named)
       return unknownAnswer(id, named.method, named.name, era)
+    const { leftOut } = this.#context.lists
+    // For hidden names as for unknown ones: which of the two it is, is told by nothing.
+    if (refusal.decision.action === 'hide' && request.method === TOOL_CALL && leftOut !== undefined)
+      return unknownAnswer(
+        id,
+        TOOL_CALL,
+        name,
+        era,
+        `not all of its server's tools are known: ${leftOut}`,
+      )
     return refusalAnswer(request, name, refusal, tool, era)
   }
 

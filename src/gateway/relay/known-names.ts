@@ -11,6 +11,8 @@ import { mayHide } from '../../policy/decide/may-hide.ts'
 import { readsUris } from '../../policy/decide/weigh-uri.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { readUri } from '../../policy/resource-uri.ts'
+import { isDense } from '../../wire/is-dense.ts'
+import { PARSED_MARKS_MAX } from '../../wire/limits.ts'
 import type { Answer, Request } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { elementsOf, membersOf } from '../../wire/spans.ts'
@@ -112,6 +114,8 @@ export class KnownNames {
   /** What an answer links to may be read, although no list has it. */
   hear(resultText: string | undefined): void {
     if (!this.#mayHide('resources/read') || !resultText?.includes('"uri"')) return
+    // What it links to can then be read only where a list has it.
+    if (isDense(resultText, PARSED_MARKS_MAX)) return
     for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX)) {
       this.#heard.delete(uri)
       this.#heard.add(uri)
@@ -199,10 +203,10 @@ export class KnownNames {
         if (typeof named === 'string') found.push(named)
       }
       const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') break
+      if (typeof next !== 'string') return found
       cursor = next
     }
-    return found
+    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
   }
 }
 

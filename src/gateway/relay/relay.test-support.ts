@@ -123,6 +123,7 @@ export class Play {
           ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
           heldOf: () => undefined,
           leavesOut: () => false,
+          onLimit: (why) => void this.log.push(why),
           freshMs,
         }),
       handles: new Handles({

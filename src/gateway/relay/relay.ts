@@ -3,23 +3,18 @@
 // gate.
 
 import { Buffer } from 'node:buffer'
-import { TOOL_CALL } from '../../policy/methods.ts'
 import { LIST_CHANGES } from '../../wire/eras.ts'
 import type { Answer, Id, Message, Notification } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError, writeNotification, writeResult } from '../../wire/write-message.ts'
-import { CALL_MS_MAX, INPUT_ROUNDS_MAX } from '../limits.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX, CALL_MS_MAX, INPUT_ROUNDS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
+import { enterStep } from '../operate/current-step.ts'
 import { type Frozen, frozenReason } from '../operate/freezes.ts'
+import { takeTurn } from '../slices.ts'
 import { failureAnswer } from '../upstream/failure-answer.ts'
 import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
-import {
-  errorAnswer,
-  frozenAnswer,
-  refusalAnswer,
-  unknownError,
-  withoutOurNames,
-} from './answers.ts'
+import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './answers.ts'
 import { BackPressure } from './back-pressure.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
@@ -31,7 +26,7 @@ import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 import { type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
-import { dressed } from './stateless-results.ts'
+import { AnswerTeller } from './tell-answers.ts'
 
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
@@ -47,9 +42,6 @@ export interface RelayContext
   readonly log: (text: string) => void
 }
 
-/** Answers by which a server introduces itself. */
-const HELLOS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
-
 export class Relay {
   readonly #client: ClientLink
   readonly #server: UpstreamLink
@@ -63,6 +55,7 @@ export class Relay {
   readonly #tasks = new OwnTasks()
   readonly #judge: RequestJudge
   readonly #questions: ClientQuestions
+  readonly #teller: AnswerTeller
   #lastId = 0
   #closed = false
 
@@ -109,6 +102,9 @@ export class Relay {
     this.#judge = new RequestJudge({
       ...{ ...context, era, lists: this.#lists, names: this.#names, tasks: this.#tasks },
       questions: this.#questions,
+    })
+    this.#teller = new AnswerTeller({
+      ...{ client, context, lists: this.#lists, names: this.#names, tasks: this.#tasks },
     })
     client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
@@ -240,25 +236,43 @@ export class Relay {
   #serverAnswer(answer: Answer): void | Promise<void> {
     const crossed = this.#down.take(answer.id)
     if (crossed === undefined) return this.#unasked(answer)
-    const { id, method } = crossed
+    const { id } = crossed
     const trip = (error: Error): void => {
       // It is the fault of one answer, and of nobody else who uses the server.
       const text = `the server's answer cannot be passed on: ${error.message}`
       this.#down.reply(id, writeError(id, RPC.internal, text))
       this.#down.settle(crossed, { status: 'error' })
     }
+    const isLong = (answer.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX
     try {
-      const asking = askingIn(this.#client.era, method, answer)
-      if (asking !== undefined) return this.#serverAsks(crossed, answer, asking).catch(trip)
-      this.#deliver(crossed, answer)
+      const passed = isLong
+        ? takeTurn().then(() => this.#passAnswer(crossed, answer))
+        : this.#passAnswer(crossed, answer)
+      return passed?.catch(trip)
     } catch (error) {
       trip(error as Error)
     }
   }
 
-  #deliver(crossed: Crossed, answer: Answer): void {
+  #passAnswer(crossed: Crossed, answer: Answer): void | Promise<void> {
+    enterStep('answer')
+    const asking = askingIn(this.#client.era, crossed.method, answer)
+    if (asking !== undefined) return this.#serverAsks(crossed, answer, asking)
+    return this.#deliver(crossed, answer)
+  }
+
+  #deliver(crossed: Crossed, answer: Answer): void | Promise<void> {
+    const told = this.#teller.tell(crossed, answer)
+    if (!(told instanceof Promise)) return this.#tellAnswer(crossed, answer, told)
+    return told.then((list) => {
+      const frozen = this.#context.frozen()
+      if (frozen === undefined) return this.#tellAnswer(crossed, answer, list)
+      this.#down.reply(crossed.id, frozenAnswer(crossed.id, frozen, true).text)
+    })
+  }
+
+  #tellAnswer(crossed: Crossed, answer: Answer, told: Answer): void {
     const { id, method, name } = crossed
-    const told = this.#told(crossed, answer)
     const text = writeAnswer(id, told)
     const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
     if (crossed.admission) this.#names.hear(answer.result)
@@ -268,29 +282,6 @@ export class Relay {
     this.#settle(this.#down, crossed, answer, text, labels)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
-  }
-
-  /** A server's answer as this caller may see it. */
-  #told({ method, name }: Crossed, answer: Answer): Answer {
-    const told = withoutOurNames(answer)
-    if (told.error !== undefined && this.#names.isVague(method, name)) {
-      this.#context.log(`told as "not found": ${told.error.message}`)
-      return { ...told, error: unknownError(method, name, this.#client.era) }
-    }
-    if (told.result === undefined) return told
-    if (method === 'initialize') this.#client.revision = revisionOf(told.result)
-    const { facts, handles, onHello } = this.#context
-    const own =
-      method === 'tasks/list'
-        ? this.#tasks.filter(told.result)
-        : HELLOS.has(method)
-          ? onHello(told.result)
-          : told.result
-    const shown = handles.sealCursor(method, this.#lists.filter(method, own, facts))
-    if (this.#client.era === 'stateless')
-      return { ...told, result: dressed(method, handles.sealTask(method, shown)) }
-    if (method === TOOL_CALL) this.#tasks.learn(shown)
-    return shown === told.result ? told : { ...told, result: shown }
   }
 
   /** The answer asks something of the client: that is judged first. */
@@ -390,10 +381,4 @@ export class Relay {
   #unasked({ id }: Answer): void {
     this.#context.log(`an answer nobody asked for, or nobody waits for: id ${id as Id}`)
   }
-}
-
-function revisionOf(result: string): string {
-  const value = JSON.parse(result) as { protocolVersion?: unknown } | null
-  const revision = value?.protocolVersion
-  return typeof revision === 'string' ? revision : ''
 }

@@ -41,6 +41,7 @@ import { Policies } from '../operate/policies.ts'
 import { restoreState } from '../operate/restore-state.ts'
 import { CallWatch, type StartSpan } from '../operate/watch-calls.ts'
 import { watchFiles } from '../operate/watch-files.ts'
+import { watchStalls } from '../operate/watch-stalls.ts'
 import { MetricsWriter } from '../operate/write-metrics.ts'
 import type { PolicySet } from '../policy-set.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
@@ -121,6 +122,7 @@ export async function runGate(
     const seals = new Seals(key)
     const people = openPeople(config.data, log, undo)
     const meter = new Meter()
+    undo.push(watchStalls(meter, log))
     const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
     const tools = new KeptTools(store, log)
     undo.push(() => tools.flush())

@@ -3,12 +3,14 @@
 
 import type { Id, Message } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
+import { enterStep } from '../operate/current-step.ts'
 
 export type Said =
   | { readonly ok: true; readonly messages: readonly Message[] }
   | { readonly ok: false; readonly why: string; readonly answers: Id | undefined }
 
 export function readSaid(text: string, batches: boolean): Said {
+  enterStep('read')
   const reading = readMessages(text, { batches })
   if (reading.ok) return reading
   const { code, message, id, isAnswer } = reading

@@ -73,34 +73,40 @@ function ofGuardrails(
 
 function ofNames(section: NameSection, old: CompiledPolicy, now: CompiledPolicy): Difference[] {
   const [before, after] = [old, now].map(({ [section]: rules }) => enforced(rules.values()))
+  // Once, not for every rule that comes or goes: ten thousand may.
+  const [belowOld, belowNow] = [belowIn(section, old), belowIn(section, now)]
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: (rule) => {
       if (isFree(rule)) return true
       // A glob's tools are not known; an exact name falls to what is left for it.
       if (rule.glob !== undefined) return false
-      const least = weakest(wordsBelow(section, now, parseGlob(rule.key), 'least'))
+      const least = weakest(wordsBelow(belowNow, parseGlob(rule.key), 'least'))
       return isAtLeast(least, 'deny') && isAtLeast(least, strongest(wordsOf(rule)))
     },
     come: (rule) => {
-      const most = strongest(wordsBelow(section, old, rule.glob ?? parseGlob(rule.key), 'most'))
+      const most = strongest(wordsBelow(belowOld, rule.glob ?? parseGlob(rule.key), 'most'))
       return isShut(rule) && isAtLeast(weakest(wordsOf(rule)), most)
     },
   })
 }
 
-/** The words that may hold for a name when no exact rule does. `least`: at least one of them will. */
-function wordsBelow(
-  section: NameSection,
-  policy: CompiledPolicy,
-  name: Glob,
-  which: 'least' | 'most',
-): Action[] {
-  const globs = enforced(policy[section].values()).filter(({ glob }) => glob && mayMeet(glob, name))
+/** What may hold for a name when no exact rule does. */
+interface Below {
+  readonly globs: readonly Rule[]
+  readonly fallback: readonly Action[]
+}
+
+function belowIn(section: NameSection, policy: CompiledPolicy): Below {
+  const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
   const general = enforced(policy.categories.values())
   if (section !== 'tools') general.push(...enforced(policy.methods.values()))
-  const fallback = [policy.fallback, ...general.flatMap(wordsOf)]
-  if (which === 'least' && globs.length > 0) return globs.flatMap(wordsOf)
-  return [...globs.flatMap(wordsOf), ...fallback]
+  return { globs, fallback: [policy.fallback, ...general.flatMap(wordsOf)] }
+}
+
+/** The words of it for one name. `least`: at least one of them will hold. */
+function wordsBelow({ globs, fallback }: Below, name: Glob, which: 'least' | 'most'): Action[] {
+  const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(wordsOf)
+  return which === 'least' && words.length > 0 ? words : [...words, ...fallback]
 }
 
 /** For a name exact; two globs are taken to meet unless their servers are two names. */
@@ -144,8 +150,8 @@ function compareKeyed(
   const found: Difference[] = []
   for (const rule of old) {
     const same = after?.get(rule.key)
-    const gone = opensNothing.gone(rule) ? [] : ['it is gone']
-    const what = same === undefined ? gone : ruleLoosens(rule, same)
+    const gone = () => (opensNothing.gone(rule) ? [] : ['it is gone'])
+    const what = same === undefined ? gone() : ruleLoosens(rule, same)
     for (const each of what) found.push({ where: rule.pointer, what: each })
   }
   for (const rule of now)

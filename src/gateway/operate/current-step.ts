@@ -1,0 +1,48 @@
+// What the gate's thread is doing just now, by name: set where a heavy step begins, so that a stall of
+// the event loop can be told with the step that caused it (watch-stalls.ts). One clock reading a step;
+// nobody says when a step ends, as the watch itself begins anew with every look.
+
+export const STEPS_NAMED = [
+  'other',
+  'read',
+  'decide',
+  'forward',
+  'hold',
+  'answer',
+  'list',
+  'merge',
+  'reload',
+  'command',
+] as const
+export type NamedStep = (typeof STEPS_NAMED)[number]
+
+let step: NamedStep = 'other'
+let sinceMs = 0
+let longest: NamedStep = 'other'
+let longestMs = 0
+
+export function enterStep(name: NamedStep): void {
+  const nowMs = performance.now()
+  noteStep(nowMs)
+  step = name
+  sinceMs = nowMs
+}
+
+function noteStep(nowMs: number): void {
+  const tookMs = nowMs - sinceMs
+  if (tookMs <= longestMs) return
+  longestMs = tookMs
+  longest = step
+}
+
+/** The longest step since the last time this was asked. */
+export function takeLongestStep(): { readonly step: NamedStep; readonly ms: number } {
+  const nowMs = performance.now()
+  noteStep(nowMs)
+  const taken = { step: longest, ms: longestMs }
+  step = 'other'
+  sinceMs = nowMs
+  longest = 'other'
+  longestMs = 0
+  return taken
+}
