@@ -53,6 +53,8 @@ export const SWEEP_EVERY_MS = 6 * 3_600_000
 export const WAKE_AGAIN_MS = 60_000
 /** Model calls at once, of all agents; the others wait their turn. */
 export const MODEL_CALLS_MAX = 128
+/** How much more than the largest so far a model call of a family may come to while others are out. */
+export const BUDGET_MARGIN = 2
 /** What a page of the conversation holds when it is read out. */
 export const MESSAGES_PAGE_LENGTH = 1_000_000
 /** Files of an agent, unless it was created with less. */

@@ -282,7 +282,9 @@ export class Agent {
 
   /** What a program wrote is merged whole or not at all; the model is told where it does not fit. */
   #programEnded(event: Of<'code'>, bytes: Uint8Array | undefined): void {
-    const { content, isError, write, remove } = event
+    const { content, isError, write, remove, calls = 0 } = event
+    this.meter.toolCallCount += calls
+    if (this.#run !== undefined && !this.#direct.has(event.effectId)) this.#run.toolCalls += calls
     const refused = this.files.merge(write, remove, bytes, event.at, this.config.limits)
     if (refused === undefined) return this.#settle(event.effectId, { content, isError })
     const error = { code: refused.code, message: `nothing was kept: ${refused.message}` }

@@ -184,6 +184,8 @@ export type Event =
       readonly isError: boolean
       readonly write: readonly FileIn[]
       readonly remove: readonly string[]
+      /** Tool calls that the program made. */
+      readonly calls?: number
     }
   | {
       /** `on` is empty where nothing is waited for any more. */

@@ -17,6 +17,8 @@ export interface ModelServer {
     messages: { role: string; content: unknown }[]
     tools?: object[]
   }[]
+  /** What the server would send a bill for, call by call. */
+  spent(name: string): { input: number; output: number }[]
   stop(): void
 }
 
@@ -29,6 +31,12 @@ export async function modelServer(directory: string): Promise<ModelServer> {
     createInterface({ input: child.stdout }).once('line', resolve)
     child.once('exit', () => reject(new Error('the model server did not start')))
   })
+  const linesOf = (name: string, kind: string) => {
+    const log = join(directory, `${name.replace('local:', '')}.${kind}`)
+    if (!existsSync(log)) return []
+    const lines = readFileSync(log, 'utf8').trim().split('\n')
+    return lines.map((line) => JSON.parse(line))
+  }
   return {
     url,
     settings: settingsOf({ local: { url } }),
@@ -37,12 +45,8 @@ export async function modelServer(directory: string): Promise<ModelServer> {
       writeFileSync(join(directory, `${name}.json`), JSON.stringify(turns))
       return `local:${name}`
     },
-    requests: (name) => {
-      const log = join(directory, `${name.replace('local:', '')}.log`)
-      if (!existsSync(log)) return []
-      const lines = readFileSync(log, 'utf8').trim().split('\n')
-      return lines.map((line) => JSON.parse(line))
-    },
+    requests: (name) => linesOf(name, 'log'),
+    spent: (name) => linesOf(name, 'spent'),
     stop: () => child.kill('SIGKILL'),
   }
 }

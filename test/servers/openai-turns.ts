@@ -19,6 +19,9 @@ interface Turn {
     readonly json?: string
   }[]
   readonly status?: number
+  readonly delayMs?: number
+  /** Usage as a server would count it, by what it was sent; it goes up and down with the requests. */
+  readonly counts?: boolean
   readonly hang?: boolean
 }
 
@@ -51,12 +54,19 @@ const server = createServer((request, response) => {
       response.end(JSON.stringify({ error: { message: 'not now', type: 'overloaded' } }))
       return
     }
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(completion(turn, at)))
+    const usage = turn.counts
+      ? { input: Math.ceil(body.length / 4), output: 7 + ((count * 5) % 7) }
+      : { input: 20, output: 7 }
+    // What it would send a bill for, whoever is there to hear the answer.
+    appendFileSync(join(directory, `${model}.spent`), `${JSON.stringify(usage)}\n`)
+    setTimeout(() => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(completion(turn, at, usage)))
+    }, turn.delayMs ?? 0)
   })
 })
 
-function completion(turn: Turn, at: number): object {
+function completion(turn: Turn, at: number, { input, output }: Record<string, number>): object {
   const calls = (turn.toolCalls ?? []).map(({ name, input, id, json }, index) => ({
     id: id ?? `call_${at}_${index}`,
     type: 'function',
@@ -78,7 +88,11 @@ function completion(turn: Turn, at: number): object {
         },
       },
     ],
-    usage: { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 },
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: Number(input) + Number(output),
+    },
   }
 }
 

@@ -13,9 +13,16 @@ import {
   MODEL_RETRY_MS_MIN,
   MODEL_TIMEOUT_MS,
 } from '../limits.ts'
+import { BudgetSpent, FamilyBudgets, type Reservation } from '../runs/family-budget.ts'
 import { Slots } from '../runs/slots.ts'
 import type { Steps } from '../steps/step-client.ts'
-import { callModel, type ModelAnswer, type ModelSettings } from './models.ts'
+import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
+
+export interface AskOptions {
+  readonly signal: AbortSignal
+  /** The caller releases it when what the answer led to is in the journal. */
+  onReserved(reservation: Reservation): void
+}
 
 interface Kept {
   readonly epoch: number
@@ -38,10 +45,12 @@ export class ModelAsker {
   readonly #kept = new Map<string, Kept>()
   readonly #known = new Map<string, Told>()
   readonly #slots = new Slots(MODEL_CALLS_MAX)
+  readonly #budgets: FamilyBudgets
 
   constructor(steps: Steps, settings: ModelSettings) {
     this.#steps = steps
     this.#settings = settings
+    this.#budgets = new FamilyBudgets(steps, () => Date.now())
   }
 
   forget(agent: string): void {
@@ -52,17 +61,21 @@ export class ModelAsker {
   async ask(
     agent: AgentRow,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
-    signal: AbortSignal,
+    { signal, onReserved }: AskOptions,
   ): Promise<ModelAnswer> {
     const { id, model } = agent
     const all = await this.#conversation(id, effect)
     const { instructions, tools } = await this.#told(id)
     const turn = agent.summary.turnCount
-    if (effect.kind === 'model')
-      return this.#attempt({ model, instructions, messages: all, tools, turn }, signal)
+    const isTurn = effect.kind === 'model'
     const asked: Message = { role: 'user', content: SUM_UP }
-    const messages = [...all.slice(0, effect.until), asked]
-    return this.#attempt({ model, instructions, messages, tools: [], turn }, signal)
+    const request = isTurn
+      ? { model, instructions, messages: all, tools, turn }
+      : { model, instructions, messages: [...all.slice(0, effect.until), asked], tools: [], turn }
+    const size = { characters: charactersOf(request), isTurn }
+    const reservation = await this.#budgets.reserve(agent, size, signal)
+    onReserved(reservation)
+    return this.#attempt(agent, request, reservation, signal)
   }
 
   /** What an agent is told and has never changes, so it is asked for once. */
@@ -79,16 +92,28 @@ export class ModelAsker {
   }
 
   async #attempt(
-    request: Omit<Parameters<typeof callModel>[0], 'signal'>,
+    agent: AgentRow,
+    request: Omit<ModelRequest, 'signal'>,
+    reservation: Reservation,
     signal: AbortSignal,
   ): Promise<ModelAnswer> {
     for (let attempt = 1; ; attempt += 1) {
-      const timeout = AbortSignal.timeout(MODEL_TIMEOUT_MS)
       try {
-        const both = AbortSignal.any([signal, timeout])
-        return await this.#slots.run(() => callModel({ ...request, signal: both }, this.#settings))
+        const answer = await this.#slots.run(async () => {
+          // It may have waited long for its turn.
+          signal.throwIfAborted()
+          await this.#budgets.check(agent)
+          const both = AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)])
+          // A script is nobody's bill.
+          if (!isScript(request.model)) reservation.sent()
+          return callModel({ ...request, signal: both }, this.#settings)
+        })
+        reservation.answered(answer.usage)
+        return answer
       } catch (error) {
         signal.throwIfAborted()
+        if (error instanceof BudgetSpent) throw error
+        if (wasRefused(error)) reservation.refused()
         if (attempt >= MODEL_ATTEMPTS || !canRetry(error)) throw explain(error, attempt)
         const pause = Math.min(MODEL_RETRY_MS_MAX, MODEL_RETRY_MS_MIN * 2 ** (attempt - 1))
         await sleep(retryAfterMs(error) ?? pause, undefined, { signal })
@@ -133,6 +158,20 @@ export class ModelAsker {
   async #ask<Value>(id: string, question: Parameters<Steps['ask']>[2]): Promise<Value> {
     return (await this.#steps.ask(null, id, question, Date.now())).value as Value
   }
+}
+
+function isScript(model: string): boolean {
+  return model.startsWith('script:')
+}
+
+/** The server said no, and bills nothing; after anything else it may have answered. */
+function wasRefused(error: unknown): boolean {
+  const { statusCode } = (error ?? {}) as { statusCode?: number }
+  return statusCode !== undefined && statusCode >= 400
+}
+
+function charactersOf({ messages, instructions, tools }: Omit<ModelRequest, 'signal'>): number {
+  return JSON.stringify(messages).length + instructions.length + JSON.stringify(tools).length
 }
 
 /** What passes by itself: overload, limits of the provider, a network that is away. */

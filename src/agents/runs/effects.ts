@@ -6,11 +6,12 @@ import type { Effect, Event, GrantedTool } from '../../guest/words.ts'
 import type { Programs } from '../../sandbox/programs.ts'
 import type { AgentError } from '../errors.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
-import { ModelAsker } from '../models/ask-model.ts'
+import { type AskOptions, ModelAsker } from '../models/ask-model.ts'
 import type { ModelSettings } from '../models/models.ts'
 import type { Steps } from '../steps/step-client.ts'
 import type { Applied } from '../steps/stepper.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../tool-gate.ts'
+import { BudgetSpent, type Reservation } from './family-budget.ts'
 import { Resting } from './resting.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
 
@@ -98,9 +99,22 @@ export class Effects {
     before: EffectRow | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { event, bytes } = await this.#result(agent, effect, before, signal)
-    if (signal.aborted) return
-    this.#running.delete(`${agent.id} ${effect.id}`)
+    let reservation: Reservation | undefined
+    const onReserved = (made: Reservation): void => {
+      reservation = made
+    }
+    try {
+      const { event, bytes } = await this.#result(agent, effect, before, { signal, onReserved })
+      if (signal.aborted) return
+      this.#running.delete(`${agent.id} ${effect.id}`)
+      await this.#apply(agent, event, bytes)
+    } finally {
+      // Not before what it used is in the journal.
+      await reservation?.release()
+    }
+  }
+
+  async #apply(agent: AgentRow, event: Event, bytes: Uint8Array | undefined): Promise<void> {
     try {
       await this.#setting.apply(agent, event, bytes)
     } catch (error) {
@@ -116,18 +130,21 @@ export class Effects {
     agent: AgentRow,
     effect: Effect,
     before: EffectRow | undefined,
-    signal: AbortSignal,
+    options: AskOptions,
   ): Promise<Result> {
     const { now } = this.#setting
+    const { signal } = options
     const effectId = effect.id
     switch (effect.kind) {
       case 'model':
       case 'compact':
         try {
-          const answer = await this.#models.ask(agent, effect, signal)
+          const answer = await this.#models.ask(agent, effect, options)
           return { event: { kind: 'model', at: now(), effectId, ...answer } }
         } catch (error) {
           signal.throwIfAborted()
+          if (error instanceof BudgetSpent)
+            return { event: { kind: 'stop', ...error.stop, at: now() } }
           const { code = 'MODEL_FAILED', message } = error as AgentError
           return { event: { kind: 'model_failed', at: now(), effectId, code, message } }
         }
@@ -224,6 +241,11 @@ export class Effects {
     if (refused !== undefined) return { error: toText(refused).content }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
+    const spent =
+      again || ticket !== undefined
+        ? null
+        : await this.#setting.steps.chargeCall(agent.id, this.#setting.now())
+    if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
     let outcome: GateOutcome =
       ticket === undefined
         ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal })

@@ -326,13 +326,13 @@ class Program {
     if (ended.result === undefined || overlay === undefined)
       return failure(ended.error ?? 'it did not end well', logs, this.made)
     const { write, remove, bytes } = overlay
+    const calls = this.made.length
     const files = { written: write.map(({ path }) => path), deleted: remove }
     const about = JSON.stringify({ logs, calls: this.made, files })
     return {
       content: `{"result":${ended.result},${about.slice(1)}`,
       isError: false,
-      write: write as FileIn[],
-      remove,
+      ...{ write: write as FileIn[], remove, calls },
       bytes: bytes.length > 0 ? bytes : undefined,
     }
   }
@@ -346,5 +346,6 @@ function withoutWords(event: Noted): Noted {
 
 function failure(message: string, logs: string, calls: readonly object[]): Outcome {
   const content = JSON.stringify({ error: { code: 'PROGRAM_FAILED', message }, logs, calls })
-  return { content, isError: true, write: [], remove: [], bytes: undefined }
+  const nothing = { write: [], remove: [], bytes: undefined }
+  return { content, isError: true, calls: calls.length, ...nothing }
 }

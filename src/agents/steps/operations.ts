@@ -84,6 +84,31 @@ export class Operations {
     return this.standing(owner, id, nowMs)
   }
 
+  /** What was spent beside any event: a model call that left and that nobody waited for. */
+  chargeFamily(
+    family: number,
+    spent: { turns: number; inputTokens: number; outputTokens: number; costMicros: number },
+  ): void {
+    const { journal } = this.#stepper
+    if (journal.get('SELECT 1 FROM families WHERE family = ?', family) === undefined) return
+    const before = journal.family(family)
+    journal.setFamily(family, {
+      ...before,
+      turns: before.turns + spent.turns,
+      tokens: before.tokens + spent.inputTokens + spent.outputTokens,
+      costMicros: before.costMicros + spent.costMicros,
+    })
+  }
+
+  /** Counts a call that a program is about to make; why not, where the family may make none. */
+  chargeCall(id: string, nowMs: number): HostStop | null {
+    const { journal } = this.#stepper
+    const agent = this.#stepper.find(null, id)
+    const { held, family } = this.standing(null, id, nowMs)
+    if (held === null) journal.setFamily(agent.family, { ...family, calls: family.calls + 1 })
+    return held
+  }
+
   /** What the families of these agents have seen together; agents that are gone count for nothing. */
   labelsOf(owner: string, ids: readonly string[]): string[] {
     const { journal } = this.#stepper

@@ -79,6 +79,12 @@ export class StepMirror {
       }
       case 'move':
         return this.#keep(value as AgentRow, undefined)
+      case 'chargeFamily':
+        return this.#families.delete(values[0] as number)
+      case 'chargeCall': {
+        const known = this.#agents.get(String(values[0]))
+        return known && this.#families.delete(known.agent.family)
+      }
       case 'import':
         return this.#families.delete((value as { agent: AgentRow }).agent.family)
       case 'remove':

@@ -1,0 +1,96 @@
+// Budgets of families under load: a model server as a process of its own is the judge.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Service } from '../../src/agents/service.ts'
+import { budgetProperty, pricesFor } from './budget.ts'
+import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
+import { standInGate } from './stand-in-gate.ts'
+
+const COUNTER = join(import.meta.dirname, '../servers/counter.ts')
+const LONG = { timeout: 300_000 }
+const scratch = mkdtempSync(join(tmpdir(), 'sluice-budget-'))
+let model: ModelServer
+let next = 1
+
+beforeAll(async () => {
+  model = await modelServer(scratch)
+}, 60_000)
+afterAll(() => {
+  model.stop()
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
+})
+
+function start(name: string): Promise<Service> {
+  const models = settingsOf({ local: { url: model.url } }, { prices: pricesFor(name) })
+  return Service.start({ directory: join(scratch, `data-${next++}`), models })
+}
+
+test('M3: 60 forks that are prompted at once spend what one agent may', LONG, async () => {
+  const name = model.plays([{ text: 'done', delayMs: 5, counts: true }])
+  const service = await start(name)
+  const { id } = await service.create('me', { model: name, limits: { maxCost: 1 } })
+  const forks = await service.fork('me', id, 60, null)
+  await Promise.all(
+    forks.map((fork) => service.prompt('me', fork.id, { input: 'go' }).catch(() => undefined)),
+  )
+  const costs = model
+    .spent(name)
+    .map(({ input, output }) => (input * 1_000 + output * 3_000) / 1_000_000)
+  const sum = costs.reduce((total, each) => total + each, 0)
+  expect(sum).toBeLessThan(1 + Math.max(...costs))
+  expect(costs.length).toBeGreaterThan(0)
+  await service.close()
+})
+
+test('M3: a call that was sent and cancelled is paid for', LONG, async () => {
+  const name = model.plays([{ text: 'done', delayMs: 300 }])
+  const service = await start(name)
+  const { id } = await service.create('me', { model: name, maxTurns: 3 })
+  for (let at = 0; at < 10; at += 1) {
+    const begun = await service
+      .prompt('me', id, { input: 'go', waitMs: 0 })
+      .catch(() => ({ state: 'refused' as const, runId: '' }))
+    if (begun.state !== 'running') continue
+    const before = model.spent(name).length
+    for (let left = 100; left > 0 && model.spent(name).length === before; left -= 1)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    await service.cancel(id, begun.runId)
+  }
+  expect(model.spent(name).length).toBeLessThanOrEqual(3)
+  await service.close()
+})
+
+test('M1: calls of programs count', LONG, async () => {
+  const log = join(scratch, 'calls.log')
+  const gate = await standInGate('count', [process.execPath, COUNTER, log])
+  const code =
+    'let made = 0; for (let i = 0; i < 50; i++) await tools.count.write({ i }).then(() => made++, () => {}); return made'
+  const name = model.plays([
+    { toolCalls: [{ name: 'run_code', input: { code } }] },
+    { toolCalls: [{ name: 'run_code', input: { code } }] },
+    { text: 'done' },
+  ])
+  const models = settingsOf({ local: { url: model.url } })
+  const service = await Service.start({ directory: join(scratch, 'programs'), models, gate })
+  const create = () =>
+    service.create('me', { model: name, tools: ['count/*'], limits: { maxToolCalls: 10 } })
+  const { id } = await create()
+  const answer = await service.prompt('me', id, { input: 'go' })
+  expect(answer).toMatchObject({ stop: { reason: 'max_tool_calls' } })
+  const made = () => readFileSync(log, 'utf8').trim().split('\n').length
+  expect(made()).toBe(9)
+  const { id: direct } = await create()
+  for (let at = 0; at < 3; at += 1)
+    await service.callTool('me', direct, 'run_code', { code }).catch(() => undefined)
+  expect(made()).toBeLessThanOrEqual(19)
+  await service.close()
+  await gate.close()
+})
+
+test('a budget holds, whatever is done at once', LONG, async () => {
+  await fc.assert(budgetProperty(model, start), { numRuns: 6, endOnFailure: true })
+})
