@@ -40,6 +40,7 @@ const request: ApprovalRequest = {
   edited: false,
   edits: 0,
   rest: '',
+  masked: { parts: [], count: 0, characters: 0 },
   before: [{ atMs: 1, server: 'stripe', name: 'list', action: 'allow' }],
   callId: 'c-1',
   usedBy: null,
@@ -127,6 +128,32 @@ describe('webhook', () => {
       )
       expect(body).not.toContain('\u202e')
       expect(body).toContain('\\\\u{202e}')
+    },
+  )
+
+  test.each(WEBHOOK_FORMS)(
+    'M7: as %s says what is masked, cut and sent beside the arguments',
+    async (form) => {
+      const receiver = await Receiver.start()
+      const { secret: _, ...open } = config(receiver)
+      const args = JSON.stringify({ a: 'https://evil.example/x', note: 'n'.repeat(9_000) })
+      const masked = {
+        parts: [{ path: '/arguments/command', from: 7, characters: 45 }],
+        count: 1,
+        characters: 45,
+      }
+      const long = { ...request, args, rest: '{"task":{"ttl":1}}', masked }
+      await new WebhookNotifier({ ...open, form, args: true }, linkFor, QUICK).tell(long)
+      const { body = '' } = receiver.got[0] ?? {}
+      expect(body).toContain('ttl')
+      if (form === 'plain')
+        return expect(JSON.parse(body)).toMatchObject({ masked, argsCut: true, restCut: false })
+      const texts = [...textsOf(JSON.parse(body))].map(({ text }) => text).join('\n')
+      expect(texts).toContain(
+        '45 characters are masked: /arguments/command (45 from character 8 on)',
+      )
+      expect(texts).toContain(`of ${args.length} characters not shown]`)
+      expect(texts).toContain('https[:]//evil.example')
     },
   )
 

@@ -402,11 +402,13 @@ describe('at the terminal', () => {
 
   test('what waits is listed, shown and decided with a PIN, and not without', async () => {
     const answer = plain.call('create_payment', { amount: 80, token: 'abc' })
-    const { id } = await pending('{"amount":80,"token":"[masked]"}')
+    const { id } = await pending('{"amount":80,"token":"[masked: 3 characters]"}')
     const listed = await sluice(['approvals', 'list', ...at()])
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(id)])
     const shown = await sluice(['approvals', 'show', id.slice(0, 8), ...at()])
-    expect(shown.stdout).toMatch(/money.*1 of any approver[\s\S]*token: "\[masked\]"/)
+    expect(shown.stdout).toMatch(
+      /money.*1 of any approver[\s\S]*token: "\[masked: 3 characters\]"[\s\S]*\/arguments\/token/,
+    )
     await makePerson(gate.data, 'ann', ['admin'])
     type('a wrong PIN')
     const wrong = await sluice(['approvals', 'approve', id, ...at()])

@@ -7,6 +7,7 @@ import { useSyncExternalStore } from 'react'
 import type {
   ApprovalRequest,
   Me,
+  Revealed,
   SignedIn,
   SignInWays,
   Verdict,
@@ -172,9 +173,9 @@ export async function decideRequest(
   return proven<ApprovalRequest>('POST', `/approvals/${encodeURIComponent(id)}/verdict`, body)
 }
 
-export async function revealArguments(id: string): Promise<string> {
+export async function revealArguments(id: string): Promise<Revealed> {
   const path = `/approvals/${encodeURIComponent(id)}/reveal`
-  return (await proven<{ args: string }>('POST', path, {})).args
+  return proven<Revealed>('POST', path, {})
 }
 
 function asFault(error: unknown): ApiError {

@@ -82,10 +82,8 @@ export function approvalEndpoints(approvals: Approvals): Endpoint[] {
     endpoint({
       ...{ method: 'POST', path: '/api/approvals/:id/reveal', role: 'approver', proof: true },
       body: z.strictObject({}),
-      summary: 'its arguments with what is masked elsewhere; on record',
-      handle: async ({ params, person }) => ({
-        args: await approvals.reveal(found(params.id).id, person),
-      }),
+      summary: 'what is sent, with what is masked elsewhere; on record',
+      handle: async ({ params, person }) => approvals.reveal(found(params.id).id, person),
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/approvals/:id/verdict', role: 'approver', proof: true },

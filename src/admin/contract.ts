@@ -10,6 +10,7 @@ export type {
   Barred,
   Bound,
   ForAWhile,
+  Revealed,
   Standing,
   Verdict,
   Vote,

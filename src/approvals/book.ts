@@ -6,8 +6,9 @@ import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.t
 import type { JsonObject } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
-import { canonicalMembers, maskedText } from './json-text.ts'
+import { canonicalMembers } from './json-text.ts'
 import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
+import { maskCall } from './mask-text.ts'
 import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
 import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
@@ -222,8 +223,7 @@ export class Book {
       ...{ server: row.server, method: row.method, name: row.name },
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
-      args: args === '' ? '' : maskedText(args),
-      rest: restShown(rest),
+      ...maskCall(args, besideName(rest)),
       ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },
       ...{ usedBy: row.usedBy, why: row.why },
     }
@@ -248,9 +248,9 @@ export class Book {
 }
 
 /** The name stands elsewhere. */
-function restShown(rest: string): string {
+export function besideName(rest: string): string {
   if (rest === '') return ''
   const members = [...canonicalMembers(rest)].filter(([name]) => name !== 'name')
   if (members.length === 0) return ''
-  return maskedText(`{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`)
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
 }

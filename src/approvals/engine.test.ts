@@ -16,8 +16,9 @@ import {
   yes,
 } from './engine.test-support.ts'
 import type { HeldCall } from './held-call.ts'
-import { canonicalText, maskedText } from './json-text.ts'
+import { canonicalText } from './json-text.ts'
 import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
+import { maskText } from './mask-text.ts'
 
 const benches: EngineBench[] = []
 function bench(): EngineBench {
@@ -80,8 +81,8 @@ describe('a request', () => {
   test('shows secrets masked, and in full only on record', async () => {
     const b = bench()
     const id = await proposed(b, held('{"password":"hunter2hunter2","x":1.50}'))
-    expect(b.engine.find(id)?.args).toBe('{"password":"[masked]","x":1.50}')
-    expect(await b.engine.reveal(id, ada)).toContain('hunter2hunter2')
+    expect(b.engine.find(id)?.args).toBe('{"password":"[masked: 14 characters]","x":1.50}')
+    expect((await b.engine.reveal(id, ada)).args).toContain('hunter2hunter2')
     expect(b.events.at(-1)).toMatchObject({ name: 'approval-revealed', detail: { by: 'ada' } })
     await expect(b.engine.reveal(id, person('eve', { roles: ['viewer'] }))).rejects.toThrow('eve')
   })
@@ -287,9 +288,10 @@ describe('for a while', () => {
       (await b.engine.ask(held(args, { session: args, ...more }))).is === 'standing'
     expect(await passes('{"to":"ann","amount":10.00,"note":"other"}')).toBe(true)
     b.open()
-    expect(await passes('{"to":"ann","amount":-1,"note":"other"}')).toBe(true)
+    expect(await passes('{"to":"ann","amount":0,"note":"other"}')).toBe(true)
     for (const args of [
       '{"to":"ann","amount":10.01,"note":"x"}',
+      '{"to":"ann","amount":-1,"note":"x"}',
       '{"to":"eve","amount":1,"note":"x"}',
       '{"to":"ann","amount":"1","note":"x"}',
       '{"to":"ann","amount":1,"note":"x","more":1}',
@@ -365,9 +367,10 @@ describe('JSON as text', () => {
 
   test('secrets by name, below it, and by shape', () => {
     const key = `sk-ant-${'a'.repeat(30)}`
-    expect(maskedText(`{"a":"${key} x","apiKey":{"deep":["v"]},"n":1.10,"pin":1234}`)).toBe(
-      '{"a":"[masked] x","apiKey":{"deep":["[masked]"]},"n":1.10,"pin":"[masked]"}',
+    const args = `{"a":"${key} x","apiKey":{"deep":["v"]},"n":1.10,"pin":1234}`
+    expect(maskText(args).text).toBe(
+      '{"a":"[masked: 37 characters] x","apiKey":{"deep":["[masked: 1 character]"]},"n":1.10,"pin":"[masked: 4 characters]"}',
     )
-    expect(maskedText('{"url":"https://u:pw@host/"}')).not.toContain('pw')
+    expect(maskText('{"url":"https://u:pw@host/"}').text).not.toContain('pw')
   })
 })

@@ -10,6 +10,7 @@ import type {
   Approvals,
   Barred,
   Notifier,
+  Revealed,
   Standing,
   Verdict,
 } from '../core/approval.ts'
@@ -17,7 +18,7 @@ import type { Channel } from '../core/decision.ts'
 import { holds, type Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { digestOf } from '../ledger/record.ts'
-import { Book, type BookParts, GONE } from './book.ts'
+import { Book, type BookParts, besideName, GONE } from './book.ts'
 import { Denials } from './denials.ts'
 import { askedOf, type HeldCall, keyOf } from './held-call.ts'
 import { canonicalText } from './json-text.ts'
@@ -184,14 +185,14 @@ export class ApprovalEngine implements Approvals {
     return row === undefined ? undefined : this.#book.shown(row)
   }
 
-  async reveal(id: string, who: Person): Promise<string> {
+  async reveal(id: string, who: Person): Promise<Revealed> {
     const row = this.#book.known(id)
     if (!holds(who, 'approver')) throw new Refused(`\`${who.name}\` is no approver`, 'ask one')
     const kept = this.#book.sent(row)
     if (kept === undefined)
       throw new Refused('the arguments are no longer kept', 'the record has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
-    return kept.args
+    return { args: kept.args, rest: besideName(kept.rest) }
   }
 
   decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest> {

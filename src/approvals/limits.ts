@@ -15,6 +15,8 @@ export const UNUSED_MS_MAX = 3_600_000
 export const USED_TOLD_MS = 10_000
 /** What a call may carry to be shown to people, in UTF-16 code units. */
 export const ARGS_LENGTH_MAX = 1_048_576
+/** Masked parts of one call that are listed one by one; all of them are counted. */
+export const MASKED_PARTS_MAX = 100
 /** What the session did before, in calls, and how many records are read for it. */
 export const BEFORE_MAX = 10
 export const BEFORE_RECORDS_MAX = 500

@@ -8,8 +8,9 @@ import { compareDecimal, type Decimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Sent } from './book.ts'
-import { canonicalMembers, canonicalText, maskedText } from './json-text.ts'
+import { canonicalMembers, canonicalText } from './json-text.ts'
 import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
+import { maskText } from './mask-text.ts'
 import type { Row } from './requests.ts'
 import type { Vault } from './vault.ts'
 
@@ -78,7 +79,7 @@ export class StandingApprovals {
     const valid = [...this.#kept.values()].filter((kept) => this.#holds(kept, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const exact = Object.entries(terms.exact).map(([key, text]) => {
-        const masked = JSON.parse(maskedText(`{${JSON.stringify(key)}:${text}}`)) as object
+        const masked = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
         return [key, { oneOf: [JSON.stringify(Object.values(masked)[0])] }] as const
       })
       const bounds = { ...Object.fromEntries(exact), ...terms.bounds }
@@ -190,6 +191,10 @@ export class StandingApprovals {
   }
 }
 
+/** Where a bound begins that has only an upper end: who writes `amount<=50` means amounts, and a
+ * negative one may be a payment the other way. */
+const LOWEST = '0'
+
 const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
 
 function covers({ rest, exact, bounds }: Terms, call: StandingCall): boolean {
@@ -212,7 +217,8 @@ function isWithin(bound: Bound, text: string): boolean {
   if ('oneOf' in bound) return bound.oneOf.includes(text)
   const value = decimalIn(text)
   if (value === undefined) return false
-  const { min, max } = bound
+  const { max } = bound
+  const min = bound.min ?? (max === undefined ? undefined : LOWEST)
   if (min !== undefined && compareDecimal(value, decimalIn(min) as Decimal) < 0) return false
   return max === undefined || compareDecimal(value, decimalIn(max) as Decimal) <= 0
 }
@@ -232,7 +238,12 @@ function checkBound(name: string, bound: Bound, own: string): Bound {
     if (min === undefined && max === undefined) throw wrong('is none')
     for (const side of [min, max])
       if (side !== undefined && decimalIn(side) === undefined) throw wrong('is no number')
-    read = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) }
+    read = max === undefined ? { min: min as string } : { min: min ?? LOWEST, max }
+    if (min === undefined && !isWithin(read, own))
+      throw new Refused(
+        `the bound of \`${name}\` has no lower end and therefore begins at ${LOWEST}, which leaves out the call that is decided`,
+        `write the lower end too, such as \`${name}>=${own}\``,
+      )
   }
   if (!isWithin(read, own)) throw wrong('leaves out the call that is decided')
   return read

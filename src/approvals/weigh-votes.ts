@@ -3,7 +3,7 @@
 
 import type { AskStanding } from '../core/approval.ts'
 import type { ApprovalAsk, Channel } from '../core/decision.ts'
-import { holds, type Person } from '../core/person.ts'
+import { canonicalName, holds, type Person } from '../core/person.ts'
 import type { KeptVote, Row } from './requests.ts'
 
 /** Where people always are, whatever channels a rule names: nobody is locked out by a dead channel. */
@@ -15,7 +15,10 @@ export function mayNotDecide(row: Row, who: Person, channel: Channel): string | 
   if (channel === 'client') return undefined
   if (!holds(who, 'approver')) return `\`${who.name}\` is no approver`
   // A system that calls and decides under one name would be an agent that approves itself.
-  if (who.kind === 'system' && (who.name === row.principal.id || who.name === row.agent))
+  if (
+    who.kind === 'system' &&
+    (isSameName(who.name, row.principal.id) || isSameName(who.name, row.agent ?? ''))
+  )
     return `\`${who.name}\` is the one who asks`
   return undefined
 }
@@ -45,13 +48,17 @@ function objectionOf(
   if (channel === 'client') return clientObjection(ask, row)
   if (!ALWAYS.has(channel) && !ask.channels.includes(channel))
     return `it is not to be decided by ${channel}`
-  const owns = who.name === row.principal.id || who.owns.includes(row.principal.id)
+  const owns = [who.name, ...who.owns].some((name) => isSameName(name, row.principal.id))
   if (ask.separateDuties && owns)
     return `\`${who.name}\` owns \`${row.principal.id}\`, which asks, and duties are separate`
   const { approvers } = ask
   if (approvers.length === 0 || approvers.includes(who.name)) return undefined
   if (who.groups.some((group) => approvers.includes(group))) return undefined
   return `it asks for ${approvers.map((name) => `\`${name}\``).join(' or ')}`
+}
+
+function isSameName(one: string, other: string): boolean {
+  return canonicalName(one) === canonicalName(other)
 }
 
 /** A form that the client answers is the caller's own word: real clients accept by themselves. */
@@ -85,5 +92,7 @@ function approversOf(votes: readonly KeptVote[], ask: number, edit: number): str
   const counted = votes.filter(
     (vote) => vote.verdict === 'approve' && vote.edit === edit && vote.asks.includes(ask),
   )
-  return [...new Set(counted.map(({ by }) => by))]
+  // A quorum is of people: two spellings of one name are one of them.
+  const byForm = new Map(counted.map(({ by }) => [canonicalName(by), by]))
+  return [...byForm.values()]
 }

@@ -64,7 +64,7 @@ test('what is sent beside the arguments is shown, secrets masked', async () => {
   const b = bench()
   const rest = '{"name":"pay","task":{"ttl":60000},"token":"abc"}'
   const id = await proposed(b, held('{"n":1}', { rest }))
-  expect(b.engine.find(id)?.rest).toBe('{"task":{"ttl":60000},"token":"[masked]"}')
+  expect(b.engine.find(id)?.rest).toBe('{"task":{"ttl":60000},"token":"[masked: 3 characters]"}')
   const plain = await proposed(b, held('{"n":1}'))
   expect(b.engine.find(plain)?.rest).toBe('')
 })

@@ -1,8 +1,8 @@
 // Names that one takes for another (A03): the same name on another server, letters of other scripts,
 // a suffix such as `_v1` or `_new`, a digit for a letter. Pure; called by the attacks and the pins.
 
+import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { ToolDefinition } from '../core/tools.ts'
-import { foldLookAlikes } from '../guard/injections.ts'
 
 const TAIL = /(?:[_-](?:v?\d+|new|old|copy|plus|pro|official|real|safe|secure)|v\d+)+$/
 const ARTICLES = /(?:^|[_-])(?:the|a|an|my)(?=[_-])/g

@@ -60,6 +60,7 @@ export async function greet(socket: Socket, request: JsonObject): Promise<JsonOb
   socket.write(`${JSON.stringify(request)}\n`)
   let answer = await readAnswer(socket)
   if (typeof answer.prove === 'string') answer = await prove(socket, answer.prove)
+  if (answer.proven === true) answer = await readAnswer(socket)
   if (answer.ok === true) return answer
   const { message = 'the gate ended the connection', help } = answer
   const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'
@@ -69,19 +70,20 @@ export async function greet(socket: Socket, request: JsonObject): Promise<JsonOb
 /** One proof at a time: a process has one title. */
 let lastProof: Promise<unknown> = Promise.resolve()
 
-/** The gate wants to see which process this is: it names a title, which that process takes. */
+/** The gate wants to see which process this is: it names a title, which that process takes until the
+ * gate says that it has seen it. The answer to the command may come much later (`approvals-news`). */
 function prove(socket: Socket, question: string): Promise<JsonObject> {
   const proof = lastProof.then(async () => {
     const { title } = process
     process.title = question.replace(/[^\w-]/g, '')
     try {
-      socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
+      socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid, ack: true })}\n`)
       return await readAnswer(socket)
     } finally {
       process.title = title
     }
   })
-  lastProof = proof
+  lastProof = proof.catch(() => {})
   return proof
 }
 

@@ -5,12 +5,10 @@
 import { styleText } from 'node:util'
 import { formatDecimal } from '../core/decimal.ts'
 import { ExactNumber } from '../core/json.ts'
+import { visibleText } from '../core/visible-text.ts'
 import type { Problem } from '../document/problem.ts'
 
 const LINE_WIDTH = 100
-/** Control, direction and line-separating characters. */
-export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
 export type Style = Parameters<typeof styleText>[0]
 
 export class Output {
@@ -61,10 +59,7 @@ export class Output {
 
 /** Control and direction characters as their code points: a file must not drive the terminal. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => {
-    const point = character.codePointAt(0) as number
-    return `\\u{${point.toString(16)}}`
-  })
+  return visibleText(text)
 }
 
 /** Amounts as text, numbers that no double holds as they were written; harmless to a terminal. */

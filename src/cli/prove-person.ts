@@ -10,7 +10,7 @@ import { peopleWords } from '../gateway/operate/people-commands.ts'
 import { type Prove, proverOf } from '../gateway/operate/prove.ts'
 import { isOwnChild } from '../gateway/run/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../identity/limits.ts'
-import { PERSON_NAME } from '../identity/names.ts'
+import { isPersonName } from '../identity/names.ts'
 import { People } from '../identity/people.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { askOwner } from './ask-owner.ts'
@@ -43,7 +43,7 @@ export async function askFirstPin(
   how: Ask & { readonly why: string; readonly name?: string },
 ): Promise<JsonObject | undefined> {
   const { username } = userInfo()
-  const name = how.name ?? (PERSON_NAME.test(username) ? username : 'owner')
+  const name = how.name ?? (isPersonName(username) ? username : 'owner')
   process.stderr.write(
     `${how.why}\nChoose a PIN for ${name}: at least ${PIN_LENGTH_MIN} characters, unknown to any agent.\n`,
   )

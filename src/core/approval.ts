@@ -49,6 +49,26 @@ export interface CallHeld {
   readonly risk: string | null
 }
 
+/** Where something is masked: a JSON pointer into `params`, and from which character of the text on. */
+export interface MaskedPart {
+  readonly path: string
+  readonly from: number
+  readonly characters: number
+}
+
+/** The first parts, how many there are, and how many characters all of them cover. */
+export interface Masked {
+  readonly parts: readonly MaskedPart[]
+  readonly count: number
+  readonly characters: number
+}
+
+/** What is sent, with nothing masked. */
+export interface Revealed {
+  readonly args: string
+  readonly rest: string
+}
+
 export interface ApprovalRequest extends CallHeld {
   readonly id: string
   readonly state: ApprovalState
@@ -62,6 +82,8 @@ export interface ApprovalRequest extends CallHeld {
   /** JSON text of what will be sent beside name and arguments, masked alike; empty where that is
    * nothing, and once it is not kept. */
   readonly rest: string
+  /** What of both an approver does not see. */
+  readonly masked: Masked
   /** An approver changed the arguments: the call goes with these. */
   readonly edited: boolean
   /** How often that happened: an approval says which of them was seen. */
@@ -143,8 +165,8 @@ export interface Approvals {
   /** The newest first. */
   list(filter?: ApprovalFilter): readonly ApprovalRequest[]
   find(id: string): ApprovalRequest | undefined
-  /** The arguments with what is masked elsewhere; on record before it is given. */
-  reveal(id: string, who: Person): Promise<string>
+  /** What is sent, with what is masked elsewhere; on record before it is given. */
+  reveal(id: string, who: Person): Promise<Revealed>
   /** Throws `Refused`: not pending, may not decide, arguments that may not be changed, ... */
   decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest>
   /** Every change of a request, its making included. Returns what ends the watch. */

@@ -2,6 +2,8 @@
 // grants and the freeze. Callers are principals and something else (identity/caller.ts): an agent
 // calls as its owner's principal, and must never be taken for the owner.
 
+import { foldLookAlikes } from './look-alikes.ts'
+
 export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -24,6 +26,20 @@ export interface Person {
 export interface PinProof {
   readonly name?: string
   readonly pin: string
+}
+
+/** One form for all spellings of a name that people take for one: case, compatibility forms, letters of
+ * other scripts that look alike, dots and dashes. Two names with one form count as one person. Who
+ * signs in elsewhere (`<issuer>:<subject>`) is who that issuer says: subjects are taken as they are. */
+export function canonicalName(name: string): string {
+  if (name.includes(':')) return name
+  const folded = foldLookAlikes(foldLookAlikes(name).toUpperCase().toLowerCase())
+  return folded
+    .toLowerCase()
+    .replace(/[1i|]/g, 'l')
+    .replaceAll('0', 'o')
+    .replace(/[._@-]+/g, '.')
+    .replace(/^\.|\.$/g, '')
 }
 
 /** Whether a role is held: an admin holds all, and everybody who may do something may look. */

@@ -3,6 +3,7 @@
 // hostile text costs no more than its length. What is said in another way passes: this is a net with
 // known holes, measured in docs/catalogue.md. Pure.
 
+import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { Finding, Kind, Severity } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
 import { FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
@@ -127,21 +128,3 @@ function hold(kind: Kind, needs: RegExp, source: string): Pattern {
 function flag(kind: Kind, needs: RegExp, source: string): Pattern {
   return { kind, severity: 'flag', needs, pattern: new RegExp(source, 'gi') }
 }
-
-/** Compatibility forms and the letters of other scripts that look Latin, as Latin. */
-export function foldLookAlikes(text: string): string {
-  const folded = text.normalize('NFKC')
-  return folded.replace(
-    /[\u0370-\u03ff\u0400-\u04ff]/gu,
-    (letter) => LOOK_ALIKES.get(letter) ?? letter,
-  )
-}
-
-const LOOK_ALIKES = new Map(
-  [
-    ...'аaеeоoрpсcуyхxіiјjѕsԁdһhАAВBЕEКKМMНHОOРPСCТTУYХXІIЅSοoαaνvρpΑAΒBΕEΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX',
-  ].reduce<[string, string][]>((pairs, letter, index, all) => {
-    if (index % 2 === 0) pairs.push([letter, all[index + 1] ?? letter])
-    return pairs
-  }, []),
-)

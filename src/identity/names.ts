@@ -3,6 +3,7 @@
 // user.
 
 import type { Principal } from '../core/call.ts'
+import { visibleText } from '../core/visible-text.ts'
 
 /** The user on this machine: who else could reach a loopback port of theirs? */
 export const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], claims: {} }
@@ -16,5 +17,19 @@ export const GROUP_NAME = /^[^\s,\p{Cc}]{1,64}$/u
 export const GROUP_NAME_HELP = 'at most 64 characters, without spaces and commas'
 
 /** An approver: also `<issuer>:<subject>`, who signs in elsewhere, but that one is not added by hand. */
-export const PERSON_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u
-export const PERSON_NAME_HELP = 'letters, digits, `.`, `_`, `@` and `-`, at most 64'
+const PERSON_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u
+export const PERSON_NAME_HELP =
+  'letters of one script, digits, `.`, `_`, `@` and `-`, at most 64, all of them visible'
+
+/** Scripts whose letters are taken for each other: a name has letters of one of them at most. */
+const MISTAKEN = [
+  /\p{Script=Latin}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+]
+
+export function isPersonName(name: string): boolean {
+  const scripts = MISTAKEN.filter((script) => script.test(name))
+  return PERSON_NAME.test(name) && visibleText(name) === name && scripts.length <= 1
+}

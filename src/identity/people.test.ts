@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from './limits.ts'
 import type { MachineClock } from './machine-clock.ts'
+import { isPersonName } from './names.ts'
 import { makeOwnToken, ownTokenKind, withoutOwnTokens } from './own-tokens.ts'
 import { Passkeys } from './passkeys.ts'
 import { type Decider, People } from './people.ts'
@@ -200,4 +201,21 @@ test('finding: the last admin does not give the first PIN away with the last pas
   await people.add(called('bob'), { pin: PIN }, 3)
   expect(passkeys.remove('ann', 'k2')).toBe(true)
   people.close()
+})
+
+test('low: a name that people take for another approver is not given', async () => {
+  const { people } = await withAnn('alike')
+  // Capitals, a dot, a fullwidth form, Cyrillic and Greek letters that look the same.
+  for (const name of ['ANN', 'ann.', '-ann', 'ａnn', 'аnn', 'αnn', 'Ann_', 'ann@'])
+    await expect(people.add(called(name), { pin: PIN }, 2)).rejects.toThrow('`ann`')
+  await people.add(called('anna'), { pin: PIN }, 2)
+  expect(people.list().map(({ name }) => name)).toEqual(['ann', 'anna'])
+  people.close()
+})
+
+test('low: a name has visible letters of one script', () => {
+  for (const name of ['ann', 'Ünal', 'анна', '山田', 'ann.lee@corp-1'])
+    expect([name, isPersonName(name)]).toEqual([name, true])
+  for (const name of ['аnn', 'ann\u3164', 'ann\u115f', 'ann\u200b', 'αnn', '', 'a b', 'corp:ann'])
+    expect([name, isPersonName(name)]).toEqual([name, false])
 })

@@ -4,7 +4,14 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { holds, type Person, type PinProof, ROLES, type Role } from '../core/person.ts'
+import {
+  canonicalName,
+  holds,
+  type Person,
+  type PinProof,
+  ROLES,
+  type Role,
+} from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
 import { storeFault } from '../store/sqlite/faults.ts'
 import { openDatabase } from '../store/sqlite/open.ts'
@@ -98,6 +105,12 @@ export class People {
       throw new Refused(
         `\`${name}\` is there already`,
         'take another name, or remove that one first',
+      )
+    const alike = this.list().find((one) => canonicalName(one.name) === canonicalName(name))
+    if (alike !== undefined)
+      throw new Refused(
+        `\`${name}\` looks like \`${alike.name}\`, who is there already`,
+        'take a name that nobody takes for that one',
       )
     if (this.list().length >= PEOPLE_MAX)
       throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')

@@ -9,7 +9,12 @@ import { asBuffer, placesOf, recordText } from './block.ts'
 import { decode } from './decoding.ts'
 import { indexFile } from './files.ts'
 import { type IndexRow, rowOf, TABLE_SUMS } from './index-rows.ts'
-import { INDEX_COMPARED_RECORDS, INDEX_SEGMENT_RECORDS, PROBLEMS_MAX } from './limits.ts'
+import {
+  INDEX_COMPARED_RECORDS,
+  INDEX_SEGMENT_RECORDS,
+  PROBLEMS_MAX,
+  REMEMBERED_WORDS_MAX,
+} from './limits.ts'
 import { blocksFrom, hashAt, readHead, recordReader } from './read.ts'
 import type { LedgerRecord } from './record.ts'
 
@@ -168,6 +173,7 @@ const WORDS_AT: Readonly<Record<IndexRow['table'], readonly [number, number]>> =
 class IndexedRows {
   readonly #rows: Readonly<Record<IndexRow['table'], ReturnType<DatabaseSync['prepare']>>>
   readonly #word: ReturnType<DatabaseSync['prepare']>
+  readonly #words = new Map<number, string | null>()
 
   constructor(index: DatabaseSync) {
     const prepare = (table: IndexRow['table']) => {
@@ -185,10 +191,17 @@ class IndexedRows {
     if (values === undefined) return undefined
     const [first, end] = WORDS_AT[table]
     return JSON.stringify(
-      values.map((value, at) =>
-        at >= first && at < end ? (this.#word.get(Number(value))?.text ?? null) : value,
-      ),
+      values.map((value, at) => (at >= first && at < end ? this.#textOf(Number(value)) : value)),
     )
+  }
+
+  #textOf(id: number): string | null {
+    let text = this.#words.get(id)
+    if (text !== undefined) return text
+    text = (this.#word.get(id)?.text as string | undefined) ?? null
+    if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
+    this.#words.set(id, text)
+    return text
   }
 
   outcomeOf(intent: number): number | undefined {

@@ -5,7 +5,7 @@ import { type JSX, useState } from 'react'
 import { Button } from './button.tsx'
 import { hasHidden, stretchesOf } from './hidden-text.ts'
 
-const FOLD_LENGTH = 1_200
+export const FOLD_LENGTH = 1_200
 
 export function Said({ text, className = '' }: { text: string; className?: string }): JSX.Element {
   return <bdi className={`said ${className}`}>{marked(text)}</bdi>

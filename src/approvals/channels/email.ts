@@ -95,21 +95,27 @@ export class EmailNotifier implements Notifier {
       from: this.#config.from,
       // An object: an address is never parsed out of a text with a list in it.
       to: { name: '', address },
-      subject: `[sluice] ${told.title}`.slice(0, SUBJECT_LENGTH_MAX),
+      subject: subjectOf(told),
       text: textOf(told),
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
     })
   }
 }
 
+function subjectOf({ title }: Told): string {
+  const subject = `[sluice] ${title}`
+  return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
+}
+
 /** What agents and servers named is quoted, so that it cannot pass for a line of ours. */
-function textOf({ facts, args, links, otherwise }: Told): string {
+function textOf({ facts, args, rest, links, otherwise }: Told): string {
   const [link] = links
   return [
     'An agent wants to do what a person has to approve:',
     '',
     ...facts.map(({ name, value }) => `> ${name}: ${value}`),
     ...(args === undefined ? [] : [`> Arguments: ${args}`]),
+    ...(rest === undefined ? [] : [`> Sent beside them: ${rest}`]),
     '',
     ...(link === undefined
       ? []

@@ -3,6 +3,8 @@
 // made visible and cut before it goes into any message. Pure; used by the forms of all channels.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
+import { visibleText } from '../../core/visible-text.ts'
+import { describeMasked } from '../describe-masked.ts'
 import {
   TOLD_ARGS_LENGTH_MAX,
   TOLD_BEFORE_MAX,
@@ -25,6 +27,8 @@ export interface Told {
   readonly facts: readonly { readonly name: string; readonly value: string }[]
   /** JSON as it will be sent, secrets masked; undefined where messages do not carry it. */
   readonly args: string | undefined
+  /** The same of what is sent beside the arguments; undefined where that is nothing, too. */
+  readonly rest: string | undefined
   readonly links: readonly Link[]
   /** What to do without a link. */
   readonly otherwise: string
@@ -40,12 +44,14 @@ export function tellOf(request: ApprovalRequest, links: readonly Link[], showsAr
   const past = before
     .slice(-TOLD_BEFORE_MAX)
     .map((call) => `${call.action} ${visible(`${call.server}/${call.name}`, TOLD_NAME_LENGTH_MAX)}`)
+  const masked = describeMasked(request)
   const facts = [
     { name: 'Call', value: what },
     { name: 'By', value: by },
     ...(kind.length > 0 ? [{ name: 'Class', value: kind.join(', ') }] : []),
     { name: 'Why asked', value: [...new Set(reasons)].join('; ') },
     ...(past.length > 0 ? [{ name: 'Before', value: past.join(', ') }] : []),
+    ...(masked === undefined ? [] : [{ name: 'Masked', value: masked }]),
     { name: 'Until', value: new Date(request.expiresAtMs).toISOString() },
     { name: 'Request', value: visible(request.id, TOLD_NAME_LENGTH_MAX) },
   ]
@@ -54,6 +60,8 @@ export function tellOf(request: ApprovalRequest, links: readonly Link[], showsAr
     title: `Approval wanted: ${what} by ${by}`,
     facts,
     args: showsArgs ? visible(request.args, TOLD_ARGS_LENGTH_MAX) : undefined,
+    rest:
+      showsArgs && request.rest !== '' ? visible(request.rest, TOLD_ARGS_LENGTH_MAX) : undefined,
     links,
     otherwise: `Decide in the console, or with: sluice approvals show ${visible(request.id, TOLD_NAME_LENGTH_MAX)}`,
   }
@@ -70,12 +78,23 @@ export function linksFor(
   })
 }
 
-/** One line without anything that drives a reader's screen, at most so long. */
+/** One line without anything that drives a reader's screen, without links, at most so long. What is cut
+ * says how much is missing: nobody is to decide by the beginning alone. */
 export function visible(text: string, max = TOLD_TEXT_LENGTH_MAX): string {
-  const whole = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, escaped)
-  return whole.length <= max ? whole : `${whole.slice(0, max)}… (${text.length} characters)`
+  const shown = visibleText(text.slice(0, max))
+  // Cut once more: an escape is longer than what it stands for, and goes whole or not at all.
+  const kept = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')
+  const isWhole = kept.length === shown.length && text.length <= max
+  const whole = isWhole ? 0 : visibleText(text).length
+  const missing = isWhole ? '' : `… [${whole - kept.length} of ${whole} characters not shown]`
+  return withoutLinks(kept) + missing
 }
 
-function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) as number).toString(16)}}`
+/** Chats and mail programs make links of addresses in any text: of what an agent wrote nothing shall
+ * be one click away. `[:]` and `[.]` are how people write such addresses. */
+function withoutLinks(text: string): string {
+  return text
+    .replace(/:\/\//g, '[:]//')
+    .replace(/\b(mailto|tel|javascript|data|file):/gi, '$1[:]')
+    .replace(/\bwww\./gi, 'www[.]')
 }

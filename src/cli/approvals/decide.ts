@@ -3,14 +3,15 @@
 
 import type { Command } from 'commander'
 import type { ApprovalRequest, Bound } from '../../core/approval.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { parseDuration } from '../../document/shape.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from '../find-data.ts'
 import { Output, printable } from '../output.ts'
 import { addProofOption, provePerson } from '../prove-person.ts'
-import { askApprovals, pageOf } from './source.ts'
+import { terminal } from '../terminal.ts'
+import { askApprovals, pageOf, reveal } from './source.ts'
 
 interface Options extends PlaceOptions {
   readonly comment?: string
@@ -18,6 +19,7 @@ interface Options extends PlaceOptions {
   readonly for?: string
   readonly bound?: readonly string[]
   readonly calls?: string
+  readonly reveal?: boolean
   readonly as?: string
   readonly json?: boolean
 }
@@ -39,6 +41,7 @@ export function addApprovalsDecide(parent: Command, answer: Answer): void {
     .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
     .option('--bound <bound>', 'with --for: what an argument may be', collect, [])
     .option('--calls <n>', 'with --for: at most so many')
+    .option('--reveal', 'first show what is masked, with the same PIN; asks once more')
     .addHelpText('after', APPROVE_EXAMPLES)
     .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
   verdictCommand(parent, 'deny', 'do not let it pass').action(
@@ -63,12 +66,18 @@ export function addApprovalsDecide(parent: Command, answer: Answer): void {
     })
 }
 
-async function decide(verdict: 'approve' | 'deny', given: string, options: Options): Promise<0> {
+async function decide(
+  verdict: 'approve' | 'deny',
+  given: string,
+  options: Options,
+): Promise<0 | 1> {
   const output = new Output(options)
   const { data } = findData(options)
   const seen = await askApprovals(data, { do: 'approval', id: given })
   const request = seen.request as unknown as ApprovalRequest
-  for (const line of pageOf(request, output, Date.now())) output.line(line)
+  // With --json too: nobody decides without having been shown what.
+  const show = (line: string) => (output.json ? output.remark(line) : output.line(line))
+  for (const line of pageOf(request, output, Date.now())) show(line)
   const { comment, args } = options
   const asked: JsonObject & { do: string } = {
     ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
@@ -76,13 +85,56 @@ async function decide(verdict: 'approve' | 'deny', given: string, options: Optio
     ...(args === undefined ? {} : { args }),
     ...forAWhile(options),
   }
-  const said = await proved(asked, options)
+  for (const line of boundLines(asked)) show(`  ${line}`)
+  const proof = await provePerson(data, options)
+  if (options.reveal === true && !(await isSeen({ data, request, proof, output, show }))) {
+    output.line('nothing was decided')
+    return 1
+  }
+  const said = await askApprovals(data, { ...asked, proof })
   const { state, asks } = said.request as unknown as ApprovalRequest
   output.value(said.request)
   const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
   const waits = state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
   output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)
   return 0
+}
+
+/** Shows everything, and asks once more: the PIN was typed before it could be read. */
+async function isSeen(asked: {
+  readonly data: string
+  readonly request: ApprovalRequest
+  readonly proof: JsonObject
+  readonly output: Output
+  readonly show: (line: string) => void
+}): Promise<boolean> {
+  const { data, request, proof, output, show } = asked
+  const shown = await reveal(data, request, proof)
+  for (const line of pageOf(shown, output, Date.now())) show(line)
+  return /^y(es)?$/i.test((await terminal.ask('approve this? (yes/no) ')) ?? '')
+}
+
+/** What a standing approval would let pass, as it will be read. */
+function boundLines({ forAWhile }: JsonObject): string[] {
+  if (!isObject(forAWhile)) return []
+  const bounds = Object.entries(isObject(forAWhile.bounds) ? forAWhile.bounds : {})
+  const { calls } = forAWhile
+  const often = calls === undefined ? 'as many calls as come' : `at most ${String(calls)} calls`
+  return [
+    `for ${Number(forAWhile.forMs) / 60_000} minutes, ${often}, every argument exactly as above but:`,
+    ...bounds.map(([name, bound]) => `  ${printable(name)}: ${boundText(bound)}`),
+    ...(bounds.length === 0 ? ['  none'] : []),
+  ]
+}
+
+function boundText(bound: JsonValue): string {
+  if (!isObject(bound)) return ''
+  const { min, max, oneOf } = bound
+  if (Array.isArray(oneOf)) return `one of ${printable(oneOf.join(', '))}`
+  if (min === undefined && max === undefined) return 'anything'
+  if (max === undefined) return `${String(min)} or more, without an upper end`
+  const from = min === undefined ? '0 (no lower end was written)' : String(min)
+  return printable(`from ${from} to ${String(max)}`)
 }
 
 /** With the PIN of a person. */

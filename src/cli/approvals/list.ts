@@ -7,7 +7,7 @@ import type { Answer } from '../answer.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from '../find-data.ts'
 import { Output, plural, printable } from '../output.ts'
 import { addProofOption, provePerson } from '../prove-person.ts'
-import { askApprovals, type Listed, lineOf, pageOf } from './source.ts'
+import { askApprovals, type Listed, lineOf, pageOf, reveal } from './source.ts'
 
 interface Options extends PlaceOptions {
   readonly all?: boolean
@@ -81,8 +81,7 @@ export function addApprovalsShow(parent: Command, answer: Answer): void {
       let request = said.request as unknown as ApprovalRequest
       if (options.reveal === true) {
         const proof = await provePerson(data, options)
-        const { args } = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
-        request = { ...request, args: String(args) }
+        request = await reveal(data, request, proof)
       }
       output.value(request)
       for (const line of pageOf(request, output, Date.now())) output.line(line)

@@ -1,9 +1,11 @@
 // The running gate's approvals as commands reach them, and how a request looks on a terminal: what it
 // came from is somebody else's text, so nothing of it drives the terminal.
 
+import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
 import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { foldLookAlikes } from '../../core/look-alikes.ts'
 import { CliError } from '../errors.ts'
 import { askGate } from '../gate-socket.ts'
 import { type Output, printable, type Style } from '../output.ts'
@@ -29,6 +31,17 @@ export async function askApprovals(
   )
 }
 
+/** The request with nothing masked; on record. */
+export async function reveal(
+  data: string,
+  request: ApprovalRequest,
+  proof: JsonObject,
+): Promise<ApprovalRequest> {
+  const said = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
+  const masked = { parts: [], count: 0, characters: 0 }
+  return { ...request, args: String(said.args), rest: String(said.rest ?? ''), masked }
+}
+
 const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {
   pending: 'yellow',
   approved: 'green',
@@ -44,7 +57,8 @@ export function lineOf(request: ApprovalRequest, output: Output, nowMs: number):
   const what = `${server}/${name === '' ? method : name}`
   const who = agent === null ? principal.id : `${principal.id} (agent ${agent})`
   const left = state === 'pending' ? ` ${leftOf(expiresAtMs - nowMs)}` : ''
-  const shown = printable(args).slice(0, 60)
+  const whole = printable(args)
+  const shown = whole.length <= 60 ? whole : `${whole.slice(0, 60)}… [${whole.length} characters]`
   return `${output.paint('bold', id)} ${output.paint(STATES[state], state)}${left}  ${printable(what)} ${shown} ${output.paint('dim', `by ${printable(who)}`)}`
 }
 
@@ -75,8 +89,36 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
     ...(rest === ''
       ? []
       : [`  ${dim('beside them')}`, ...argumentLines(rest).map((line) => `    ${line}`)]),
+    ...summaryOf(request, output),
   ]
 }
+
+/** Behind the arguments, where it stands next to the question for the PIN: a long argument must not
+ * push what it is about off the screen, nor hide that something is not shown. */
+function summaryOf(request: ApprovalRequest, output: Output): string[] {
+  const { id, server, name, method, args, rest } = request
+  const length = args.length + rest.length
+  const what = printable(`${server}/${name === '' ? method : name}`)
+  const plain = printable(foldLookAlikes(name))
+  const masked = describeMasked(request)
+  return [
+    ...(length > SCREEN_CHARACTERS
+      ? [`  this was ${what} (${printable(id)}), ${length} characters: read from the top`]
+      : []),
+    ...(plain === printable(name)
+      ? []
+      : [output.paint('yellow', `  the name looks like \`${plain}\`, and is not`)]),
+    ...(masked === undefined
+      ? []
+      : [
+          output.paint('yellow', `  ${masked}`),
+          `  to see them: sluice approvals show ${printable(id)} --reveal, or approve with --reveal (the same PIN)`,
+        ]),
+  ]
+}
+
+/** About what a screen holds. */
+const SCREEN_CHARACTERS = 2_000
 
 /** A line an argument, with the digits it has; none can make lines of its own. */
 function argumentLines(args: string): string[] {

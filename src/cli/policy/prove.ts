@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander'
 import type { KnownTool } from '../../core/tools.ts'
+import { UNSEEN } from '../../core/visible-text.ts'
 import { nearest } from '../../document/nearest.ts'
 import { type Property, readProperties } from '../../policy/cases/properties.ts'
 import { type Proof, prove, type ToolProof } from '../../policy/cases/prove.ts'
@@ -11,7 +12,7 @@ import type { CompiledPolicy } from '../../policy/policy.ts'
 import type { Answer } from '../answer.ts'
 import { CliError } from '../errors.ts'
 import { placeOf } from '../explanation.ts'
-import { Output, plural, printable, toJsonLine, UNPRINTABLE } from '../output.ts'
+import { Output, plural, printable, toJsonLine } from '../output.ts'
 import { loadHouse, loadPolicy, readText } from '../read-input.ts'
 import { meantTool, readTools } from '../read-tools.ts'
 
@@ -168,7 +169,7 @@ function quote(text: string): string {
   const point = (character: string) => (character.codePointAt(0) as number).toString(16)
   const shown = text
     .replace(/[\\']/g, '\\$&')
-    .replace(UNPRINTABLE, (character) => `\\U${point(character).padStart(8, '0')}`)
+    .replace(UNSEEN, (character) => `\\U${point(character).padStart(8, '0')}`)
   return `$'${shown}'`
 }
 

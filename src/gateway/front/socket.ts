@@ -95,6 +95,7 @@ export class SocketFront {
         `the connection is refused: ${why}`,
         'run the command yourself, at a terminal',
       )
+    if (request.ack === true) say(socket, { proven: true })
   }
 
   async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {

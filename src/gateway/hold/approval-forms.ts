@@ -2,8 +2,11 @@
 // lets the client decide, a form. What comes back is the caller's own word: real clients accept by
 // themselves, so it counts only where the rule says so and is on record as unverified.
 
+import { describeMasked } from '../../approvals/describe-masked.ts'
+import { maskCall } from '../../approvals/mask-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Person } from '../../core/person.ts'
+import { visibleText } from '../../core/visible-text.ts'
 import type { Pending } from './hold-call.ts'
 
 export interface ClientAsk {
@@ -13,22 +16,32 @@ export interface ClientAsk {
   readonly params: JsonObject
 }
 
-const ASKED_LENGTH_MAX = 2_000
+/** What the call would send, as it is shown everywhere. */
+export interface ClientShown {
+  /** Tool name, resource URI, prompt name or method. */
+  readonly what: string
+  readonly args: string
+  /** Members of `params` beside name and arguments, as one JSON object; empty where there are none. */
+  readonly rest: string
+}
+
+const ASKED_LENGTH_MAX = 4_000
 
 /** Undefined where the client can be shown nothing. `capabilities` are the client's. */
 export function clientAskOf(
   pending: Pending,
-  what: string,
+  shown: ClientShown,
   capabilities: JsonValue | undefined,
   withId: boolean,
 ): ClientAsk | undefined {
   const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined
   if (!isObject(elicitation)) return undefined
-  const { id, url, reason, client } = pending
-  const message = `${what}: ${reason}`.slice(0, ASKED_LENGTH_MAX)
+  const { id, url, client } = pending
+  const { message, isWhole } = messageOf(pending, shown)
   // A client that says nothing of modes has forms, as all had before there were pages.
   const hasForms = elicitation.form !== undefined || elicitation.url === undefined
-  if (client && hasForms) {
+  // A form decides: not over what it cannot show in full. The console and the terminal can.
+  if (client && hasForms && isWhole) {
     const approve = { type: 'boolean', title: 'let this call pass' }
     const requestedSchema = {
       type: 'object',
@@ -42,6 +55,25 @@ export function clientAskOf(
     mode: 'url',
     params: { mode: 'url', message, url, ...(withId ? { elicitationId: id } : {}) },
   }
+}
+
+/** The reason first: long arguments must not push it out. */
+function messageOf(
+  { reason }: Pending,
+  { what, args, rest }: ClientShown,
+): { readonly message: string; readonly isWhole: boolean } {
+  const shown = maskCall(args, rest)
+  const masked = describeMasked(shown)
+  const lines = [
+    `${visibleText(what)}: ${visibleText(reason)}`,
+    ...(shown.args === '' ? [] : [`arguments: ${visibleText(shown.args)}`]),
+    ...(shown.rest === '' ? [] : [`beside them: ${visibleText(shown.rest)}`]),
+    ...(masked === undefined ? [] : [masked]),
+  ]
+  const whole = lines.join('\n')
+  if (whole.length <= ASKED_LENGTH_MAX) return { message: whole, isWhole: true }
+  const missing = `… [${whole.length - ASKED_LENGTH_MAX} of ${whole.length} characters not shown]`
+  return { message: `${whole.slice(0, ASKED_LENGTH_MAX)}${missing}`, isWhole: false }
 }
 
 /** What the client said to a form; undefined where that is nothing. */

@@ -25,6 +25,9 @@ export interface HeldClientsContext {
 
 export type LegBack = Leg & { readonly said: JsonValue | undefined }
 
+/** What stands elsewhere in a question, and what an approval is not bound to. */
+const NOT_BESIDE = new Set(['name', 'arguments', '_meta'])
+
 export class HeldClients {
   readonly #context: HeldClientsContext
 
@@ -82,9 +85,13 @@ export class HeldClients {
     const { era, questions } = this.#context
     const isSession = era === 'session'
     const can = isSession ? questions.capabilities : metaOf(request.params)[META.capabilities]
-    const args = request.params?.text.get('arguments') ?? ''
+    const text = request.params?.text ?? new Map<string, string>()
     const name = request.params?.value.name ?? request.params?.value.uri ?? request.method
-    return clientAskOf(pending, `${String(name)} ${args}`, can, isSession)
+    const beside = [...text].filter(([member]) => !NOT_BESIDE.has(member))
+    const members = beside.map(([member, value]) => `${JSON.stringify(member)}:${value}`)
+    const rest = members.length === 0 ? '' : `{${members.join()}}`
+    const shown = { what: String(name), args: text.get('arguments') ?? '', rest }
+    return clientAskOf(pending, shown, can, isSession)
   }
 
   /** Unverified; a word that does not count changes nothing. */

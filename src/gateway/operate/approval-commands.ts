@@ -27,7 +27,7 @@ export function approvalWords(
     'approval-reveal': async (request) => {
       const { id } = find(request.id)
       const who = await prove(request, MAY.verdict, 'approvals show --reveal')
-      return { args: await approvals.reveal(id, who) }
+      return { ...(await approvals.reveal(id, who)) }
     },
     'approval-decide': async (request) => {
       const { id } = find(request.id)

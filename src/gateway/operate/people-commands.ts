@@ -7,7 +7,12 @@ import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { type Person, ROLES, type Role } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
 import { GRANT_GROUPS_MAX } from '../../identity/limits.ts'
-import { GROUP_NAME, GROUP_NAME_HELP, PERSON_NAME, PERSON_NAME_HELP } from '../../identity/names.ts'
+import {
+  GROUP_NAME,
+  GROUP_NAME_HELP,
+  isPersonName,
+  PERSON_NAME_HELP,
+} from '../../identity/names.ts'
 import { canProve, type Decider, type KeptPerson } from '../../identity/people.ts'
 import { checkNewPin } from '../../identity/pin.ts'
 import type { Command } from './control.ts'
@@ -133,7 +138,7 @@ async function record(
 }
 
 function readName(name: JsonValue | undefined): string {
-  if (typeof name === 'string' && PERSON_NAME.test(name)) return name
+  if (typeof name === 'string' && isPersonName(name)) return name
   throw new Refused(`\`${String(name).slice(0, 64)}\` is no name of an approver`, PERSON_NAME_HELP)
 }
 

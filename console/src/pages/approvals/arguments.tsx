@@ -2,12 +2,19 @@
 // their lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
-import { Said, SaidAtLength } from '../../ui/said.tsx'
+import { FOLD_LENGTH, Said } from '../../ui/said.tsx'
 
-export function Arguments({ json }: { json: string }): JSX.Element {
+/** Whether a value is so long that it is folded until somebody asks for all of it. */
+export function hasLongValues(json: string): boolean {
+  const members = membersOf(json)
+  if (members === undefined) return json.length > FOLD_LENGTH
+  return members.some(([, value]) => textOf(value).length > FOLD_LENGTH)
+}
+
+export function Arguments({ json, whole }: { json: string; whole: boolean }): JSX.Element {
   if (json === '') return <p className="muted">They are not kept once it is decided.</p>
   const members = membersOf(json)
-  if (members === undefined) return <SaidAtLength text={json} code />
+  if (members === undefined) return <Long text={json} whole={whole} />
   if (members.length === 0) return <p className="muted">It has no arguments.</p>
   return (
     <dl className="args">
@@ -17,7 +24,7 @@ export function Arguments({ json }: { json: string }): JSX.Element {
             <Said text={name} className="mono" />
           </dt>
           <dd>
-            <Value value={value} />
+            <Value value={value} whole={whole} />
           </dd>
         </div>
       ))}
@@ -25,14 +32,29 @@ export function Arguments({ json }: { json: string }): JSX.Element {
   )
 }
 
-function Value({ value }: { value: unknown }): JSX.Element {
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+/** Folded or whole as the page says, for all of them together. */
+function Long({ text, whole }: { text: string; whole: boolean }): JSX.Element {
+  const hidden = whole ? 0 : Math.max(0, text.length - FOLD_LENGTH)
+  return (
+    <div className="code">
+      <Said text={hidden > 0 ? text.slice(0, FOLD_LENGTH) : text} />
+      {hidden > 0 && `… (${hidden.toLocaleString('en')} more characters)`}
+    </div>
+  )
+}
+
+function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Element {
   if (typeof value === 'string') {
     if (value === '') return <span className="muted">empty text</span>
     const isBlock = value.length > 80 || value.includes('\n')
-    return isBlock ? <SaidAtLength text={value} code /> : <Said text={value} className="mono" />
+    return isBlock ? <Long text={value} whole={whole} /> : <Said text={value} className="mono" />
   }
   if (typeof value === 'object' && value !== null)
-    return <SaidAtLength text={JSON.stringify(value, null, 2)} code />
+    return <Long text={textOf(value)} whole={whole} />
   return <span className="mono strong">{String(value)}</span>
 }
 

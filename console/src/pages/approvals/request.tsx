@@ -2,7 +2,7 @@
 // before, who has voted; and the verdict, which the person proves with a passkey.
 
 import { type JSX, useEffect, useRef, useState } from 'react'
-import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
+import type { ApprovalRequest, Revealed } from '../../../../src/admin/contract.ts'
 import { pathTo } from '../../route.ts'
 import { decideRequest, revealArguments, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -14,17 +14,17 @@ import { Notice } from '../../ui/page.tsx'
 import { Said, SaidLine } from '../../ui/said.tsx'
 import { complain, say } from '../../ui/toasts.tsx'
 import { ago, clock, date, left } from '../../ui/words.ts'
-import { Arguments } from './arguments.tsx'
+import { Arguments, hasLongValues } from './arguments.tsx'
 import { put } from './inbox.ts'
 import { forAWhile, ONCE, WHILES, While } from './while.tsx'
 
-/** What the gate writes in the place of a secret. */
-const MASK = '[masked]'
-
 export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
   const now = useNow()
-  const [revealed, setRevealed] = useState<string>()
-  const args = revealed ?? request.args
+  const [revealed, setRevealed] = useState<Revealed>()
+  const [whole, setWhole] = useState(false)
+  const { args, rest } = revealed ?? request
+  const masked = revealed === undefined ? request.masked : undefined
+  const isFolded = !whole && (hasLongValues(args) || hasLongValues(rest))
   const reveal = () => revealArguments(request.id).then(setRevealed, complain)
   return (
     <article className="card request fade-in" aria-label={`${request.server}/${request.name}`}>
@@ -82,19 +82,25 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
         <section aria-label="Arguments">
           <div className="row spread">
             <h3>What will be sent{request.edited && ' (changed by an approver)'}</h3>
-            {request.state === 'pending' && revealed === undefined && args.includes(MASK) && (
+            {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
               <Button kind="quiet" onPress={reveal}>
                 Reveal what is masked
               </Button>
             )}
           </div>
-          <Arguments json={args} />
-          {request.rest !== '' && (
+          <Arguments json={args} whole={whole} />
+          {rest !== '' && (
             <>
               <h4>Sent beside the arguments</h4>
-              <Arguments json={request.rest} />
+              <Arguments json={rest} whole={whole} />
             </>
           )}
+          {isFolded && (
+            <Button kind="quiet" onPress={() => setWhole(true)}>
+              Show all {(args.length + rest.length).toLocaleString('en')} characters
+            </Button>
+          )}
+          {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
         </section>
 
         {request.before.length > 0 && (
@@ -137,7 +143,14 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
         )}
         {request.why !== '' && <Notice>{request.why}</Notice>}
       </div>
-      {request.state === 'pending' && <Verdict request={request} args={args} />}
+      {request.state === 'pending' && (
+        <Verdict
+          request={request}
+          args={args}
+          hasMasked={(masked?.count ?? 0) > 0}
+          isFolded={isFolded}
+        />
+      )}
     </article>
   )
 }
@@ -157,23 +170,46 @@ export function StateMark({ request }: { request: ApprovalRequest }): JSX.Elemen
   return <Mark word={word} says={says} />
 }
 
+/** What is not seen, and where: the caller wrote the arguments, and with them what looks secret. */
+function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.Element {
+  const { parts, count, characters } = masked
+  return (
+    <Notice kind="warn">
+      {characters.toLocaleString('en')} characters are masked:{' '}
+      {parts.slice(0, MASKED_NAMED_MAX).map(({ path, from, characters: many }) => (
+        <span key={`${path} ${from}`}>
+          <Said text={path} className="mono" /> ({many} from character {from + 1} on){' '}
+        </span>
+      ))}
+      {count > MASKED_NAMED_MAX && `and ${count - MASKED_NAMED_MAX} more places`}
+    </Notice>
+  )
+}
+
+const MASKED_NAMED_MAX = 5
+
 function Verdict({
   request,
   args,
+  hasMasked,
+  isFolded,
 }: {
   request: ApprovalRequest
   /** As they are shown: what is masked cannot be changed. */
   args: string
+  hasMasked: boolean
+  /** A part of them is not shown: then nobody approves. */
+  isFolded: boolean
 }): JSX.Element {
   const me = useMe()
   const [comment, setComment] = useState('')
   const [wish, setWish] = useState(ONCE)
   const [busy, setBusy] = useState(false)
   const [changed, setChanged] = useState<string>()
-  const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !args.includes(MASK)
+  const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
   const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
   const decide = async (verdict: 'approve' | 'deny') => {
-    if (busy) return
+    if (busy || (isFolded && verdict === 'approve')) return
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
@@ -255,7 +291,12 @@ function Verdict({
           placeholder="Comment (optional, on record)"
         />
         <div className="verdict-row">
-          <Button kind="approve" large isDisabled={busy} onPress={() => decide('approve')}>
+          <Button
+            kind="approve"
+            large
+            isDisabled={busy || isFolded}
+            onPress={() => decide('approve')}
+          >
             <Icon name="allow" /> Approve <kbd>A</kbd>
           </Button>
           <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
@@ -277,7 +318,11 @@ function Verdict({
               {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
             </Button>
           )}
-          <span className="muted small">Your passkey confirms it.</span>
+          <span className="muted small">
+            {isFolded
+              ? 'A part of what will be sent is folded: show all of it to approve.'
+              : 'Your passkey confirms it.'}
+          </span>
         </div>
       </footer>
     </>

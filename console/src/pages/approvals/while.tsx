@@ -14,7 +14,7 @@ export const WHILES = [
   { value: '28800000', says: 'Calls like this for 8 h' },
 ]
 
-const MASK = '[masked]'
+const MASK = /\[masked: \d+ characters?\]/
 const SHOWN_LENGTH = 60
 
 type Kind = 'exact' | 'any' | 'range' | 'list'
@@ -112,7 +112,7 @@ function Argument({
   onChange: (wish: Wish) => void
 }): JSX.Element {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
-  const isMasked = shown.includes(MASK)
+  const isMasked = MASK.test(shown)
   const isNumber = /^-?\d/.test(JSON.stringify(value))
   const kinds = [
     { value: 'exact', says: isMasked ? 'exactly as it is' : `exactly ${cut(shown)}` },
@@ -135,7 +135,7 @@ function Argument({
             label={`${name}, at least`}
             quiet
             value={wish.min}
-            placeholder="at least"
+            placeholder="at least (0)"
             onChange={(min) => onChange({ ...wish, min: min.trim() })}
           />
           <TextField

@@ -1,0 +1,20 @@
+// Letters that look like other letters, folded into one form: compatibility forms (NFKC), and letters
+// of other scripts that look Latin. Two names that fold alike can be mistaken for each other. Pure;
+// used for tool names, for texts that give orders, and for the names of people.
+
+export function foldLookAlikes(text: string): string {
+  const folded = text.normalize('NFKC')
+  return folded.replace(OTHER_SCRIPTS, (letter) => LOOK_ALIKES.get(letter) ?? letter)
+}
+
+const OTHER_SCRIPTS = /[\u0131\u0251\u0261\u0269\u0370-\u03ff\u0400-\u052f\u0531-\u0586]/gu
+
+const LOOK_ALIKES = new Map(
+  [
+    ...'аaеeоoрpсcуyхxіiјjѕsԁdһhАAВBЕEКKМMНHОOРPСCТTУYХXІIЅSοoαaνvρpΑAΒBΕEΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX',
+    ...'кkмmтtнhвbгrпnьbԛqԝwґrӏlӀlЈJԌGԚQԜWоoεeιiκkτtυuχxγyηnσoϲcϳjΖZϹCօoոnսuհhզqցgԱUՏSՕOıiɑaɡgɩi',
+  ].reduce<[string, string][]>((pairs, letter, index, all) => {
+    if (index % 2 === 0) pairs.push([letter, all[index + 1] ?? letter])
+    return pairs
+  }, []),
+)
