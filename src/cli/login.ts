@@ -2,6 +2,7 @@
 // the gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
 import type { Command } from 'commander'
+import { escapeUnseenJson } from '../core/visible-text.ts'
 import type { GateConfig } from '../gateway/config/config.ts'
 import { IdentityError } from '../identity/errors.ts'
 import type { LoginOf } from '../identity/login.ts'
@@ -59,7 +60,7 @@ export function addLogin(parent: Command, answer: Answer): void {
       const logins = openLogins(config.data)
       try {
         const say = (value: object): void => {
-          if (output.json) process.stdout.write(`${JSON.stringify(value)}\n`)
+          if (output.json) process.stdout.write(`${escapeUnseenJson(JSON.stringify(value))}\n`)
         }
         if (options.forget === true) {
           const forgotten = logins.remove(target.of)

@@ -5,7 +5,7 @@
 import { styleText } from 'node:util'
 import { formatDecimal } from '../core/decimal.ts'
 import { ExactNumber } from '../core/json.ts'
-import { visibleText } from '../core/visible-text.ts'
+import { escapeUnseenJson, visibleText } from '../core/visible-text.ts'
 import type { Problem } from '../document/problem.ts'
 
 const LINE_WIDTH = 100
@@ -75,11 +75,7 @@ export function toJson(value: unknown): string {
     },
     2,
   )
-  // What JSON itself leaves as it is: above ASCII, as the escapes it has for it.
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.split('').map(escaped).join(''),
-  )
+  return escapeUnseenJson(json)
 }
 
 function isDecimal(value: unknown): value is { units: bigint; scale: number } {

@@ -13,3 +13,24 @@ export function visibleText(text: string): string {
     (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
   )
 }
+
+/** The same for a text of several lines: breaks and tabs stay. */
+export function visibleLines(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    LAYOUT.has(character) ? character : visibleText(character),
+  )
+}
+
+const LAYOUT: ReadonlySet<string> = new Set(['\n', '\r', '\t'])
+
+/** JSON with the escapes it has for such characters: it reads as the same value. */
+export function escapeUnseenJson(json: string): string {
+  // Outside of texts JSON has line breaks only.
+  return json.replace(UNSEEN, (character) =>
+    character === '\n' ? character : character.split('').map(escapeUnit).join(''),
+  )
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

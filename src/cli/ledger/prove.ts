@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { proveRecord } from '../../ledger/proof.ts'
 import { RecordIndex } from '../../ledger/record-index.ts'
 import type { Answer } from '../answer.ts'
@@ -57,7 +58,7 @@ function prove(seq: number, { data, checkpoint }: Options): string {
     try {
       const known = (first: number) => index?.subtree(first)
       const proof = proveRecord(ledger, seq, placed.checkpoint.seq, known)
-      return `${JSON.stringify(proof, null, 2)}\n`
+      return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
     } finally {
       index?.close()
     }

@@ -1,7 +1,8 @@
 // The ledger in forms that other programs read: CSV for spreadsheets, CEF for SIEMs, OpenTelemetry logs
 // for collectors (OTLP as JSON). What agents and servers named is escaped as each form asks, so that no
-// record can pass for two, and no cell for a formula.
+// record can pass for two, no cell for a formula, and nothing drives the screen of whoever reads it.
 
+import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../record.ts'
 import { FIELDS, fieldsOf, timeOf } from './record-fields.ts'
 
@@ -22,7 +23,8 @@ const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
 
 /** Spreadsheets run what begins like a formula: an agent could name a tool so. */
 function cell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text
+  const shown = visibleLines(text)
+  const safe = FORMULA.test(text) ? `'${shown}` : shown
   return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe
 }
 
@@ -76,11 +78,13 @@ export function cefLine(record: LedgerRecord, hash: string, version: string): st
 }
 
 function cefHead(text: string): string {
-  return text.replace(/[\\|]/g, '\\$&').replace(/[\r\n\u2028\u2029]+/g, ' ')
+  const line = text.replace(/[\r\n\u2028\u2029]+/g, ' ')
+  return visibleText(line).replace(/[\\|]/g, '\\$&')
 }
 
 function cefValue(text: string): string {
-  return text.replace(/[\\=]/g, '\\$&').replace(/\r\n|[\r\n\u2028\u2029]/g, '\\n')
+  const lines = text.replace(/\r\n|[\r\u2028\u2029]/g, '\n')
+  return visibleLines(lines).replace(/[\\=]/g, '\\$&').replaceAll('\n', '\\n')
 }
 
 /** One log record of OTLP as JSON. */
@@ -107,7 +111,8 @@ export function otlpRecord(record: LedgerRecord, hash: string): unknown {
 export function otlpRequest(records: readonly unknown[], version: string): string {
   const service = [{ key: 'service.name', value: { stringValue: 'sluice' } }]
   const scopeLogs = [{ scope: { name: 'sluice.ledger', version }, logRecords: records }]
-  return JSON.stringify({ resourceLogs: [{ resource: { attributes: service }, scopeLogs }] })
+  const request = { resourceLogs: [{ resource: { attributes: service }, scopeLogs }] }
+  return escapeUnseenJson(JSON.stringify(request))
 }
 
 function otlpValue(value: string | number | boolean): unknown {

@@ -3,6 +3,7 @@
 
 import { type Decimal, formatDecimal } from '../../core/decimal.ts'
 import { ExactNumber } from '../../core/json.ts'
+import { escapeUnseenJson } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../record.ts'
 
 export function recordJson(record: LedgerRecord, more: object = {}): string {
@@ -11,10 +12,11 @@ export function recordJson(record: LedgerRecord, more: object = {}): string {
 }
 
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => {
+  const json = JSON.stringify(value, (_, inner) => {
     if (inner instanceof ExactNumber) return inner.text
     return isDecimal(inner) ? formatDecimal(inner) : inner
   })
+  return escapeUnseenJson(json)
 }
 
 function isDecimal(value: unknown): value is Decimal {
