@@ -22,7 +22,7 @@ export interface SavePolicyParts {
   readonly policies: Policies
   readonly store: ConsoleStore
   /** Looks at the policy files at once. */
-  readonly reload: () => void
+  readonly reload: () => void | Promise<void>
   readonly nowMs: () => number
 }
 
@@ -63,7 +63,7 @@ export async function savePolicy(
   if (isVersioned(file))
     return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
   // Before anything is written: what another wrote elsewhere is not what this person has read.
-  reload()
+  await reload()
   waitingDigest(policies, current)
   if (!store.hasVersion(name, base))
     store.addVersion({
@@ -75,7 +75,7 @@ export async function savePolicy(
       why: 'as it was',
     })
   writeWhole(file, text)
-  reload()
+  await reload()
   const digest = waitingDigest(policies, saved)
   // What only tightens is in force already.
   if (digest !== undefined) await policies.apply(digest, by)

@@ -228,6 +228,12 @@ export const KEEP_FIRST_LOOK_MS = 30_000
 export const KEEP_LOOK_EVERY_MS = 3_600_000
 /** How often the policy files are looked at for a change. */
 export const POLICY_LOOK_EVERY_MS = 500
+/** Policy documents up to this length in all, in UTF-16 code units, are compiled at once when they
+ * change; longer ones are read by another thread and compiled in slices. */
+export const RELOADED_AT_ONCE_LENGTH_MAX = 16_384
+/** Entries of a document that are taken over from that thread in one turn, and how long it may take. */
+export const TREE_ENTRIES_PER_TURN = 200
+export const READ_TREES_MS_MAX = 60_000
 /** After a change of certificate or key: how long the other of the two files may take. */
 export const TLS_SETTLE_MS = 500
 /** Differences of a policy that are listed; all are counted. */

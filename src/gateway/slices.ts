@@ -2,7 +2,9 @@
 // calls of others go on meanwhile. One slice a turn over all such work: ten clients that list at once
 // take ten turns, and nobody waits for ten slices in a row.
 
+import type { Steps } from '../core/steps.ts'
 import { SLICE_MS } from './limits.ts'
+import { enterStep, type NamedStep } from './operate/current-step.ts'
 
 const waiting: (() => void)[] = []
 
@@ -29,5 +31,16 @@ export class Slices {
   async next(): Promise<void> {
     await takeTurn()
     this.#endMs = performance.now() + SLICE_MS
+  }
+}
+
+/** What `runSteps` does at once. */
+export async function runInSlices<Result>(steps: Steps<Result>, name: NamedStep): Promise<Result> {
+  const slices = new Slices()
+  for (;;) {
+    enterStep(name)
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (slices.isOver) await slices.next()
   }
 }

@@ -3,11 +3,12 @@
 // matches; what is wrong comes out as problems.
 
 import type { Action } from '../core/actions.ts'
+import { runSteps, type Steps } from '../core/steps.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
-import { entry, type LocatedMap, readDocument } from '../document/read-document.ts'
+import { entry, type Located, type LocatedMap, readDocument } from '../document/read-document.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { parseGlob } from './glob.ts'
 import { DOCUMENT } from './language.ts'
@@ -15,13 +16,15 @@ import { DOCUMENT_PATTERN_STEPS_MAX } from './limits.ts'
 import { parseGuardrail } from './parse/parse-guardrail.ts'
 import { parseRule, type Section } from './parse/parse-rule.ts'
 import type { RuleContext } from './parse/parse-rule-fields.ts'
-import { type CompiledPolicy, NameMap, type NameSection } from './policy.ts'
+import { type CompiledPolicy, NameMap } from './policy.ts'
 import { normaliseUriPattern } from './resource-uri.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 export interface Source {
   readonly file: string
   readonly text: string
+  /** What `readPolicyTree` made of the text, where that was done before. */
+  readonly tree?: Located | undefined
 }
 
 export interface CompileOptions {
@@ -44,11 +47,24 @@ export interface Compiled {
 export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
 
 export function compile(source: Source, options: CompileOptions = {}): Compiled {
+  return runSteps(compileSteps(source, options))
+}
+
+/** The tree of a document that has the shape of a policy; undefined after reporting why it has not.
+ * Most of what compiling costs, and in one piece: the gate has it done by another thread where the
+ * document is long. */
+export function readPolicyTree(text: string, problems: Problems): Located | undefined {
+  const tree = readDocument(text, problems)
+  if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems)) return undefined
+  return tree
+}
+
+/** As `compile`, with a pause after each rule. */
+export function* compileSteps(source: Source, options: CompileOptions = {}): Steps<Compiled> {
   const problems = new Problems(source.file, source.text)
-  const tree = readDocument(source.text, problems)
-  if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems))
-    return { problems: problems.sorted() }
-  const policy = build(asMap(tree), problems, options)
+  const tree = source.tree ?? readPolicyTree(source.text, problems)
+  if (tree === undefined) return { problems: problems.sorted() }
+  const policy = yield* build(asMap(tree), problems, options)
   if (options.tools !== undefined && !problems.hasErrors)
     checkAgainstTools(policy, asMap(tree), options.tools, options.unmatched ?? 'error', problems)
   return problems.hasErrors
@@ -56,7 +72,11 @@ export function compile(source: Source, options: CompileOptions = {}): Compiled 
     : { policy, problems: problems.sorted() }
 }
 
-function build(document: LocatedMap, problems: Problems, options: CompileOptions): CompiledPolicy {
+function* build(
+  document: LocatedMap,
+  problems: Problems,
+  options: CompileOptions,
+): Steps<CompiledPolicy> {
   const name = options.name ?? 'policy'
   const labels = labelMap(document)
   const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
@@ -66,24 +86,23 @@ function build(document: LocatedMap, problems: Problems, options: CompileOptions
     budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
     document: name,
   }
-  const rules = (section: Section) =>
-    asMap(entry(document, section)).entries.map(({ key, value }) =>
-      parseRule(section, key, value, context),
-    )
-  const guardrails = parseGuardrails(document, context)
-  const byName = (section: Exclude<NameSection, 'resources'>) =>
-    new NameMap<Rule>(rules(section).map((rule) => [rule.key, rule]))
+  const guardrails = yield* parseGuardrails(document, context)
+  const categories = yield* parseRules('categories', document, context)
+  const methods = yield* parseRules('methods', document, context)
+  const tools = yield* parseRules('tools', document, context)
+  const resources = yield* parseRules('resources', document, context)
+  const prompts = yield* parseRules('prompts', document, context)
   return {
     name,
     file: problems.file,
     position: (offset) => problems.position(offset),
     fallback: scalar(document, 'default') as Action,
     shadow: scalar(document, 'mode') === 'shadow',
-    categories: new Map(rules('categories').map((rule) => [rule.key as Category, rule])),
-    methods: new Map(rules('methods').map((rule) => [rule.key, rule])),
-    tools: byName('tools'),
-    resources: new NameMap<Rule>(resourceRules(rules('resources'), problems)),
-    prompts: byName('prompts'),
+    categories: new Map(categories.map((rule) => [rule.key as Category, rule])),
+    methods: new Map(methods.map((rule) => [rule.key, rule])),
+    tools: byName(tools),
+    resources: new NameMap<Rule>(resourceRules(resources, problems)),
+    prompts: byName(prompts),
     guardrails,
     labels,
     classify: classifyMap(document),
@@ -118,12 +137,26 @@ function resourceRules(rules: readonly Rule[], problems: Problems): (readonly [s
   return [...byKey]
 }
 
-function parseGuardrails(document: LocatedMap, context: RuleContext): Guardrail[] {
+function byName(rules: readonly Rule[]): NameMap<Rule> {
+  return new NameMap(rules.map((rule) => [rule.key, rule]))
+}
+
+function* parseRules(section: Section, document: LocatedMap, context: RuleContext): Steps<Rule[]> {
+  const rules: Rule[] = []
+  for (const { key, value } of asMap(entry(document, section)).entries) {
+    rules.push(parseRule(section, key, value, context))
+    yield
+  }
+  return rules
+}
+
+function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Guardrail[]> {
   const node = entry(document, 'guardrails')
-  const guardrails =
-    node?.kind === 'list'
-      ? node.items.map((item, index) => parseGuardrail(item, index, context))
-      : []
+  const guardrails: Guardrail[] = []
+  for (const item of node?.kind === 'list' ? node.items : []) {
+    guardrails.push(parseGuardrail(item, guardrails.length, context))
+    yield
+  }
   const seen = new Set<string>()
   for (const [index, { name, at }] of guardrails.entries()) {
     const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined

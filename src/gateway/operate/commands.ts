@@ -44,7 +44,7 @@ export interface CommandParts {
   /** Of the admin API, once it is there. */
   readonly words: () => Readonly<Record<string, Command>>
   /** Looks at the policy files at once. */
-  readonly reload: () => void
+  readonly reload: () => void | Promise<void>
   /** What `/readyz` says. */
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   /** Where clients reach it; empty until it serves. */
@@ -78,7 +78,7 @@ export function controlOf(parts: CommandParts): Control {
         refusePins(accepting, request, await prove(request, MAY.pins, 'pin --refuse')),
       'pin-held': () => heldPins(parts),
       apply: async (request) => {
-        reload()
+        await reload()
         return applyPolicy({ policies, lock: parts.lock }, request, prove)
       },
       ...peopleWords(deciding),

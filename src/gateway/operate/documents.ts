@@ -2,10 +2,12 @@
 // one called `house` lie over all others. Reads files; called at start, on reload and by commands.
 
 import { readFileSync, statSync } from 'node:fs'
+import { runSteps, type Steps } from '../../core/steps.ts'
 import { documentWithin } from '../../document/document-within.ts'
 import type { Problem } from '../../document/problem.ts'
+import type { Located } from '../../document/read-document.ts'
 import { digestOf } from '../../ledger/record.ts'
-import { compile } from '../../policy/compile.ts'
+import { compile, compileSteps } from '../../policy/compile.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import type { GateConfig } from '../config/config.ts'
 import { HOUSE, LOCAL_POLICY } from '../config/grants.ts'
@@ -21,6 +23,9 @@ export interface PolicyDocument {
   /** It stands in the configuration, under `policy`. */
   readonly isWithin?: true
 }
+
+/** What another thread has read documents to, by their digests. */
+export type Trees = ReadonlyMap<string, Located>
 
 /** By name, the house among them. */
 export type Documents = ReadonlyMap<string, PolicyDocument>
@@ -69,23 +74,35 @@ function readPolicyFile(file: string): string {
   }
 }
 
-/** `compiled` is absent where any document has errors: then none of them holds. */
-export function compileDocuments(documents: Documents): {
+export interface DocumentsCompilation {
+  /** Absent where any document has errors: then none of them holds. */
   readonly compiled?: CompiledDocuments
   readonly problems: readonly DocumentProblem[]
-} {
+}
+
+export function compileDocuments(documents: Documents): DocumentsCompilation {
+  return runSteps(compileDocumentsSteps(documents))
+}
+
+/** As `compileDocuments`, with a pause after each rule. */
+export function* compileDocumentsSteps(
+  documents: Documents,
+  trees?: Trees,
+): Steps<DocumentsCompilation> {
   const problems: DocumentProblem[] = []
-  const compileOne = ({ name, file, text }: PolicyDocument, house?: CompiledPolicy) => {
-    const made = compile({ file, text }, { name, ...(house === undefined ? {} : { house }) })
+  function* compileOne(document: PolicyDocument, house?: CompiledPolicy) {
+    const { name, file, text, digest } = document
+    const options = { name, ...(house === undefined ? {} : { house }) }
+    const made = yield* compileSteps({ file, text, tree: trees?.get(digest) }, options)
     problems.push(...made.problems.map((problem) => ({ problem, text })))
     return made.policy
   }
   const ofHouse = documents.get(HOUSE)
-  const house = ofHouse && compileOne(ofHouse)
+  const house = ofHouse && (yield* compileOne(ofHouse))
   const policies = new Map<string, CompiledPolicy>()
   for (const document of documents.values()) {
     if (document.name === HOUSE) continue
-    const policy = compileOne(document, house)
+    const policy = yield* compileOne(document, house)
     if (policy !== undefined) policies.set(document.name, policy)
   }
   const isWhole =

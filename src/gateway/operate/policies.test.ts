@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Person } from '../../core/person.ts'
+import { watchPieces } from '../thread-pieces.test-support.ts'
 import { type CompiledDocuments, compileDocuments, makeDocument } from './documents.ts'
 import { openGateStore } from './gate-store.ts'
 import { Policies } from './policies.ts'
@@ -119,4 +120,25 @@ test('what could not be kept does not hold', async () => {
   store.close()
   await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow()
   expect(defaultOf(policies, 'policy')).toBe('deny')
+})
+
+test('10,000 rules with conditions are reloaded in slices, and the old policy decides meanwhile', async () => {
+  const many = (word: string, bound: number) =>
+    `${rules(word)}tools:\n${Array.from({ length: 10_000 }, (_, at) => `  s/t${at}: { action: allow, when: 'args.n < ${at + bound}' }\n`).join('')}`
+  const { policies } = open({ policy: rules('allow'), ci: rules('allow') })
+  const pieces = watchPieces()
+  const reloading = policies.reload(() => given({ policy: many('allow', 2), ci: rules('deny') }))
+  expect(reloading).toBeInstanceOf(Promise)
+  expect(defaultOf(policies, 'ci')).toBe('allow')
+  // It changes once more while it is read: the last one counts.
+  void policies.reload(() => given({ policy: many('deny', 1), ci: rules('hide') }))
+  await reloading
+  const { longestMs, totalMs, turns } = pieces()
+  expect(policies.why).not.toContain('as it was')
+  expect(defaultOf(policies, 'ci')).toBe('hide')
+  expect(turns).toBeGreaterThan(50)
+  expect(longestMs).toBeLessThan(totalMs / 4)
+  const broken = policies.reload(() => given({ policy: `${many('deny', 1)}  s/t1: deny\n` }))
+  await broken
+  expect(policies.why).toContain('[DOCUMENT_DOUBLED_KEY]')
 })

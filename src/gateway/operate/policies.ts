@@ -7,22 +7,28 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '../../core/json.ts'
 import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/refused.ts'
+import { runSteps, type Steps } from '../../core/steps.ts'
 import type { KnownTool } from '../../core/tools.ts'
+import type { Problem } from '../../document/problem.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type Difference, loosenings } from '../../policy/change/compare.ts'
+import { compareSteps, type Difference } from '../../policy/change/compare.ts'
 import { HOUSE } from '../config/grants.ts'
-import { LOOSENINGS_TOLD_MAX } from '../limits.ts'
+import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../limits.ts'
 import type { PolicySet } from '../policy-set.ts'
+import { runInSlices } from '../slices.ts'
 import type { Log } from '../upstream/upstream.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
+  compileDocumentsSteps,
   type Documents,
   digestOfSet,
   policySet,
+  type Trees,
 } from './documents.ts'
 import { baseline, keepDocuments, keptDocuments } from './kept-documents.ts'
 import { byWhom } from './prove.ts'
+import { readTrees } from './read-trees.ts'
 import { verdictChanges } from './verdict-changes.ts'
 
 export interface PoliciesOptions {
@@ -47,6 +53,9 @@ export class Policies {
   #set: PolicySet
   #waiting: Waiting | undefined
   #broken: string | undefined
+  /** Long documents are being read; and a change came meanwhile. */
+  #reloading: Promise<void> | undefined
+  #again: (() => Documents) | undefined
 
   /** `given`: as the files say now. */
   constructor(given: CompiledDocuments, options: PoliciesOptions) {
@@ -56,7 +65,7 @@ export class Policies {
     const isSame = digestOfSet(before) === digestOfSet(given.documents)
     this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? given
     this.#set = policySet(this.#now)
-    this.#offer(given)
+    runSteps(this.#offer(given))
     // The first time there is nothing to hold them against.
     if (this.#waiting === undefined) this.#keep()
   }
@@ -89,23 +98,64 @@ export class Policies {
     }
   }
 
-  /** `read` gives what the files say; what it throws is said, and changes nothing. */
-  reload(read: () => Documents): void {
-    const { log } = this.#options
-    const said = this.#broken
-    try {
-      const { compiled, problems } = compileDocuments(read())
-      const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
-      if (compiled === undefined)
-        this.#broken = `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
-      else {
-        this.#broken = undefined
-        this.#offer(compiled)
-      }
-    } catch (error) {
-      this.#broken = (error as Error).message
+  /** `read` gives what the files say; what it throws is said, and changes nothing. A promise where the
+   * documents are long: another thread reads them, what is compiled is compiled in slices, and the
+   * policy in force goes on deciding meanwhile. */
+  reload(read: () => Documents): void | Promise<void> {
+    if (this.#reloading !== undefined) {
+      // What is being read may be of before the change: once more, when that is done.
+      this.#again = read
+      return this.#reloading
     }
-    if (this.#broken !== undefined && this.#broken !== said) log('error', this.why)
+    let documents: Documents
+    try {
+      documents = read()
+    } catch (error) {
+      return this.#report((error as Error).message)
+    }
+    if (lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX)
+      return this.#guard(() => runSteps(this.#take(documents)))
+    this.#reloading = this.#reloadAside(documents).finally(() => {
+      this.#reloading = undefined
+      const again = this.#again
+      this.#again = undefined
+      if (again !== undefined) return this.reload(again)
+    })
+    return this.#reloading
+  }
+
+  async #reloadAside(documents: Documents): Promise<void> {
+    try {
+      // Those in force too: parts of the set may be compiled with them.
+      const all = [...documents.values(), ...this.#now.documents.values()]
+      const { problem, trees } = await readTrees(all)
+      if (problem !== undefined) return this.#report(describeProblem(problem))
+      await runInSlices(this.#take(documents, trees), 'reload')
+    } catch (error) {
+      this.#report((error as Error).message)
+    }
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.#report((error as Error).message)
+    }
+  }
+
+  *#take(documents: Documents, trees?: Trees): Steps<void> {
+    const { compiled, problems } = yield* compileDocumentsSteps(documents, trees)
+    const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
+    if (compiled === undefined) return this.#report(describeProblem(wrong))
+    this.#broken = undefined
+    yield* this.#offer(compiled, trees)
+  }
+
+  #report(broken: string): void {
+    const said = this.#broken
+    this.#broken = broken
+    if (broken !== said) this.#options.log('error', this.why)
   }
 
   /** What `apply` would do, and the digest to ask it with. */
@@ -145,7 +195,7 @@ export class Policies {
     return { documents: told(this.#now.documents), loosens: tell(waiting.loosens), verdicts }
   }
 
-  #offer(given: CompiledDocuments): void {
+  *#offer(given: CompiledDocuments, trees?: Trees): Steps<void> {
     const { log } = this.#options
     const digest = digestOfSet(given.documents)
     if (digest === digestOfSet(this.#now.documents)) {
@@ -154,8 +204,11 @@ export class Policies {
       return
     }
     if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
-    const tighter = tightened(this.#now, given)
-    if (tighter !== this.#now) {
+    const before = this.#now
+    const tighter = yield* tightened(before, given, trees)
+    // A person has put another set in force meanwhile: that is what counts.
+    if (this.#now !== before) return yield* this.#offer(given, trees)
+    if (tighter !== before) {
       // Tightening waits for nobody, not even for the record, nor for what another document loosens.
       void this.#event('tightened', tighter, []).catch(() => {})
       this.#put(tighter)
@@ -163,7 +216,9 @@ export class Policies {
       log('info', 'the policy was changed, and only tightens: it is in force')
     }
     if (digest === digestOfSet(this.#now.documents)) return
-    const loosens = looserParts(this.#now, given)
+    const inForce = this.#now
+    const loosens = yield* looserParts(inForce, given)
+    if (this.#now !== inForce) return yield* this.#offer(given, trees)
     this.#waiting = { compiled: given, loosens }
     log('warn', this.why)
     void this.#event('waiting', given, loosens).catch(() => {})
@@ -212,27 +267,45 @@ export class Policies {
 }
 
 /** What is in force, with every document of `given` in its place that only tightens. */
-function tightened(now: CompiledDocuments, given: CompiledDocuments): CompiledDocuments {
-  if (looserParts(now, given).length === 0) return given
+function* tightened(
+  now: CompiledDocuments,
+  given: CompiledDocuments,
+  trees: Trees | undefined,
+): Steps<CompiledDocuments> {
+  if ((yield* looserParts(now, given)).length === 0) return given
   let best = now
   for (const [name, document] of given.documents) {
     if (best.documents.get(name)?.digest === document.digest) continue
-    const { compiled } = compileDocuments(new Map(best.documents).set(name, document))
-    if (compiled !== undefined && looserParts(best, compiled).length === 0) best = compiled
+    const { compiled } = yield* compileDocumentsSteps(
+      new Map(best.documents).set(name, document),
+      trees,
+    )
+    if (compiled !== undefined && (yield* looserParts(best, compiled)).length === 0) best = compiled
   }
   return best
 }
 
 /** A name without a document is denied everything, so one that comes may open, and none that goes. */
-function looserParts(old: CompiledDocuments, now: CompiledDocuments): Difference[] {
-  return [...now.policies].flatMap(([name, policy]) => {
+function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Difference[]> {
+  const found: Difference[] = []
+  for (const [name, policy] of now.policies) {
     const before = old.policies.get(name)
-    if (before === undefined) return [{ where: name, what: 'is a new document' }]
-    return loosenings(before, policy).map(({ where, what }) => ({
-      where: now.policies.size > 1 ? `${name} ${where}` : where,
-      what,
-    }))
-  })
+    if (before === undefined) found.push({ where: name, what: 'is a new document' })
+    else
+      for (const { where, what } of yield* compareSteps(before, policy))
+        found.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
+  }
+  return found
+}
+
+function lengthOf(documents: Documents): number {
+  let length = 0
+  for (const { text } of documents.values()) length += text.length
+  return length
+}
+
+function describeProblem(wrong: Problem | undefined): string {
+  return `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
 }
 
 function told(documents: Documents): JsonObject[] {

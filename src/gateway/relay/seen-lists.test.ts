@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { NAME_LENGTH_MAX } from '../../wire/limits.ts'
 import { DEFINITION_LENGTH_MAX, LIST_PAGES_MAX, LISTED_TOOLS_MAX, SLICE_MS } from '../limits.ts'
+import { watchPieces } from '../thread-pieces.test-support.ts'
 import { playing } from './relay.test-support.ts'
 
 const { play, endPlays } = playing()
@@ -18,7 +19,7 @@ test('F9: a long list is looked through in slices, and others have their turn be
   one.server.answers = () => undefined
   const id = await one.ask('tools/list')
   const count = 3_000
-  const pieces = piecesOfThread()
+  const pieces = watchPieces()
   await one.answer('tools/list', { tools: toolsFrom(0, count) })
   while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
   const { turns, longestMs, totalMs } = pieces()
@@ -113,24 +114,3 @@ test(`F9: no more than ${LISTED_TOOLS_MAX} tools of a server are known`, async (
   }
   expect(one.log).toContain(`it lists more than ${LISTED_TOOLS_MAX} tools`)
 })
-
-/** Thread CPU between one turn of the event loop and the next. */
-function piecesOfThread(): () => { turns: number; longestMs: number; totalMs: number } {
-  const found = { turns: 0, longestMs: 0, totalMs: 0 }
-  let last = process.threadCpuUsage()
-  let isOver = false
-  const look = (): void => {
-    const { user, system } = process.threadCpuUsage(last)
-    last = process.threadCpuUsage()
-    const ms = (user + system) / 1_000
-    found.turns++
-    found.totalMs += ms
-    found.longestMs = Math.max(found.longestMs, ms)
-    if (!isOver) setImmediate(look)
-  }
-  setImmediate(look)
-  return () => {
-    isOver = true
-    return found
-  }
-}

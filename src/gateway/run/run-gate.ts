@@ -182,9 +182,9 @@ export async function runGate(
     }
     let tls: OwnCertificate | undefined
     const reload = () => {
-      policies.reload(() => readDocuments(config))
       lockFile.look()
       tls?.look()
+      return policies.reload(() => readDocuments(config))
     }
     undo.push(watchFiles([...files, lockPath(config)], reload))
     // On a terminal it means that the person is gone.

@@ -4,6 +4,7 @@
 // A test holds this against the engine over generated documents. Called on reload and by `apply`.
 
 import type { Action } from '../../core/actions.ts'
+import { runSteps, type Steps } from '../../core/steps.ts'
 import { type Glob, globMatches, parseGlob } from '../glob.ts'
 import { CONTENT_METHODS } from '../methods.ts'
 import type { CompiledPolicy, NameSection } from '../policy.ts'
@@ -28,6 +29,11 @@ export interface Difference {
 
 /** What is, or may be, looser in the new document. */
 export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+  return runSteps(compareSteps(old, now))
+}
+
+/** As `loosenings`, with a pause after each rule. */
+export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
   const found: Difference[] = []
   for (const part of ['labels', 'classify'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
@@ -40,8 +46,8 @@ export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Difference
     found.push({ where: '/default', what: `\`${old.fallback}\` becomes \`${now.fallback}\`` })
   found.push(...ofGuardrails(enforced(old.guardrails), enforced(now.guardrails), ''))
   for (const section of ['tools', 'resources', 'prompts'] as const)
-    found.push(...ofNames(section, old, now))
-  found.push(...ofCategories(old, now), ...ofMethods(old, now))
+    found.push(...(yield* ofNames(section, old, now)))
+  found.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
   return found
 }
 
@@ -71,7 +77,11 @@ function ofGuardrails(
   })
 }
 
-function ofNames(section: NameSection, old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+function ofNames(
+  section: NameSection,
+  old: CompiledPolicy,
+  now: CompiledPolicy,
+): Steps<Difference[]> {
   const [before, after] = [old, now].map(({ [section]: rules }) => enforced(rules.values()))
   // Once, not for every rule that comes or goes: ten thousand may.
   const [belowOld, belowNow] = [belowIn(section, old), belowIn(section, now)]
@@ -117,7 +127,7 @@ function mayMeet(glob: Glob, name: Glob): boolean {
 }
 
 /** A category's rule is laid over globs, and stands in place of the default. */
-function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
   const [before, after] = [old, now].map(({ categories }) => enforced(categories.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: isFree,
@@ -127,7 +137,7 @@ function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
 }
 
 /** A method's rule stands in place of its category's. */
-function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
   const [before, after] = [old, now].map(({ methods }) => enforced(methods.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: isFree,
@@ -141,11 +151,11 @@ function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
 }
 
 /** `gone` and `come`: whether a rule that is no longer there, or was not, opens nothing. */
-function compareKeyed(
+function* compareKeyed(
   old: readonly Rule[],
   now: readonly Rule[],
   opensNothing: Record<'gone' | 'come', (rule: Rule) => boolean>,
-): Difference[] {
+): Steps<Difference[]> {
   const [before, after] = [old, now].map((rules) => new Map(rules.map((rule) => [rule.key, rule])))
   const found: Difference[] = []
   for (const rule of old) {
@@ -153,9 +163,13 @@ function compareKeyed(
     const gone = () => (opensNothing.gone(rule) ? [] : ['it is gone'])
     const what = same === undefined ? gone() : ruleLoosens(rule, same)
     for (const each of what) found.push({ where: rule.pointer, what: each })
+    yield
   }
-  for (const rule of now)
-    if (!before?.has(rule.key) && !opensNothing.come(rule))
+  for (const rule of now) {
+    if (before?.has(rule.key)) continue
+    if (!opensNothing.come(rule))
       found.push({ where: rule.pointer, what: 'is new, and may stand over something tighter' })
+    yield
+  }
   return found
 }
