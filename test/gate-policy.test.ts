@@ -170,6 +170,16 @@ describe('a policy over the wire', () => {
     expect(answer.result.content[0].text).toMatch(/the argument `\w+` is like a declared one/)
   })
 
+  test('F7: two keys that differ in case only are refused where no schema declares them', async () => {
+    for (const args of [
+      { path: '/y', open: { to: 'a', TO: 'b' } },
+      { path: '/y', K: 1, k: 2 },
+    ]) {
+      const { answer } = await client.call('read_file', args)
+      expect(answer.result.content[0].text).toContain('of one object are equal but for case')
+    }
+  })
+
   test("arguments that name the gate's own files are refused", async () => {
     for (const path of [join(gate.folder, 'policy.yaml'), `${gate.folder}/x/../sluice.yaml`]) {
       const { answer } = await client.call('read_file', { path })

@@ -19,10 +19,14 @@ export class KnownKeys {
   }
 }
 
+const BEYOND_ASCII = /[^\0-\x7f]/
+
 /** Equal for keys that any peer might call equal but for case: by simple folding (Go takes `ſ` for
- * `s` and the Kelvin sign for `k`), by full folding, and with the Turkish i's. */
+ * `s` and the Kelvin sign for `k`), by full folding, with the Turkish i's, and in full width. */
 export function foldCase(key: string): string {
-  return key.replaceAll('İ', 'i').toLowerCase().toUpperCase().toLowerCase()
+  if (!BEYOND_ASCII.test(key)) return key.toLowerCase()
+  const plain = key.normalize('NFKC').replaceAll('İ', 'i')
+  return plain.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 }
 
 /** Of every JSON-RPC message. There are no others. */

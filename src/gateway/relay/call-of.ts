@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { SCHEMA_DEPTH_MAX } from '../../policy/limits.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../../policy/methods.ts'
-import { caseTwin } from '../../wire/check-arguments.ts'
+import { caseTwin, findTwinKeys } from '../../wire/check-arguments.ts'
 import type { Request } from '../../wire/message.ts'
 
 /** What a server may ask of a client; everything else is the client's to ask. */
@@ -57,10 +57,14 @@ export function callOf(server: string, { method, params }: Request): Call {
 }
 
 /** Policy would judge `path` while a server that ignores case acts on `Path`. */
-export function objectionTo(args: JsonObject, tool: KnownTool | undefined): string | undefined {
-  const twin = twinIn(args, tool?.definition.inputSchema, SCHEMA_DEPTH_MAX)
-  if (twin === undefined) return undefined
-  return `the argument \`${twin.slice(0, 64)}\` is like a declared one but for case`
+export function objectionTo({ params }: Request, tool?: KnownTool): string | undefined {
+  const value = params?.value
+  const twin = twinIn(value?.arguments, tool?.definition.inputSchema, SCHEMA_DEPTH_MAX)
+  if (twin !== undefined)
+    return `the argument \`${twin.slice(0, 64)}\` is like a declared one but for case`
+  const twins = findTwinKeys(value)?.map((key) => `\`${key.slice(0, 64)}\``)
+  if (twins === undefined) return undefined
+  return `the keys ${twins.join(' and ')} of one object are equal but for case: send one of them`
 }
 
 function twinIn(

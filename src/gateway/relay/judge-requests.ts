@@ -324,7 +324,7 @@ export class RequestJudge {
       call,
       facts,
       argsText: request.params?.text.get('arguments'),
-      objection: objectionTo(call.args, tool),
+      objection: objectionTo(request, tool),
       waits: held === undefined ? undefined : heldReason(held),
       continues,
       trace,
@@ -343,7 +343,8 @@ export class RequestJudge {
   async #serverCall(request: Request, crossing: Crossing, related: Related): Promise<void> {
     const { facts, server, spine } = this.#context
     const call = callOf(server, request)
-    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+    const objection = objectionTo(request)
+    const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding, objection })
     const isWanted = () => crossing.isJudging(request.id)
     const holding = () => holdingOf(request, { isWanted, look })
     const verdict = await admit(spine, look())
