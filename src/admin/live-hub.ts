@@ -3,6 +3,7 @@
 // once for all of them; kept for a while, so that a page that lost its stream misses nothing.
 
 import type { Decision } from '../core/decision.ts'
+import { displayName } from '../core/display-name.ts'
 import type { Meter } from '../gateway/operate/meter.ts'
 import type { CallTap, CallWatch, TappedCall, Watched } from '../gateway/operate/watch-calls.ts'
 import {
@@ -214,7 +215,7 @@ class Passing implements TappedCall {
       session: facts.session.id,
       server: call.server,
       method: call.method,
-      name: call.name,
+      name: displayName(call.method, call.name),
       category: facts.tool?.category ?? null,
       word: wordOf(action, code),
       ...{ code, rule, reason },

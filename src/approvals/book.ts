@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
+import { displayName } from '../core/display-name.ts'
 import type { JsonObject } from '../core/json.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
@@ -220,7 +221,7 @@ export class Book {
     return {
       ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
       ...{ principal: row.principal, agent: row.agent, session: row.session },
-      ...{ server: row.server, method: row.method, name: row.name },
+      ...{ server: row.server, method: row.method, name: displayName(row.method, row.name) },
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...maskCall(args, besideName(rest)),

@@ -3,6 +3,7 @@
 
 import type { ForAWhile } from '../core/approval.ts'
 import type { Channel } from '../core/decision.ts'
+import { displayName } from '../core/display-name.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import type { Person } from '../core/person.ts'
 import { digestOf, type Event } from '../ledger/record.ts'
@@ -40,7 +41,7 @@ export function aboutRequest(row: Omit<Row, 'seq'>): JsonObject {
     session,
     server,
     method,
-    name,
+    name: displayName(method, name),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Instant } from '../core/clock.ts'
 import type { Consumed, Counters, Receipt, Take, Usage } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import type { Decision, ShadowVerdict } from '../core/decision.ts'
+import { displayName } from '../core/display-name.ts'
 import type { Judged as JudgedValues } from '../core/judged.ts'
 import { decide } from '../policy/decide/decide.ts'
 import { judgedValues } from '../policy/decide/judged-values.ts'
@@ -183,8 +184,8 @@ function builtInRefusal(asked: Asked, decision: Decision): Decision | undefined 
   const { waits, objection, missing } = asked
   if (decision.action === 'hide') return undefined
   if (missing === true) {
-    const { server, name } = asked.call
-    const reason = `no server has \`${server}/${name}\``
+    const { server, method, name } = asked.call
+    const reason = `no server has \`${server}/${displayName(method, name)}\``
     return { ...denied(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
   }
   if (waits !== undefined)

@@ -2,6 +2,7 @@
 // sent is kept as a digest, never as text.
 
 import { performance } from 'node:perf_hooks'
+import { displayName } from '../core/display-name.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../ledger/record.ts'
 import type { CallRecord, Judged } from './admit.ts'
@@ -44,12 +45,18 @@ export class LedgerRecord implements CallRecord {
       session: facts.session.id,
       server: call.server,
       method: call.method,
-      name: call.name,
+      name: displayName(call.method, call.name),
       category: facts.tool?.category ?? null,
       policy,
       decision,
       judged: values,
-      argsDigest: argsText === undefined ? null : digestOf(argsText),
+      argsDigest: argsDigestOf(call, argsText),
     }
   }
+}
+
+/** The URI of a resource is its argument: the name on record is only what may be shown of it. */
+function argsDigestOf({ method, name }: Judged['call'], argsText: string | undefined) {
+  if (method.startsWith('resources/')) return digestOf(name)
+  return argsText === undefined ? null : digestOf(argsText)
 }

@@ -7,7 +7,7 @@ import { sampleFacts } from './cases/sample-facts.ts'
 import { compile } from './compile.ts'
 import { decide, visible } from './decide/decide.ts'
 import type { TraceStep } from './decide/trace.ts'
-import { normaliseUriPattern, readUri, uriForDisplay } from './resource-uri.ts'
+import { normaliseUriPattern, readUri } from './resource-uri.ts'
 import { type Place, placesOf } from './uri-parsers.test-support.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -169,13 +169,6 @@ describe('patterns', () => {
       'names the same URIs',
     )
   })
-})
-
-test('F13: what is shown of a URI has no user, no values of a query and no fragment', () => {
-  expect(uriForDisplay('https://u:p@h/a?token=abc&x=1;y=2#frag')).toBe(
-    'https://***@h/a?token=***&x=***;y=***#***',
-  )
-  expect(uriForDisplay('file:///a')).toBe('file:///a')
 })
 
 const BASES = ['file:///secret/key', 'http://files.example/secret/key', 'memo://notes/secret/key']

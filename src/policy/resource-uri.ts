@@ -80,16 +80,6 @@ export function normaliseUriPattern(pattern: string): string | undefined {
   return form.replaceAll(STAR, '*').replaceAll(ANY, '?')
 }
 
-/** What a record or a page may show of a URI: no user, no values of the query, no fragment. */
-export function uriForDisplay(uri: string): string {
-  const fragment = uri.indexOf('#')
-  const whole = fragment < 0 ? uri : `${uri.slice(0, fragment)}#***`
-  const start = whole.search(/[?#]/)
-  const [head, tail] = start < 0 ? [whole, ''] : [whole.slice(0, start), whole.slice(start)]
-  const shown = head.replace(/^([^/\\]*[/\\]{2,})[^/\\]*@/, '$1***@')
-  return shown + tail.replace(/=[^&;#]*/g, '=***')
-}
-
 function split(uri: string, isPattern: boolean): UriParts {
   // The WHATWG parser drops these before it reads anything.
   const text = trimEnd(uri.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, ''), isControlOrSpace)

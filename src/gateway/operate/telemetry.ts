@@ -15,6 +15,7 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Decision } from '../../core/decision.ts'
+import { displayName } from '../../core/display-name.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../limits.ts'
 import type { Trace } from '../link.ts'
@@ -139,7 +140,7 @@ function attributesOf({ call, facts }: Watched): Record<string, string> {
       ? { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name }
       : {}),
     ...(method === 'prompts/get' ? { 'gen_ai.prompt.name': name } : {}),
-    ...(method.startsWith('resources/') ? { 'mcp.resource.uri': name } : {}),
+    ...(method.startsWith('resources/') ? { 'mcp.resource.uri': displayName(method, name) } : {}),
   }
 }
 

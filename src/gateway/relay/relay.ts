@@ -140,7 +140,7 @@ export class Relay {
     // It waits for the client or the person behind it, and not the other way round.
     if (this.#up.size > 0) return
     for (const [ours, { method, name }] of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
-      const what = name === '' ? method : `${method} \`${name}\``
+      const what = method === 'tools/call' ? `${method} \`${name}\`` : method
       const message = `the server \`${this.server}\` did not answer ${what} in time`
       const help = 'whether it was carried out is unknown; `timeout` of the server sets the time'
       const code = 'UPSTREAM_TIMEOUT'

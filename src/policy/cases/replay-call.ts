@@ -51,7 +51,8 @@ export function replayCall(
 ): Replayed {
   const { facts, judged } = past
   if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
-    if (hasOtherReadings(policy, past.call))
+    if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is on record' }
+    else if (hasOtherReadings(policy, past.call))
       return { unknown: 'whether the server listed this spelling of the URI is not on record' }
   if (past.call.method === COMPLETION)
     return { unknown: 'which prompt or resource the completion was for is not on record' }
