@@ -9,9 +9,14 @@ export const OPEN_REQUESTS_MAX = 20_000
 
 // A server's process.
 
-/** Messages waiting for a server that does not read, in UTF-16 code units and in number. */
+/** Messages waiting for a server that does not read, in UTF-16 code units and in number. A request that
+ * does not fit is refused. */
 export const STDIN_QUEUE_LENGTH_MAX = 32 * 1_048_576
 export const STDIN_QUEUE_MESSAGES_MAX = 10_000
+/** What is written to a server at once, in UTF-16 code units; and how long none of it may be read, while
+ * no more fits, before the process counts as stuck and is ended. */
+export const STDIN_WRITE_LENGTH = 1_048_576
+export const STDIN_STUCK_MS = 30_000
 /** What a server may say a second beyond one message for each it was sent: a message or a stray line
  * costs 1, and 1 more for each 16 KiB of it. Past that its stdout is read later. */
 export const STDOUT_UNITS_PER_SECOND = 2_000
@@ -37,6 +42,8 @@ export const STDIN_END_GRACE_MS = 2_000
 export const TERM_GRACE_MS = 2_000
 /** After SIGKILL: how long a process may take to vanish before it is given up. */
 export const KILL_WAIT_MS = 2_000
+/** How often the watcher looks whether the gate is still its parent. */
+export const PARENT_LOOK_EVERY_MS = 2_000
 /** Groups that one file of leftovers may name, and its size. */
 export const LEFTOVERS_MAX = 1_000
 export const LEFTOVERS_FILE_BYTES_MAX = 1_048_576
@@ -131,12 +138,20 @@ export const SESSIONS_OVER_MAX = 10_000
 /** A name that says how to go on, in characters: it comes with every request. */
 export const SESSION_NAME_LENGTH_MAX = 4_096
 export const SESSION_IDLE_MS = 30 * 60_000
-/** Servers that are processes, over all sessions: so many, the longest unused session makes room, and
- * each ends earlier. */
-export const PROCESS_SESSIONS_MAX = 32
-/** The same with those that nobody needs any more and that have not ended yet. */
-export const PROCESSES_MAX = 64
-export const PROCESS_SESSION_IDLE_MS = 10 * 60_000
+/** Server processes over all sessions, where `processes: { max }` does not say: as many as fit into this
+ * share of the memory (of the container, if there is one) at this size each, within these bounds. */
+export const PROCESS_MEMORY_SHARE = 0.75
+export const PROCESS_BYTES_TYPICAL = 96 * 1_048_576
+export const PROCESSES_MAX_MIN = 4
+export const PROCESSES_MAX_MAX = 256
+/** What the setting may say. */
+export const PROCESSES_SETTING_MAX = 1_000
+/** A process ends so long after the last request or stream of its session; how long whoever needs one
+ * waits for a place; and what either setting may say. */
+export const PROCESS_IDLE_MS = 60_000
+export const PROCESS_WAIT_MS = 20_000
+export const PROCESS_IDLE_SECONDS_MAX = 86_400
+export const PROCESS_WAIT_SECONDS_MAX = 600
 /** How often an open stream says that it lives, and a session is looked at for being idle: clients
  * and proxies give up after minutes of silence. */
 export const STREAM_PULSE_MS = 20_000
@@ -313,6 +328,9 @@ export const AGENT_LINK_IDLE_MS = 10 * 60_000
 export const AGENT_LINKS_MAX = 1_000
 
 // The socket.
+
+/** How long a client behind a pipe that says nothing more is kept for answers to what it asked. */
+export const INPUT_END_ANSWERS_MS = 60_000
 
 /** The first line of a connection, which says what it is for, and how long it may take. */
 export const SOCKET_HELLO_BYTES_MAX = 65_536

@@ -19,10 +19,17 @@ interface LeftoversFile {
   readonly boot: string
   readonly mark: string
   readonly groups: readonly Leftover[]
+  /** The watcher itself, should it not end with its gate. */
+  readonly watcher?: Leftover | undefined
 }
 
-export function writeLeftovers(file: string, mark: string, groups: readonly Leftover[]): void {
-  const content: LeftoversFile = { boot: bootId(), mark, groups }
+export function writeLeftovers(
+  file: string,
+  mark: string,
+  groups: readonly Leftover[],
+  watcher?: Leftover,
+): void {
+  const content: LeftoversFile = { boot: bootId(), mark, groups, watcher }
   const partial = `${file}.partial`
   writeFileSync(partial, JSON.stringify(content), { mode: 0o600 })
   renameSync(partial, file)
@@ -35,7 +42,11 @@ export async function endLeftovers(file: string): Promise<number[]> {
     content !== undefined && content.boot === bootId()
       ? content.groups.filter((group) => isOurs(group, content.mark))
       : []
-  await Promise.all(ours.map(({ pid }) => endGroup(pid)))
+  const watcher = content?.watcher
+  // It ends with its gate; one that hangs instead is of no use to anybody.
+  const others =
+    watcher !== undefined && readStat(watcher.pid)?.started === watcher.started ? [watcher] : []
+  await Promise.all([...ours, ...others].map(({ pid }) => endGroup(pid)))
   rmSync(file, { force: true })
   return ours.map(({ pid }) => pid)
 }
@@ -61,10 +72,11 @@ function readLeftovers(file: string): LeftoversFile | undefined {
   try {
     if (statSync(file).size > LEFTOVERS_FILE_BYTES_MAX) return undefined
     const content = JSON.parse(readFileSync(file, 'utf8')) as Partial<LeftoversFile>
-    const { boot, mark, groups } = content
+    const { boot, mark, groups, watcher } = content
     if (typeof boot !== 'string' || typeof mark !== 'string' || mark === '') return undefined
     if (!Array.isArray(groups) || groups.length > LEFTOVERS_MAX) return undefined
-    return { boot, mark, groups: groups.filter(isLeftover) }
+    const kept = isLeftover(watcher) && watcher.started !== '' ? watcher : undefined
+    return { boot, mark, groups: groups.filter(isLeftover), watcher: kept }
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@
 // Its stdin is a pipe from the gate, one order a line. When the pipe closes, be it by kill -9 of the
 // gate, it ends every group that is still on the list, and then itself. Started by watcher.ts.
 
+import { PARENT_LOOK_EVERY_MS } from '../../limits.ts'
 import { endGroup, readStat } from './process-group.ts'
 
 /** `+ 123 456789`: watch the group of 123, which started then. `- 123`: it is gone. */
@@ -23,11 +24,16 @@ async function watch(): Promise<void> {
     }
   })
   await new Promise<void>((resolve) => {
-    process.stdin.on('close', resolve)
-    process.stdin.on('error', () => resolve())
+    for (const event of ['end', 'close', 'error']) process.stdin.on(event, () => resolve())
+    // Should the end of the pipe be missed: an orphan has another parent.
+    const parent = process.ppid
+    setInterval(() => {
+      if (process.ppid !== parent) resolve()
+    }, PARENT_LOOK_EVERY_MS)
   })
   await Promise.all([...groups].map(([pid, started]) => endWatched(pid, started)))
-  process.exit(0)
+  // Not process.exit: its orderly way out waits for threads, and has been seen to wait for ever.
+  process.kill(process.pid, 'SIGKILL')
 }
 
 async function endWatched(pid: number, started: string): Promise<void> {

@@ -104,6 +104,18 @@ test('a file that is torn, missing or names everybody ends nothing', async () =>
   expect(await endLeftovers(file)).toEqual([])
 })
 
+test('suites F8: a watcher that hangs instead of ending is ended by the next start', async () => {
+  const { gate, pids } = await startGate()
+  const [watcher, server] = pids
+  // It can do nothing any more, as one that waits for a lock for ever.
+  process.kill(watcher, 'SIGSTOP')
+  gate.kill('SIGKILL')
+  await until(() => !isRunning(gate.pid!))
+  expect(isRunning(watcher)).toBe(true)
+  expect(await endLeftovers(file)).toEqual([server])
+  expect(isRunning(watcher)).toBe(false)
+})
+
 test('servers come off the list when they end, and a watcher that dies is started again', async () => {
   const { log, entries } = keepLog()
   const watcher = new Watcher({ file, log })

@@ -12,7 +12,11 @@ import { Restarter } from './restart.ts'
 import type { Order } from './watcher-process.ts'
 
 /** A watcher needs no heap to speak of. */
-const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1', '--v8-pool-size=1']
+const SMALL = [
+  ...['--max-old-space-size=16', '--max-semi-space-size=1', '--v8-pool-size=1'],
+  // No work on other threads: there is nothing that its end could wait for.
+  '--single-threaded',
+]
 
 export class Watcher {
   /** In the environment of every server (`SLUICE_CHILD`), so that its processes can be told from
@@ -43,7 +47,7 @@ export class Watcher {
   }
 
   add(pid: number): void {
-    const group = { pid, started: readStat(pid)?.started ?? '' }
+    const group = leftoverOf(pid)
     this.#groups.set(pid, group)
     this.#tell(`+ ${pid} ${group.started}\n`)
     this.#keep()
@@ -103,8 +107,9 @@ export class Watcher {
 
   #keep(): void {
     if (this.#file === undefined) return
+    const watcher = this.pid === undefined ? undefined : leftoverOf(this.pid)
     try {
-      writeLeftovers(this.#file, this.mark, [...this.#groups.values()])
+      writeLeftovers(this.#file, this.mark, [...this.#groups.values()], watcher)
     } catch (error) {
       // The pipe still watches; only a death of gate and watcher together would leave processes.
       this.#log('warn', 'the list of server processes could not be written', {
@@ -113,4 +118,8 @@ export class Watcher {
       })
     }
   }
+}
+
+function leftoverOf(pid: number): Leftover {
+  return { pid, started: readStat(pid)?.started ?? '' }
 }
