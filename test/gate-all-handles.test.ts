@@ -264,18 +264,20 @@ describe('one session', () => {
   test('pipes and sessions of all servers are under the bound of processes', async () => {
     const own = await startGate({
       servers: { sleeper: { command: ['sleep', '1000'] }, clerk: fixture('clerk', 'clerk') },
+      config: { processes: { max: 2, wait: '1s' } },
     })
     const params = { protocolVersion: '2025-11-25', capabilities: {} }
-    const pipes = await Promise.all(Array.from({ length: 33 }, () => pipeTo(own, 'sleeper')))
+    const pipes = await Promise.all(Array.from({ length: 3 }, () => pipeTo(own, 'sleeper')))
     for (const { say } of pipes) say({ id: 1, method: 'initialize', params })
     const isRefused = ({ heard }: (typeof pipes)[number]) =>
-      heard.some(({ error }) => error?.message.startsWith('all is in use'))
+      heard.some(({ error }) => error?.message.startsWith('all 2 processes of servers are in use'))
     await until(() => pipes.some(isRefused))
     expect(pipes.filter(isRefused)).toHaveLength(1)
-    expect((await new PlainClient(own, 'clerk').initialize()).status).toBe(503)
+    const refused = await new PlainClient(own, 'clerk').initialize()
+    expect(refused.answer.error.message).toContain('raise `processes: { max }`')
     const { answer } = await new PlainClient(own, ALL).initialize()
     expect(answer.result.instructions).toBe('Not there at the moment: sleeper, clerk.')
-    expect(own.log).toMatch(/no room for one more process.*server=clerk/)
+    expect(own.log).toMatch(/all 2 processes of servers are in use.*server=clerk/)
   })
 })
 

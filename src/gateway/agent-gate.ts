@@ -34,7 +34,7 @@ export interface AgentGateContext {
     link: ClientLink,
     who: () => Caller,
     session: AgentSession,
-  ) => boolean
+  ) => void
 }
 
 /** What it takes to make a held call once it may be made. */
@@ -87,7 +87,6 @@ export class AgentGate {
     if (!this.#context.servers.includes(server))
       return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
     const line = this.#line(server, owner, call.family, call.agent)
-    if (line === undefined) return { ...gone, reason: 'all processes of servers are in use' }
     try {
       await line.begun
     } catch (error) {
@@ -159,7 +158,6 @@ export class AgentGate {
 
   async #listOf(server: string, owner: string): Promise<AgentTool[]> {
     const line = this.#line(server, owner, `list of ${owner}`, null)
-    if (line === undefined) return []
     await line.begun
     const tools: ToolDefinition[] = []
     let cursor: JsonValue | undefined
@@ -180,13 +178,11 @@ export class AgentGate {
     }))
   }
 
-  /** Undefined where there is no room for one more process. */
-  #line(server: string, owner: string, family: string, agent: AgentFacts | null): Line | undefined {
+  #line(server: string, owner: string, family: string, agent: AgentFacts | null): Line {
     const key = JSON.stringify([owner, family, agent?.id ?? null, server])
     const there = this.#lines.get(key)
     if (there !== undefined) there.agent = agent
     const line = there ?? this.#open(key, server, owner, { family, agent })
-    if (line === undefined) return undefined
     clearTimeout(line.idleTimer)
     line.idleTimer = setTimeout(() => line.link.close('idle'), AGENT_LINK_IDLE_MS)
     line.idleTimer.unref()
@@ -198,7 +194,7 @@ export class AgentGate {
     server: string,
     owner: string,
     { family, agent }: { readonly family: string; readonly agent: AgentFacts | null },
-  ): Line | undefined {
+  ): Line {
     const [oldest] = this.#lines.values()
     if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
     const { callerOf, open } = this.#context
@@ -212,7 +208,7 @@ export class AgentGate {
       onEnd: () => this.#lines.delete(key),
     })
     const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? agent }
-    if (!open(server, link, () => callerOf(owner) ?? last, session)) return undefined
+    open(server, link, () => callerOf(owner) ?? last, session)
     const line: Line = { link, begun: begin(link), agent }
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)

@@ -15,7 +15,7 @@ export const ERRORS = {
   CONFIG_KEYS: 'a line of the file of keys is none',
   UPSTREAM_NOT_STARTED: 'the command of a server could not be started',
   UPSTREAM_EXITED: 'the process of a server ended, or closed its input or output',
-  UPSTREAM_STUCK: 'a server does not read what it is sent, and the bound of what may wait is met',
+  UPSTREAM_STUCK: 'a server has read nothing for a while, and the bound of what may wait is met',
   UPSTREAM_TOO_LARGE: 'a server said more in one message than the gate reads',
   UPSTREAM_UNREACHABLE: 'no connection to a server: nothing was sent',
   UPSTREAM_OUTCOME_UNKNOWN:
@@ -26,7 +26,8 @@ export const ERRORS = {
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',
   UPSTREAM_STATUS: 'a server refused a request with an HTTP status',
   UPSTREAM_BAD_ANSWER: 'a server answered with something that is no answer',
-  UPSTREAM_BUSY: 'too many messages wait for one server already',
+  UPSTREAM_BUSY:
+    'too much waits for one server already, or all processes are in use: nothing was sent',
 } as const
 
 export type GatewayErrorCode = keyof typeof ERRORS

@@ -22,12 +22,7 @@ import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
 import { KnownTools } from './known-tools.ts'
-import {
-  CALL_IDLE_MS_MAX,
-  CALL_LOOK_EVERY_MS,
-  PROCESS_SESSIONS_MAX,
-  TOOLS_FRESH_MS,
-} from './limits.ts'
+import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './limits.ts'
 import { ALL_SERVERS, type ClientLink } from './link.ts'
 import type { Freezes } from './operate/freezes.ts'
 import type { KeptTools } from './operate/kept-tools.ts'
@@ -43,7 +38,8 @@ import { labelsOf } from './relay/labels-of.ts'
 import { Relay } from './relay/relay.ts'
 import { SeenLists } from './relay/seen-lists.ts'
 import { stripOwn } from './relay/strip-own.ts'
-import { type Place, ProcessRoom } from './run/process-room.ts'
+import { defaultProcessesMax } from './run/process-room.ts'
+import { RestingProcesses } from './run/resting-processes.ts'
 import { type ServerFailure, ServerNotes } from './server-notes.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
 import type { Log } from './upstream/upstream.ts'
@@ -74,8 +70,12 @@ interface Session {
   readonly agent: () => AgentFacts | null
 }
 
-/** Servers over HTTP take no place. */
-const NO_PLACE: Place = { leave() {}, ended() {} }
+/** Ends that a client or a person brought about: nobody has to look for the reason. */
+const EXPECTED_ENDS: ReadonlySet<string> = new Set([
+  'the client ended the session',
+  'the client went away',
+  'the gate is stopping',
+])
 
 export class Gate {
   readonly #parts: GateParts
@@ -84,7 +84,7 @@ export class Gate {
   readonly #relays = new Set<Relay>()
   readonly #sweeper: NodeJS.Timeout
   readonly #sessions = new Set<Session>()
-  readonly #room = new ProcessRoom()
+  readonly #resting = new RestingProcesses()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: ServerLinks
   /** Tools that were said to be left out. */
@@ -94,8 +94,9 @@ export class Gate {
   constructor(parts: GateParts) {
     this.#parts = parts
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
-    this.#servers = new ServerLinks(parts, this.#room)
     this.#notes = new ServerNotes(parts.log)
+    const { max = defaultProcessesMax(), ...processes } = parts.config.processes
+    this.#servers = new ServerLinks(parts, { ...processes, max })
     this.#known = new KnownTools((tool) => {
       parts.tools.learn(tool)
       const { server, name } = tool.definition
@@ -128,9 +129,9 @@ export class Gate {
 
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
    * it is one session: what it has read from one counts when it calls another. `who` is asked for
-   * every call: a session goes on with a newer token of the same principal. False where there is no
-   * room for one more process. `handle` goes on with a session from before a restart. */
-  open(name: string, client: ClientLink, who: () => Caller, handle?: string): boolean {
+   * every call: a session goes on with a newer token of the same principal. `handle` goes on with a
+   * session from before a restart. */
+  open(name: string, client: ClientLink, who: () => Caller, handle?: string): void {
     stripOwn(client)
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
@@ -145,12 +146,9 @@ export class Gate {
       const open = (server: string, link: ClientLink) =>
         this.#relay(server, link, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
-      new AllServers(client, { servers, open, onEnd, onLimit, log })
-      return true
+      return void new AllServers(client, { servers, open, onEnd, onLimit, log })
     }
-    if (this.#relay(name, client, session, onEnd, handle)) return true
-    onEnd()
-    return false
+    this.#relay(name, client, session, onEnd, handle)
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */
@@ -159,7 +157,7 @@ export class Gate {
     client: ClientLink,
     who: () => Caller,
     { family, agent }: AgentSession,
-  ): boolean {
+  ): void {
     stripOwn(client)
     const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
     const session = { client, who, slot, agent }
@@ -167,9 +165,7 @@ export class Gate {
     const onEnd = () => {
       if (this.#sessions.delete(session)) slot.release()
     }
-    if (this.#relay(name, client, session, onEnd)) return true
-    onEnd()
-    return false
+    this.#relay(name, client, session, onEnd)
   }
 
   /** What a family of agents has seen, whatever links it has. */
@@ -186,7 +182,7 @@ export class Gate {
     session: Session,
     onEnd: () => void,
     handle?: string,
-  ): boolean {
+  ): void {
     const { client, who, slot, agent } = session
     const { config, freezes, ownPaths, seals } = this.#parts
     const { principal } = who()
@@ -204,11 +200,8 @@ export class Gate {
     // Not even started: that is an effect too.
     if (already !== undefined) {
       refuseFrozen(link, already)
-      onEnd()
-      return true
+      return onEnd()
     }
-    const needsPlace = serverConfig.kind === 'stdio' && serverConfig.share === undefined
-    const place = needsPlace ? this.#room.take(client, principal.id) : NO_PLACE
     // What a server in this process brought into the session, until an answer puts it on record.
     const brought = new Set<string>()
     const labels: SessionLabels = {
@@ -219,16 +212,12 @@ export class Gate {
     }
     const to = {
       ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
-      ...{ handle, log },
+      ...{ handle, log, spare: () => (relay.openRequests === 0 ? client.spare : undefined) },
     }
-    const server = place && this.#servers.connect(name, serverConfig, to)
-    if (place === undefined || server === undefined) {
-      log('warn', 'no process was started: all are in use', { max: PROCESS_SESSIONS_MAX })
-      return false
-    }
+    const server = this.#servers.connect(name, serverConfig, to)
     // In the stateless era nobody need tell the gate that its tools have changed.
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
-    const relay = new Relay(link, server, {
+    const relay: Relay = new Relay(link, server, {
       spine: { ...this.#spine, policy: bound, record },
       server: name,
       facts: () => ({
@@ -274,19 +263,20 @@ export class Gate {
         approval?.settled(outcome)
       },
       onEnd: (why) => {
-        log('debug', 'a session with a server ended', { why })
-        place.leave()
+        const level = EXPECTED_ENDS.has(why) ? 'debug' : 'info'
+        log(level, 'a session with a server ended', { why })
         onEnd()
       },
       log: (text) => log('warn', text),
     })
     this.#notes.watch(name, server)
     this.#relays.add(relay)
-    void server.ended.then(() => {
-      this.#relays.delete(relay)
-      place.ended()
-    })
-    return true
+    if (serverConfig.kind === 'stdio') {
+      const { idleMs = config.processes.idleMs } = serverConfig
+      const openRequests = () => relay.openRequests
+      this.#resting.add({ link: server, client, openRequests, idleMs }, performance.now())
+    }
+    void server.ended.then(() => this.#relays.delete(relay))
   }
 
   /** Ends the sessions of callers that no longer hold: revoked, expired, or not local any more. */
@@ -345,6 +335,8 @@ export class Gate {
       const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
       relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
     }
+    this.#resting.look(now)
+    this.#servers.look()
   }
 
   failureOf(server: string): ServerFailure | undefined {

@@ -47,9 +47,13 @@ export interface ClientLink extends Link {
   onPressure: (isFull: boolean, request: Id | undefined) => void
   /** This request will get no answer: it was cancelled. */
   drop(request: Id): void
+  /** This request waits for a person, which may take long. */
+  held?(request: Id): void
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where
    * its server can. */
   begun?(handle: string | undefined): void
+  /** Nobody waits for an answer, and nobody listens; undefined where that is never so. */
+  readonly isIdle?: boolean
   /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
   readonly spare: number | undefined
 }

@@ -12,6 +12,7 @@ export interface Held {
   readonly owner: string
 }
 
+/** Of sessions. */
 export const MADE_ROOM = 'the session made room for a newer one'
 
 /** Undefined where none can be spared. */

@@ -78,7 +78,7 @@ export class AllServersClient {
     return this.told.find((each) => each.id === id && each.method === undefined)
   }
 
-  #serve(name: string, server: Server, link: ClientLink): boolean {
+  #serve(name: string, server: Server, link: ClientLink): void {
     this.links.set(name, link)
     link.onMessage = (message) => {
       if (message.kind === 'notification') this.cancelled.push(name)
@@ -93,7 +93,6 @@ export class AllServersClient {
           : writeResult(id, JSON.stringify(answer))
       queueMicrotask(() => link.send(text, { request: id, answers: true }))
     }
-    return true
   }
 }
 

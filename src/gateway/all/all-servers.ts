@@ -35,8 +35,8 @@ import { within } from './within.ts'
 
 export interface AllServersContext {
   readonly servers: readonly string[]
-  /** Puts the gate between the link and a server; false where there is no room. */
-  readonly open: (server: string, link: ClientLink) => boolean
+  /** Puts the gate between the link and a server. */
+  readonly open: (server: string, link: ClientLink) => void
   readonly onEnd: () => void
   /** Something of a server's was left out of a list, by a limit. */
   readonly onLimit: (server: string, why: string) => void
@@ -63,6 +63,8 @@ export class AllServers {
   /** What every server is begun with. */
   #hello: Members | undefined
   #initialized: Notification | undefined
+  /** From `initialize` until it is answered. */
+  #beginning: Promise<void> | undefined
   #level: Members | undefined
   #closed = false
 
@@ -107,6 +109,7 @@ export class AllServers {
       onAnswer: (request, told) => this.#answered(member, request, told),
       onTold: (text, related) => this.#talk.told(member, text, related),
       onDrop: (request) => this.#drop(request),
+      onHeld: (request) => this.#client.held?.(request),
     })
     return member
   }
@@ -166,9 +169,19 @@ export class AllServers {
         return this.#answer(id, noTasksAnswer(id, method))
     }
     if (method === 'ping') return this.#answer(id, { text: writeResult(id, '{}') })
-    if (method === 'initialize') return this.#initialize(request)
-    if (era === 'session' && revision === '')
-      return this.#refuse(id, RPC.invalidRequest, 'the session has not begun: send `initialize`')
+    if (method === 'initialize') {
+      const begun = this.#initialize(request)
+      this.#beginning ??= begun
+      return begun
+    }
+    if (era === 'session' && revision === '') {
+      if (this.#beginning === undefined)
+        return this.#refuse(id, RPC.invalidRequest, 'the session has not begun: send `initialize`')
+      // Sent right behind `initialize`: it waits for that, unless it is cancelled meanwhile.
+      return this.#beginning.then(() =>
+        this.#open.delete(id) ? this.#clientRequest(request, related) : undefined,
+      )
+    }
     if (method === 'server/discover') return this.#discover(id)
     if (method === 'subscriptions/listen') return this.#listen(request)
     if (MergedLists.has(method)) return this.#list(request)

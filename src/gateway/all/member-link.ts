@@ -16,6 +16,8 @@ export interface MemberLinkContext {
   /** A request or notification of the server's. */
   readonly onTold: (text: string, related: Related) => void
   readonly onDrop: (request: Id) => void
+  /** A request of the client's waits for a person. */
+  readonly onHeld?: (request: Id) => void
   readonly onEnd: (why: string) => void
 }
 
@@ -48,6 +50,10 @@ export class MemberLink implements ClientLink {
     this.era = context.era
   }
 
+  get isIdle(): boolean {
+    return this.#questions.size === 0 && this.#listens.size === 0
+  }
+
   send(text: string, { request, answers, errorCode }: Related = {}): boolean {
     if (this.#closed) return false
     const listen = this.#listens.get(request as Id)
@@ -68,6 +74,10 @@ export class MemberLink implements ClientLink {
   drop(request: Id): void {
     const isOurs = this.#listens.delete(request) || this.#questions.has(request)
     if (!isOurs) this.#context.onDrop(request)
+  }
+
+  held(request: Id): void {
+    if (!this.#questions.has(request)) this.#context.onHeld?.(request)
   }
 
   close(why: string): void {

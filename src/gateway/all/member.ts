@@ -21,8 +21,8 @@ export interface Begun {
 
 export interface MemberContext extends Omit<MemberLinkContext, 'onEnd'> {
   readonly name: string
-  /** Puts the gate between the link and the server; false where there is no room. */
-  readonly open: (link: ClientLink) => boolean
+  /** Puts the gate between the link and the server. */
+  readonly open: (link: ClientLink) => void
   /** `params` of the `initialize` or `server/discover` that the server gets. */
   readonly hello: () => Members
   readonly onBegun: () => void
@@ -127,7 +127,7 @@ export class Member {
     const link: MemberLink = new MemberLink({ ...this.#context, onEnd })
     this.#link = link
     try {
-      if (!open(link)) throw new Error('there is no room for one more process')
+      open(link)
       const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
       if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
       this.#begun = readBegun(result, era)

@@ -27,6 +27,7 @@ ledger: { sync: full, record: judged }
     const { config, problems } = readConfig({ file: '/etc/sluice/sluice.yaml', text }, environment)
     expect(problems).toEqual([])
     expect(config).toEqual({
+      processes: { idleMs: 60_000, waitMs: 20_000 },
       file: '/etc/sluice/sluice.yaml',
       host: '::1',
       port: 8080,

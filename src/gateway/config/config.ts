@@ -16,6 +16,7 @@ import {
 import { parseDuration } from '../../document/shape.ts'
 import type { FixedGrant } from '../../identity/grant.ts'
 import type { Issuer } from '../../identity/issuer.ts'
+import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from '../limits.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type Reach, readIssuers, readReach } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
@@ -34,6 +35,8 @@ export type ServerConfig =
       readonly timeoutMs?: number
       /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
       readonly share?: 'principal' | 'all'
+      /** How long its process stays without use, where that is not as for all. */
+      readonly idleMs?: number
     }
   | {
       readonly kind: 'builtin'
@@ -56,7 +59,14 @@ export interface PinsConfig {
   readonly ignore: readonly string[]
 }
 
-/** Something that speaks OpenAI's chat completions. */
+/** Processes of servers, over all sessions. */
+export interface ProcessesConfig {
+  /** Undefined: by the memory there is. */
+  readonly max?: number
+  readonly idleMs: number
+  readonly waitMs: number
+}
+
 export interface GateConfig extends Reach, AgentsConfig {
   readonly file: string
   readonly data: string
@@ -73,6 +83,7 @@ export interface GateConfig extends Reach, AgentsConfig {
   /** How people are told of held calls beyond this machine. */
   readonly channels: ChannelsConfig
   readonly pins: PinsConfig
+  readonly processes: ProcessesConfig
   readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
@@ -148,6 +159,7 @@ class ConfigReader {
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),
       pins: this.#pins(asMap(entry(map, 'pins'))),
+      processes: readProcesses(asMap(entry(map, 'processes'))),
     }
   }
 
@@ -195,7 +207,7 @@ class ConfigReader {
       )
     if (builtin === 'agents') return { kind: 'builtin', builtin }
     const odd = map.entries.find(({ key }) =>
-      (url ? ['env', 'cwd', 'share'] : ['headers', 'auth']).includes(String(key.value)),
+      (url ? ['env', 'cwd', 'share', 'idle'] : ['headers', 'auth']).includes(String(key.value)),
     )
     if (odd !== undefined) {
       const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
@@ -220,6 +232,7 @@ class ConfigReader {
       env,
       cwd: this.#values.path(entry(map, 'cwd')) ?? this.#values.folder,
       ...readShare(map),
+      ...optionalMs('idleMs', scalar(map, 'idle')),
     }
   }
 
@@ -253,6 +266,22 @@ class ConfigReader {
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
+}
+
+function readProcesses(map: LocatedMap): ProcessesConfig {
+  const max = scalar(map, 'max')
+  return {
+    ...(typeof max === 'number' ? { max } : {}),
+    idleMs: PROCESS_IDLE_MS,
+    waitMs: PROCESS_WAIT_MS,
+    ...optionalMs('idleMs', scalar(map, 'idle')),
+    ...optionalMs('waitMs', scalar(map, 'wait')),
+  }
+}
+
+function optionalMs<K extends string>(key: K, value: unknown): { [P in K]?: number } {
+  const seconds = parseDuration(value as string | number)
+  return seconds === undefined ? {} : ({ [key]: seconds * 1_000 } as { [P in K]: number })
 }
 
 function readShare(map: LocatedMap): { share?: 'principal' | 'all' } {

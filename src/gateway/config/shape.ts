@@ -3,7 +3,12 @@
 
 import type { ObjectShape } from '../../document/json-schema.ts'
 import type { Shape } from '../../document/shape.ts'
-import { CALL_MS_MAX } from '../limits.ts'
+import {
+  CALL_MS_MAX,
+  PROCESS_IDLE_SECONDS_MAX,
+  PROCESS_WAIT_SECONDS_MAX,
+  PROCESSES_SETTING_MAX,
+} from '../limits.ts'
 import { AGENTS, MODELS } from './agents.ts'
 import { AUTH, TLS } from './auth.ts'
 import { CHANNELS } from './channels.ts'
@@ -44,12 +49,35 @@ const SERVER: Shape = {
       shape: { kind: 'word', words: ['principal', 'all'] },
       doc: 'one process for all sessions of a principal, or for all: only for servers that keep nothing',
     },
+    idle: {
+      shape: { kind: 'duration', maxSeconds: PROCESS_IDLE_SECONDS_MAX },
+      doc: 'as `processes: { idle }`, for this server: longer for one that keeps something in memory',
+    },
     headers: { shape: texts, doc: 'sent with every request to the url' },
     timeout: {
       shape: { kind: 'duration', maxSeconds: CALL_MS_MAX / 1_000 },
       doc: 'how long a call may take without an answer or progress (5m)',
     },
     auth: { shape: LOGIN, doc: '`login`: the url wants OAuth; `sluice login NAME` gives it' },
+  },
+}
+
+const PROCESSES: Shape = {
+  kind: 'object',
+  noun: 'settings of processes',
+  fields: {
+    max: {
+      shape: { kind: 'integer', min: 1, max: PROCESSES_SETTING_MAX },
+      doc: 'processes of servers at once, over all sessions (by the memory there is)',
+    },
+    idle: {
+      shape: { kind: 'duration', maxSeconds: PROCESS_IDLE_SECONDS_MAX },
+      doc: 'a process ends so long after the last request or stream of its session, and is started again by the next (1m)',
+    },
+    wait: {
+      shape: { kind: 'duration', maxSeconds: PROCESS_WAIT_SECONDS_MAX },
+      doc: 'how long a session waits for a process where all are in use (20s)',
+    },
   },
 }
 
@@ -103,6 +131,10 @@ export const CONFIG: ObjectShape = {
     pins: { shape: PINS, doc: 'which definitions of tools are accepted' },
     auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are taken' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
+    processes: {
+      shape: PROCESSES,
+      doc: 'how many processes of servers there may be, and how long each stays without use',
+    },
     metrics: {
       shape: {
         kind: 'object',

@@ -8,7 +8,7 @@ import type { Message } from '../../wire/message.ts'
 import type { ClientLink } from '../link.ts'
 import { LineLink } from './line-link.ts'
 
-function pipe(why?: string) {
+function pipe() {
   const [near, far] = duplexPair()
   const sides: { side: ClientLink; got: Message[]; ended: string[] }[] = []
   const said: { id?: unknown; error?: { code: number; message: string } }[] = []
@@ -19,7 +19,6 @@ function pipe(why?: string) {
       side.onMessage = (message) => void opened.got.push(message)
       side.onClose = (reason) => void opened.ended.push(reason)
       sides.push(opened)
-      return why
     },
     onEnd: () => {
       isEnded = true
@@ -78,10 +77,6 @@ test('what is no message is answered; what cannot be opened ends the pipe', asyn
   await write('nonsense', DISCOVER)
   expect(said).toMatchObject([{ error: { code: -32700 } }])
   expect(sides).toHaveLength(1)
-  const full = pipe('all is in use')
-  await full.write(DISCOVER)
-  expect(full.said).toMatchObject([{ id: 1, error: { message: 'all is in use' } }])
-  expect(full.isEnded()).toBe(true)
 })
 
 test('whoever is behind a client that does not read is told, and again when it has', async () => {
@@ -103,4 +98,19 @@ test('whoever is behind a client that does not read is told, and again when it h
       ]),
     20_000,
   )
+})
+
+test('a client that ends its input right behind its requests reads the answers first', async () => {
+  const { far, sides, said, write, isEnded } = pipe()
+  await write(INITIALIZE, { id: 3, method: 'tools/list', params: {} })
+  far.end()
+  await write()
+  const side = sides[0]?.side as ClientLink
+  expect([isEnded(), sides[0]?.ended]).toEqual([false, []])
+  side.send('{"jsonrpc":"2.0","id":2,"result":{}}', { request: 2, answers: true })
+  expect(isEnded()).toBe(false)
+  side.send('{"jsonrpc":"2.0","id":3,"result":{}}', { request: 3, answers: true })
+  await write()
+  expect([isEnded(), said.map(({ id }) => id)]).toEqual([true, [2, 3]])
+  expect(sides[0]?.ended).toEqual(['the client ended the session'])
 })

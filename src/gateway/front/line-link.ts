@@ -5,19 +5,21 @@
 import type { Duplex } from 'node:stream'
 import { type Era, versionOf } from '../../wire/eras.ts'
 import { LineSplitter } from '../../wire/lines.ts'
-import type { Message } from '../../wire/message.ts'
+import type { Id, Message } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
-import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
-import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
-import type { ClientLink } from '../link.ts'
+import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
+import type { ClientLink, Related } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
+import { LISTEN } from '../relay/crossing.ts'
+import { Few } from '../relay/few.ts'
 import { refusedIn } from './stateless-request.ts'
 
 export interface LineLinkEvents {
-  /** Puts the gate behind a conversation, once its era is known, or says why it cannot. */
-  readonly open: (side: ClientLink) => string | undefined
+  /** Puts the gate behind a conversation, once its era is known. */
+  readonly open: (side: ClientLink) => void
   readonly onEnd: () => void
 }
 
@@ -27,6 +29,10 @@ export class LineLink {
   readonly #lines = new LineSplitter(decodeUtf8)
   /** The conversation that is spoken. */
   #side: LineSide | undefined
+  /** Requests that have no answer yet and will get one. */
+  readonly #open = new Few<Id>()
+  /** The client says nothing more, and may still read. */
+  #isInputEnded = false
   #isFull = false
   #closing = false
   #closed = false
@@ -42,7 +48,21 @@ export class LineLink {
     this.#stream.on('data', (chunk: Uint8Array) => this.#read(chunk))
     this.#stream.on('error', () => {})
     this.#stream.once('close', () => this.close('the client went away'))
-    this.#stream.once('end', () => this.close('the client ended the session'))
+    this.#stream.once('end', () => this.#endInput())
+  }
+
+  /** Whoever closes its output right behind its requests still reads the answers: they come first. */
+  #endInput(): void {
+    this.#isInputEnded = true
+    if (this.#open.size === 0) return this.close('the client ended the session')
+    const late = `the client ended the session, and a request had no answer within ${INPUT_END_ANSWERS_MS} ms`
+    setTimeout(() => this.close(late), INPUT_END_ANSWERS_MS).unref()
+  }
+
+  /** A request was answered, or will not be. */
+  settled(request: Id): void {
+    this.#open.delete(request)
+    if (this.#isInputEnded && this.#open.size === 0) this.close('the client ended the session')
   }
 
   send(text: string): boolean {
@@ -86,16 +106,18 @@ export class LineLink {
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
     for (const message of read.messages as readonly Message[]) {
       const side = this.#sideFor(message)
-      if (side === undefined) return
       const refused = message.kind === 'request' ? refusedIn(side.era, message) : undefined
-      if (refused === undefined) side.onMessage(message)
-      else this.send(refused.text)
+      if (refused !== undefined) this.send(refused.text)
+      else {
+        if (message.kind === 'request' && message.method !== LISTEN) this.#open.add(message.id)
+        side.onMessage(message)
+      }
     }
   }
 
   /** The first request shows the era. A client that tried the newer one and found it wanting may begin
-   * a session after all. Undefined where the gate is not behind it. */
-  #sideFor(message: Message): LineSide | undefined {
+   * a session after all. */
+  #sideFor(message: Message): LineSide {
     const isNewer = message.kind === 'request' && versionOf(message) !== undefined
     const before = this.#side
     const begins =
@@ -103,11 +125,8 @@ export class LineLink {
     if (before !== undefined && (isNewer || !begins)) return before
     this.#side = new LineSide(this, isNewer ? 'stateless' : 'session')
     before?.end('the client began a session')
-    const why = this.#events.open(this.#side)
-    if (why === undefined) return this.#side
-    if (message.kind === 'request') this.send(writeError(message.id, RPC.internal, why))
-    this.close(why)
-    return undefined
+    this.#events.open(this.#side)
+    return this.#side
   }
 }
 
@@ -128,12 +147,20 @@ class LineSide implements ClientLink {
     this.era = era
   }
 
-  send(text: string): boolean {
-    return this.#line.send(text)
+  send(text: string, { request, answers }: Related = {}): boolean {
+    const isSent = this.#line.send(text)
+    if (answers === true && request !== undefined) this.#line.settled(request)
+    return isSent
   }
 
-  /** Lines have no exchanges that would wait for an answer. */
-  drop(): void {}
+  drop(request: Id): void {
+    this.#line.settled(request)
+  }
+
+  /** Nobody can be waited for who may never come: a client that is gone does not hear them. */
+  held(request: Id): void {
+    this.#line.settled(request)
+  }
 
   close(why: string): void {
     if (!this.#ended) this.#line.close(why)

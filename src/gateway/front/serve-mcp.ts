@@ -10,7 +10,7 @@ import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { PROCESS_SESSIONS_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
+import { SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
 import { type Authenticate, isLoopback } from './authenticate.ts'
@@ -26,9 +26,8 @@ import { traceOf } from './trace-of.ts'
 export interface McpFrontOptions {
   /** Undefined where there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
-  /** Puts the gate behind a new session; the link is ready for messages when it returns. False where
-   * there is no room for one more. */
-  readonly open: (server: string, link: ClientLink, who: () => Caller, handle?: string) => boolean
+  /** Puts the gate behind a new session; the link is ready for messages when it returns. */
+  readonly open: (server: string, link: ClientLink, who: () => Caller, handle?: string) => void
   readonly sessionNames: SessionNames
   readonly authenticate: Authenticate
   /** How long it took to read a body that was there. */
@@ -59,8 +58,7 @@ export class McpFront {
 
   constructor(options: McpFrontOptions) {
     this.#options = options
-    const isProcess = (name: string) => options.kindOf(name) === 'stdio'
-    this.#sessions = new Sessions(isProcess, options.nowMs, options.sessionNames)
+    this.#sessions = new Sessions(options.nowMs, options.sessionNames)
     this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
   }
 
@@ -109,7 +107,7 @@ export class McpFront {
       return reply.send(405, { allow: 'GET, POST, DELETE' })
     const session = this.#use(server, caller, request)
     if (session === undefined && opensSse(request)) return this.#openSse(caller, asked)
-    if (session === undefined) return sessionGone(reply, request)
+    if (session === undefined) return this.#sessionGone(reply, request)
     if (request.method === 'GET') return session.listen(reply, header(request, 'last-event-id'))
     session.close('the client ended the session')
     reply.send(200, {})
@@ -145,7 +143,7 @@ export class McpFront {
     }
     if (isStateless(request.headers, read.messages))
       return this.#stateless(server, caller, read.messages, request, reply)
-    if (existing === undefined && id !== undefined) return sessionGone(reply, request)
+    if (existing === undefined && id !== undefined) return this.#sessionGone(reply, request)
     const [first] = read.messages
     const unlike = unlikeBody(request.headers, read.messages)
     if (unlike !== undefined)
@@ -157,7 +155,7 @@ export class McpFront {
         first?.kind === 'request' ? first.id : null,
       )
     const opens = first?.kind === 'request' && first.method === 'initialize'
-    if (existing === undefined && !opens) return sessionGone(reply, request)
+    if (existing === undefined && !opens) return this.#sessionGone(reply, request)
     const session =
       existing ??
       this.#sessions.open(server, caller, (made) =>
@@ -169,10 +167,19 @@ export class McpFront {
     session.accept(read.messages, read.batch, traceOf(request.headers), reply)
   }
 
+  #sessionGone(reply: Reply, request: FrontRequest): void {
+    const id = sessionIdOf(request)
+    const none =
+      'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
+    if (id === undefined) return refuse(reply, 400, RPC.invalidRequest, none)
+    const why = this.#sessions.whyOver(id)
+    const over = `this session is over${why === undefined ? '' : ` (${why.slice(0, 300)})`}`
+    refuse(reply, 404, RPC.invalidRequest, `${over}: send \`initialize\` again`)
+  }
+
   /** The transport of 2024-11-05. */
   #openSse(caller: Caller, { server, path, reply }: McpRequest): void {
-    const connect = (made: SseSession): boolean =>
-      this.#options.open(server, made, () => made.caller)
+    const connect = (made: SseSession): void => this.#options.open(server, made, () => made.caller)
     const opened = this.#sessions.add(
       (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, reply, path }),
     )
@@ -224,16 +231,8 @@ export function nothingAt(reply: Reply, path: string): void {
   refuse(reply, 404, RPC.invalidRequest, `${text}: ${help}`)
 }
 
-function sessionGone(reply: Reply, request: FrontRequest): void {
-  const over = 'this session is over: send `initialize` again'
-  const none = 'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
-  const named = sessionIdOf(request) !== undefined
-  refuse(reply, named ? 404 : 400, RPC.invalidRequest, named ? over : none)
-}
-
 function tooMany(reply: Reply): void {
-  const bounds = `${SESSIONS_MAX} sessions, ${PROCESS_SESSIONS_MAX} processes`
-  refuse(reply, 503, RPC.internal, `all sessions are in use (${bounds}): try again later`)
+  refuse(reply, 503, RPC.internal, `all ${SESSIONS_MAX} sessions are in use: try again later`)
 }
 
 export function refuse(

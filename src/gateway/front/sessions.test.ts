@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../wire/message.ts'
-import { PROCESS_SESSION_IDLE_MS, SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
+import { SESSION_IDLE_MS, SESSIONS_MAX } from '../limits.ts'
 import { callerOf } from './caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
 import { NodeReply, type Reply } from './reply.ts'
@@ -18,10 +18,7 @@ let take: (reply: Reply) => void = () => {}
 
 beforeEach(async () => {
   nowMs = 0
-  sessions = new Sessions(
-    (name) => name === 'process',
-    () => nowMs,
-  )
+  sessions = new Sessions(() => nowMs)
   server = createServer((_, response) => take(new NodeReply(response)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
@@ -47,24 +44,22 @@ async function request(): Promise<{ client: Promise<Response>; reply: Reply }> {
 const PING: Message = { kind: 'request', id: 1, method: 'ping', params: undefined, source: '' }
 
 describe('idle sessions', () => {
-  test.each([
-    ['process', PROCESS_SESSION_IDLE_MS],
-    ['http', SESSION_IDLE_MS],
-  ])('end by themselves: %s', (name, idleMs) => {
-    const session = open(name)
-    nowMs = idleMs - 1
+  test('end by themselves, and say why', () => {
+    const session = open('http') as HttpSession
+    nowMs = SESSION_IDLE_MS - 1
     sessions.sweep()
-    expect(sessions.use(name, session?.id, ANN)).toBe(session)
-    nowMs += idleMs
+    expect(sessions.use('http', session.id, ANN)).toBe(session)
+    nowMs += SESSION_IDLE_MS
     sessions.sweep()
-    expect(sessions.use(name, session?.id, ANN)).toBeUndefined()
+    expect(sessions.use('http', session.id, ANN)).toBeUndefined()
+    expect(sessions.whyOver(session.id)).toBe('nobody used it for 30 minutes')
   })
 
   test('but not while somebody listens', async () => {
     const session = open('process')
     const { client, reply } = await request()
     session?.listen(reply, undefined)
-    nowMs = PROCESS_SESSION_IDLE_MS * 2
+    nowMs = SESSION_IDLE_MS * 2
     sessions.sweep()
     expect(sessions.use('process', session?.id, ANN)).toBe(session)
     session?.close('done')
@@ -84,10 +79,6 @@ describe('idle sessions', () => {
       undefined,
       third,
     ])
-  })
-
-  test('there is none where nothing can be behind it', () => {
-    expect(sessions.open('process', ANN, () => false)).toBeUndefined()
   })
 })
 

@@ -1,15 +1,9 @@
-// The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. A session whose
-// server is a process of its own costs more and ends earlier; how many of those there may be is the
-// gate's to say, since there are other fronts.
+// The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. The process behind a
+// session ends earlier than the session (see the gate).
 
 import { createHash, randomUUID } from 'node:crypto'
 import { type Caller, judgedAs } from '../../identity/caller.ts'
-import {
-  PROCESS_SESSION_IDLE_MS,
-  SESSION_IDLE_MS,
-  SESSIONS_MAX,
-  SESSIONS_OVER_MAX,
-} from '../limits.ts'
+import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../limits.ts'
 import { MADE_ROOM, sparest } from '../make-room.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
@@ -36,19 +30,16 @@ export class Sessions {
   readonly #byId = new Map<string, FrontSession>()
   /** Clients without a session, by what they have in common. */
   readonly #stateless = new Map<string, StatelessClient>()
-  readonly #isProcess: (server: string) => boolean
   readonly #nowMs: () => number
 
-  /** Names of sessions that are over, or are not to be gone on with. */
-  readonly #over = new Set<string>()
+  /** Names of sessions that are over, or are not to be gone on with, and why. */
+  readonly #over = new Map<string, string>()
   readonly #names: SessionNames
 
   constructor(
-    isProcess: (server: string) => boolean,
     nowMs: () => number,
     names: SessionNames = { give: () => undefined, read: () => undefined },
   ) {
-    this.#isProcess = isProcess
     this.#nowMs = nowMs
     this.#names = names
   }
@@ -63,17 +54,22 @@ export class Sessions {
     return session
   }
 
-  /** Undefined where all are in use. `connect` sets what the session calls when it ends, and is false
-   * where there is no room behind it. */
+  /** Why a session is over; undefined where none of this name is known to be. */
+  whyOver(id: string): string | undefined {
+    return this.#over.get(id)
+  }
+
+  /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
   open(
     server: string,
     caller: Caller,
-    connect: (session: HttpSession) => boolean,
+    connect: (session: HttpSession) => void,
   ): HttpSession | undefined {
     return this.add((id, nowMs) => {
       const session = new HttpSession(id, server, caller, nowMs)
       session.onBegun = (handle) => this.#rename(session, handle)
-      return connect(session) ? session : undefined
+      connect(session)
+      return session
     })
   }
 
@@ -92,7 +88,7 @@ export class Sessions {
     server: string,
     id: string | undefined,
     caller: Caller,
-    connect: (session: HttpSession, handle: string) => boolean,
+    connect: (session: HttpSession, handle: string) => void,
   ): HttpSession | undefined {
     if (id === undefined || this.#over.has(id)) return undefined
     const kept = this.#names.read(server, caller, id)
@@ -101,21 +97,22 @@ export class Sessions {
       // The client may come back with the number of an event from before.
       const session = new HttpSession(id, server, caller, nowMs, Date.now())
       session.revision = kept.revision
-      return connect(session, kept.handle) ? session : undefined
+      connect(session, kept.handle)
+      return session
     })
   }
 
   /** A session of any transport; undefined, and not made, where all are in use. */
   add<Session extends FrontSession>(
-    make: (id: string, nowMs: number) => Session | undefined,
+    make: (id: string, nowMs: number) => Session,
   ): Session | undefined {
     const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
     if (session === undefined) return undefined
     const { onClose } = session
     session.onClose = (why) => {
       this.#byId.delete(session.id)
-      this.#over.add(session.id)
-      const [oldest] = this.#over
+      this.#over.set(session.id, why)
+      const [oldest] = this.#over.keys()
       if (this.#over.size > SESSIONS_OVER_MAX) this.#over.delete(oldest as string)
       onClose(why)
     }
@@ -129,7 +126,7 @@ export class Sessions {
     server: string,
     caller: Caller,
     capabilities: string,
-    connect: (client: StatelessClient) => boolean,
+    connect: (client: StatelessClient) => void,
   ): StatelessClient | undefined {
     const common = JSON.stringify([server, judgedAs(caller), capabilities])
     const key = createHash('sha256').update(common).digest('hex')
@@ -141,7 +138,7 @@ export class Sessions {
     }
     if (!this.#hasRoom()) return undefined
     const client = new StatelessClient(server, caller, this.#nowMs())
-    if (!connect(client)) return undefined
+    connect(client)
     const { onClose } = client
     client.onClose = (why) => {
       this.#stateless.delete(key)
@@ -155,8 +152,8 @@ export class Sessions {
   sweep(): void {
     const now = this.#nowMs()
     for (const session of this.#all()) {
-      const idleMs = this.#isProcess(session.server) ? PROCESS_SESSION_IDLE_MS : SESSION_IDLE_MS
-      if (session.isIdle && now - session.lastUsedMs >= idleMs) session.close('idle for too long')
+      const isOver = session.isIdle && now - session.lastUsedMs >= SESSION_IDLE_MS
+      if (isOver) session.close(`nobody used it for ${SESSION_IDLE_MS / 60_000} minutes`)
       else session.pulse()
     }
   }

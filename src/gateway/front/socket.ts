@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '../../core/json.ts'
 import { Refused } from '../../core/refused.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { PROCESS_SESSIONS_MAX, SESSIONS_MAX } from '../limits.ts'
+import { SESSIONS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { type Hello, readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
@@ -17,8 +17,7 @@ import type { OwnPeers } from './own-peers.ts'
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
-  /** False where there is no room for one more. */
-  readonly open: (server: string, link: ClientLink, who: () => Caller) => boolean
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
   /** Throws where this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
@@ -33,7 +32,7 @@ export interface SocketFrontOptions {
 /** Commands that need no proof of a person, since there is none yet: only from a terminal. */
 const NEEDS_TERMINAL: ReadonlySet<string> = new Set(['first-pin'])
 
-const IN_USE = `all is in use: ${SESSIONS_MAX} clients, or ${PROCESS_SESSIONS_MAX} processes of servers`
+const IN_USE = `all ${SESSIONS_MAX} places for clients are in use`
 
 export class SocketFront {
   readonly #options: SocketFrontOptions
@@ -42,7 +41,8 @@ export class SocketFront {
 
   constructor(options: SocketFrontOptions) {
     this.#options = options
-    this.#server = createServer((socket) => void this.#greet(socket))
+    // A client that has ended its side still reads the answers.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#greet(socket))
   }
 
   /** Whoever holds the data directory's lock may take over a socket that was left. */
@@ -112,7 +112,7 @@ export class SocketFront {
       throw new Refused(IN_USE, 'end a client that nobody needs')
     say(socket, { ok: true, notice: this.#options.notice() })
     const link = new LineLink(socket, {
-      open: (side) => (this.#options.open(server, side, () => caller) ? undefined : IN_USE),
+      open: (side) => this.#options.open(server, side, () => caller),
       onEnd: () => {
         this.#links.delete(link)
         this.#options.onClients(this.#links.size)

@@ -73,11 +73,3 @@ test('what is open when it ends is answered, and both sides of the session learn
   expect(session.send('{}')).toBe(false)
   expect(await text).toMatch(/"id":1,"error":\{"code":-32603,"message":"over"\}/)
 })
-
-test('where there is no room for its server, `initialize` is told so', async () => {
-  const { session, ended, text } = await open(undefined, false)
-  const acknowledged = { send() {} } as unknown as Reply
-  session.accept([INITIALIZE], false, {}, acknowledged)
-  expect(ended).toHaveLength(1)
-  expect(await text).toContain('processes are in use')
-})

@@ -7,7 +7,7 @@ import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
-import { PROCESS_SESSIONS_MAX, SSE_INITIALIZE_MS } from '../limits.ts'
+import { SSE_INITIALIZE_MS } from '../limits.ts'
 import type { ClientLink, Link, Related } from '../link.ts'
 import { EventStream } from './event-stream.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
@@ -18,15 +18,12 @@ export interface SseOpening {
   readonly server: string
   readonly caller: Caller
   readonly nowMs: number
-  /** Puts the gate behind the session; it is ready for messages when that returns. False where there
-   * is no room. */
-  readonly connect: (session: SseSession) => boolean
+  /** Puts the gate behind the session; it is ready for messages when that returns. */
+  readonly connect: (session: SseSession) => void
   readonly reply: Reply
   /** The path of the request, to which the client is to POST. */
   readonly path: string
 }
-
-const NO_ROOM = `all ${PROCESS_SESSIONS_MAX} processes are in use: try again later`
 
 export class SseSession implements FrontSession {
   readonly era = 'session'
@@ -86,10 +83,9 @@ export class SseSession implements FrontSession {
   }
 
   accept(messages: readonly Message[], _batch: boolean, _related: Related, reply: Reply): void {
-    const hasRoom = this.#begin()
+    this.#begin()
     reply.send(202, { 'content-type': 'text/plain; charset=utf-8' }, 'Accepted')
     for (const id of requestIds(messages)) this.#open.add(id)
-    if (!hasRoom) return this.close(NO_ROOM)
     for (const message of messages) this.onMessage(message)
   }
 
@@ -125,19 +121,17 @@ export class SseSession implements FrontSession {
     this.#stream.end()
   }
 
-  /** False where there is no room for the server it wants. */
-  #begin(): boolean {
+  #begin(): void {
     const connect = this.#connect
-    if (connect === undefined) return true
+    if (connect === undefined) return
     this.#connect = undefined
     clearTimeout(this.#patience)
     const forget = this.onClose
-    if (!connect(this)) return false
+    connect(this)
     const end = this.onClose
     this.onClose = (why) => {
       forget(why)
       end(why)
     }
-    return true
   }
 }

@@ -46,6 +46,7 @@ export class HeldClients {
   /** Beside the open request of a session. Returns what takes it back. */
   ask(request: Request, facts: Facts, pending: Pending): () => void {
     const { era, questions } = this.#context
+    questions.tellHeld(request.id)
     const ask = era === 'session' ? this.#askOf(request, pending) : undefined
     if (ask === undefined || facts.agent !== null) return () => {}
     return questions.ask('elicitation/create', { ...ask.params }, request.id, (result) => {

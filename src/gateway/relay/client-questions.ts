@@ -23,6 +23,11 @@ export class ClientQuestions {
     return this.#capabilities
   }
 
+  /** A request of the client's waits for a person. */
+  tellHeld(request: Id): void {
+    this.#client.held?.(request)
+  }
+
   learn(params: Members | undefined): void {
     this.#capabilities = params?.value.capabilities
   }

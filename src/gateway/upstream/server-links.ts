@@ -4,7 +4,7 @@
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Era } from '../../wire/eras.ts'
 import type { ServerConfig } from '../config/config.ts'
-import type { ProcessRoom } from '../run/process-room.ts'
+import { ProcessRoom, type RoomOptions } from '../run/process-room.ts'
 import { AsStateless } from './eras/as-stateless.ts'
 import { EitherEra } from './eras/either-era.ts'
 import { startHttpServer } from './http/http.ts'
@@ -12,7 +12,8 @@ import type { HttpPools } from './http/http-pools.ts'
 import { LoginLink } from './http/login-link.ts'
 import type { LoginTokens } from './http/login-tokens.ts'
 import { InProcessLink, type StartInProcess } from './in-process.ts'
-import { SharedServers } from './stdio/shared-servers.ts'
+import { ResumableLink } from './stdio/resumable-link.ts'
+import { SharedServers, type Spare } from './stdio/shared-servers.ts'
 import { startStdioServer } from './stdio/stdio.ts'
 import type { Watcher } from './stdio/watcher.ts'
 import type { Log, UpstreamLink } from './upstream.ts'
@@ -25,6 +26,11 @@ export interface ServerLinksParts {
   readonly builtins: Readonly<Record<string, StartInProcess>>
 }
 
+export interface ProcessOptions extends RoomOptions {
+  /** How long a process that sessions share stays without any. */
+  readonly idleMs: number
+}
+
 export interface LinkFor {
   readonly clientEra: Era
   /** Id of the principal: some servers want a login of each. */
@@ -35,6 +41,8 @@ export interface LinkFor {
   readonly labels: SessionLabels
   /** Of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
+  /** How easily the session can do without its process; undefined: not now. */
+  readonly spare: Spare
   readonly log: Log
 }
 
@@ -43,23 +51,45 @@ export class ServerLinks {
   /** Which eras each server has shown to know, or not to. */
   readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
   readonly #shared: SharedServers
+  readonly #room: ProcessRoom
   #leaving = false
 
-  constructor(parts: ServerLinksParts, room: ProcessRoom) {
+  constructor(parts: ServerLinksParts, options: ProcessOptions) {
     this.#parts = parts
-    this.#shared = new SharedServers(room)
+    this.#room = new ProcessRoom(options)
+    this.#shared = new SharedServers(options.idleMs)
   }
 
-  /** Undefined where a process is shared and there is no room for it. */
-  connect(name: string, config: ServerConfig, to: LinkFor): UpstreamLink | undefined {
-    if (config.kind !== 'stdio' || config.share === undefined) return this.#link(name, config, to)
-    const { clientEra, principal, log } = to
+  connect(name: string, config: ServerConfig, to: LinkFor): UpstreamLink {
+    if (config.kind !== 'stdio') return this.#link(name, config, to)
+    const { clientEra, principal, spare, log } = to
+    if (config.share === undefined)
+      return this.#process(name, config, to, { owner: principal, spare })
     const owner = config.share === 'all' ? '' : principal
-    const link = this.#shared.attach(JSON.stringify([name, owner]), owner, () =>
-      this.#link(name, config, { ...to, clientEra: 'session' }),
+    const link = this.#shared.attach(JSON.stringify([name, owner]), spare, (all) =>
+      this.#process(name, config, { ...to, clientEra: 'session' }, { owner, spare: all }),
     )
-    if (link === undefined || clientEra === 'session') return link
+    if (clientEra === 'session') return link
     return new AsStateless(link, { log: (text) => log('warn', text), onBegun() {} })
+  }
+
+  /** Somebody may wait for a place that can be had by now. */
+  look(): void {
+    this.#room.look()
+  }
+
+  #process(
+    name: string,
+    config: ServerConfig,
+    to: LinkFor,
+    { owner, spare }: { readonly owner: string; readonly spare: Spare },
+  ): UpstreamLink {
+    return new ResumableLink({
+      name,
+      spare,
+      start: () => this.#link(name, config, to),
+      enter: (user) => this.#room.enter(user, owner),
+    })
   }
 
   /** Whether it has shown to speak the newer era. */

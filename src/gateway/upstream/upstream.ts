@@ -51,6 +51,10 @@ export interface UpstreamLink extends Link {
   /** What it takes to go on with this session over a link made anew; undefined where that cannot be:
    * the memory of a process is gone with it. */
   readonly handle: string | undefined
+  /** A request has no answer yet. Undefined where the link does not say. */
+  readonly isBusy?: boolean
+  /** Ends the process behind the link until the next message; false where it is in use. */
+  rest?(why: string): boolean
   /** When nothing of the server is left: no process, no connection. */
   readonly ended: Promise<void>
 }

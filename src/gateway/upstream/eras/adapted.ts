@@ -65,6 +65,10 @@ export abstract class Adapted implements UpstreamLink {
     this.inner.resume(request)
   }
 
+  rest(why: string): boolean {
+    return this.inner.rest?.(why) === true
+  }
+
   close(why: string): void {
     this.over()
     this.inner.close(why)

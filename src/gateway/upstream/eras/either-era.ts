@@ -74,6 +74,10 @@ export class EitherEra implements UpstreamLink {
     return JSON.stringify([this.#taken, inner])
   }
 
+  get isBusy(): boolean {
+    return this.#waiting.size > 0 || [...this.#started.values()].some(({ isBusy }) => isBusy)
+  }
+
   send(text: string, carried?: Carried): boolean {
     if (this.#closed) return false
     if (this.#link !== undefined) return this.#link.send(text, carried)

@@ -55,6 +55,10 @@ export class SharedLink implements UpstreamLink {
   pause(): void {}
   resume(): void {}
 
+  rest(why: string): boolean {
+    return this.#server.restOf(this, why)
+  }
+
   abort(request: Id): void {
     this.#server.cancelOf(this, request)
   }

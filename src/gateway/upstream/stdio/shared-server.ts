@@ -25,24 +25,33 @@ interface Open {
   readonly progressToken: Id | undefined
 }
 
+export interface SharedServerEvents {
+  readonly onIdle: () => void
+  readonly onClose: () => void
+}
+
 export class SharedServer {
   readonly #inner: UpstreamLink
   readonly #links = new Set<SharedLink>()
   readonly #open = new Map<Id, Open>()
   readonly #subscribers = new Map<string, Set<SharedLink>>()
   readonly #onIdle: () => void
+  /** Links whose session does not use the process now. */
+  readonly #resting = new Set<SharedLink>()
   /** What `initialize` was answered with; until then links wait. */
   #begun: Map<string, string> | undefined
   #waiting: { readonly link: SharedLink; readonly passing: Passing }[] = []
   #lastId = 0
 
-  /** `onIdle` is told when the last link is gone. */
-  constructor(inner: UpstreamLink, onIdle: () => void) {
+  /** `onIdle` is told when the last link is gone, `onClose` when the process is to end: from then on
+   * nobody may be attached. */
+  constructor(inner: UpstreamLink, { onIdle, onClose }: SharedServerEvents) {
     this.#inner = inner
     this.#onIdle = onIdle
     inner.onMessage = (message) => this.#fromServer(message)
     inner.onFailure = (failure) => this.#failed(failure)
     inner.onClose = (why) => {
+      onClose()
       for (const link of [...this.#links]) link.close(why)
     }
     const texts = {
@@ -73,10 +82,18 @@ export class SharedServer {
 
   detach(link: SharedLink): void {
     if (!this.#links.delete(link)) return
+    this.#resting.delete(link)
     this.#waiting = this.#waiting.filter((each) => each.link !== link)
     for (const [ours, open] of [...this.#open]) if (open.link === link) this.cancel(ours)
     for (const uri of [...this.#subscribers.keys()]) this.#unsubscribe(link, uri)
     if (this.#links.size === 0) this.#onIdle()
+  }
+
+  /** The process rests when none of its sessions uses it. */
+  restOf(link: SharedLink, why: string): boolean {
+    this.#resting.add(link)
+    if (this.#resting.size < this.#links.size || this.#open.size > 0) return false
+    return this.#inner.rest?.(why) === true
   }
 
   close(why: string): void {
@@ -84,6 +101,7 @@ export class SharedServer {
   }
 
   request(link: SharedLink, passing: Passing): void {
+    this.#resting.delete(link)
     if (this.#begun === undefined) {
       this.#waiting.push({ link, passing })
       return

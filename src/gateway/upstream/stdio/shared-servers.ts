@@ -1,67 +1,76 @@
 // Processes that sessions share, by server and, where the configuration says so, by principal. Each
-// takes one place of the gate's processes, and ends when nobody has used it for a while.
+// ends when no session has used it for a while; the next that needs it starts another.
 
-import { PROCESS_SESSION_IDLE_MS } from '../../limits.ts'
-import type { ProcessRoom } from '../../run/process-room.ts'
 import type { UpstreamLink } from '../upstream.ts'
 import { SharedServer } from './shared-server.ts'
 
+/** How easily a process can be done without; undefined: not now. */
+export type Spare = () => number | undefined
+
 interface Kept {
   readonly server: SharedServer
+  /** Of the sessions that use it. */
+  readonly spares: Map<UpstreamLink, Spare>
+  lastUsedMs: number
   idleTimer?: NodeJS.Timeout | undefined
 }
 
 export class SharedServers {
-  readonly #room: ProcessRoom
+  readonly #idleMs: number
   readonly #kept = new Map<string, Kept>()
+  /** Also those that only have to end. */
+  readonly #living = new Set<SharedServer>()
 
-  constructor(room: ProcessRoom) {
-    this.#room = room
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs
   }
 
-  /** Undefined where there is no room for one more process. */
-  attach(key: string, owner: string, start: () => UpstreamLink): UpstreamLink | undefined {
-    const kept = this.#kept.get(key) ?? this.#start(key, owner, start)
-    clearTimeout(kept?.idleTimer)
-    return kept?.server.attach()
+  attach(key: string, spare: Spare, start: (spare: Spare) => UpstreamLink): UpstreamLink {
+    const kept = this.#kept.get(key) ?? this.#start(key, start)
+    clearTimeout(kept.idleTimer)
+    const link = kept.server.attach()
+    kept.spares.set(link, spare)
+    void link.ended.then(() => kept.spares.delete(link))
+    return link
   }
 
-  #start(key: string, owner: string, start: () => UpstreamLink): Kept | undefined {
-    let lastUsedMs = performance.now()
-    const user = {
-      get spare(): number | undefined {
-        return kept === undefined || kept.server.size > 0 ? undefined : lastUsedMs
+  #start(key: string, start: (spare: Spare) => UpstreamLink): Kept {
+    const spares = new Map<UpstreamLink, Spare>()
+    const forget = (): void => {
+      clearTimeout(kept.idleTimer)
+      if (this.#kept.get(key) === kept) this.#kept.delete(key)
+    }
+    const inner = start(() => sparedBy([...spares.values()], kept.lastUsedMs))
+    const server = new SharedServer(inner, {
+      onIdle: () => {
+        kept.lastUsedMs = performance.now()
+        kept.idleTimer = setTimeout(() => server.close('idle for too long'), this.#idleMs).unref()
       },
-      close: (why: string) => kept?.server.close(why),
-    }
-    let kept: Kept | undefined
-    const place = this.#room.take(user, owner)
-    if (place === undefined) return undefined
-    const made: Kept = {
-      server: new SharedServer(start(), () => {
-        lastUsedMs = performance.now()
-        made.idleTimer = setTimeout(
-          () => made.server.close('idle for too long'),
-          PROCESS_SESSION_IDLE_MS,
-        )
-        made.idleTimer.unref()
-      }),
-    }
-    kept = made
-    this.#kept.set(key, made)
-    void made.server.ended.then(() => {
-      clearTimeout(made.idleTimer)
-      if (this.#kept.get(key) === made) this.#kept.delete(key)
-      place.leave()
-      place.ended()
+      // At once, and not when its process has exited: whoever comes in between gets another.
+      onClose: forget,
     })
-    return made
+    const kept: Kept = { server, spares, lastUsedMs: performance.now() }
+    this.#kept.set(key, kept)
+    this.#living.add(server)
+    void server.ended.then(() => this.#living.delete(server))
+    return kept
   }
 
   /** Ends every one of them, and waits until nothing of any is left. */
   async close(why: string): Promise<void> {
-    const servers = [...this.#kept.values()].map(({ server }) => server)
+    const servers = [...this.#living]
     for (const server of servers) server.close(why)
     await Promise.all(servers.map(({ ended }) => ended))
   }
+}
+
+/** As easily as the session that needs it most. */
+function sparedBy(spares: readonly Spare[], lastUsedMs: number): number | undefined {
+  let most = lastUsedMs
+  for (const spare of spares) {
+    const one = spare()
+    if (one === undefined) return undefined
+    most = Math.max(most, one)
+  }
+  return most
 }

@@ -10,6 +10,8 @@ import {
   EXIT_DRAIN_MS,
   KILL_WAIT_MS,
   STDIN_END_GRACE_MS,
+  STDIN_QUEUE_LENGTH_MAX,
+  STDIN_QUEUE_MESSAGES_MAX,
   STRAY_LINES_LOGGED_PER_SECOND,
   TERM_GRACE_MS,
 } from '../../limits.ts'
@@ -91,12 +93,22 @@ export class StdioLink implements UpstreamLink {
     return this.#child?.pid
   }
 
+  get isBusy(): boolean {
+    return this.#conversation.open.size > 0
+  }
+
   send(text: string): boolean {
     if (this.#closed) return false
-    this.#conversation.sent(sentOf(text))
-    this.#reader?.expectOne()
+    const sent = sentOf(text)
     // The caller promises one line; a second one would be a call that nobody judged.
-    this.#writer?.send(oneLine(text))
+    const line = oneLine(text)
+    const isRequest = sent.id !== undefined && sent.method !== undefined
+    if (this.#writer?.send(line, isRequest) === false) {
+      this.#refuseFull(sent.id, line.length)
+      return true
+    }
+    this.#conversation.sent(sent)
+    this.#reader?.expectOne()
     return true
   }
 
@@ -227,6 +239,16 @@ export class StdioLink implements UpstreamLink {
     const words = this.#stderr?.lastWords() ?? ''
     const said = words === '' ? '' : `; it last said: ${words}`
     this.#closeBy('UPSTREAM_EXITED', this.#lastDeed + said)
+  }
+
+  /** Back-pressure: what waits already goes on, and so does everybody else who uses the process. */
+  #refuseFull(request: Id | undefined, length: number): void {
+    const name = `\`${this.#options.name}\``
+    const message = `the server ${name} reads more slowly than it is sent: ${length} characters do not fit beside what waits (at most ${STDIN_QUEUE_LENGTH_MAX} characters, ${STDIN_QUEUE_MESSAGES_MAX} messages)`
+    const help = 'nothing was sent: call again when other calls are answered'
+    queueMicrotask(() =>
+      this.onFailure({ code: 'UPSTREAM_BUSY', message, help, request, repeatable: true }),
+    )
   }
 
   #stuck(): void {
