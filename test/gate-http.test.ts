@@ -29,6 +29,20 @@ afterAll(async () => {
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const JSON_TYPE = 'content-type: application/json'
 
+test('F7: Accept decides the form of an answer, an unknown version is named by its header', async () => {
+  const client = await PlainClient.open(gate, 'desk')
+  const events = await client.post(PING, { accept: 'text/event-stream' })
+  expect(events.headers.get('content-type')).toBe('text/event-stream')
+  expect(events.answer).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+  expect((await client.post(PING, { accept: 'text/html' })).status).toBe(406)
+  const told = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+  for (const body of [PING, told]) {
+    const refused = await client.post(body, { 'mcp-protocol-version': '1999-01-01' })
+    expect(refused.status).toBe(400)
+    expect(refused.answer.error.message).toMatch(/header `MCP-Protocol-Version` says `1999-01-01`/)
+  }
+})
+
 describe('DNS rebinding', () => {
   test.each([
     'evil.example',

@@ -126,14 +126,52 @@ const AMBIGUOUS: Forms = {
   'a tab in the request line': (name) => hidden(name).replace('POST /', 'POST\t/'),
 }
 
+/** An allowed call behind it: nobody judges what is no request. */
+const after = (name: string): string =>
+  hidden(name, callOf(name === 'desk' ? 'echo' : 'read_file', MARK))
+const swap = (name: string, from: string, to: string): string =>
+  join(head(name, length(PING)), PING).replace(from, to) + after(name)
+
+/** F7: what `node:http` alone would take; the connection ends with it, and what follows is no request. */
+const LOOSE: Record<string, readonly [status: number, (name: string) => string]> = {
+  'two hosts, the good one first': [
+    400,
+    (name) => join(head(name, 'host: evil.example', length(PING)), PING + after(name)),
+  ],
+  'two content types': [
+    400,
+    (name) => join(head(name, 'content-type: text/plain', length(PING)), PING + after(name)),
+  ],
+  'two sessions': [
+    400,
+    (name) => join(head(name, 'mcp-session-id: other', length(PING)), PING + after(name)),
+  ],
+  'identity and chunked': [
+    501,
+    (name) => join(head(name, 'transfer-encoding: identity, chunked'), `0\r\n\r\n${after(name)}`),
+  ],
+  'gzip and chunked': [
+    501,
+    (name) => join(head(name, 'transfer-encoding: gzip, chunked'), `0\r\n\r\n${after(name)}`),
+  ],
+  'a length with a zero before it': [
+    400,
+    (name) => join(head(name, `content-length: 0${PING.length}`), PING + after(name)),
+  ],
+  'HTTP/2.0': [505, (name) => swap(name, 'HTTP/1.1', 'HTTP/2.0')],
+  'two slashes': [404, (name) => swap(name, ' /mcp', ' //mcp')],
+  'a whole address of another host': [
+    400,
+    (name) => swap(name, ' /mcp', ' http://evil.example/mcp'),
+  ],
+}
+
 /** What is framed in one way only, and judged. */
 const JUDGED: Forms = {
   'a length that is too short': (name) =>
     join(head(name, `content-length: ${PING.length - 1}`), PING + hidden(name)),
   'a length of nothing': (name) => join(head(name, 'content-length: 0'), denied(name)),
   'no length': (name) => join(head(name), denied(name)),
-  'identity and chunked': (name) =>
-    join(head(name, 'transfer-encoding: identity, chunked'), `0\r\n\r\n${hidden(name)}`),
   'the denied call in two chunks': (name) => {
     const [one, two] = [denied(name).slice(0, 50), denied(name).slice(50)]
     return join(head(name, CHUNKED), `${chunk(one)}${chunk(two)}0\r\n\r\n`)
@@ -171,6 +209,13 @@ describe.each(SERVERS)('to %s', (name) => {
     expectNothing()
   })
 
+  test.each(Object.keys(LOOSE))('F7: %s', async (form) => {
+    const [status, bytes] = LOOSE[form] as (typeof LOOSE)[string]
+    const answer = await sendRaw(gate.url, bytes(name), 2_000)
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`])
+    expectNothing()
+  })
+
   test.each(Object.keys(JUDGED))('%s', async (form) => {
     const answer = await sendRaw(gate.url, JUDGED[form]?.(name) ?? '', 250)
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 \d{3} /)
@@ -183,6 +228,9 @@ describe.each(SERVERS)('to %s', (name) => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"result"/)
     const bytes = name === 'desk' ? server.bytes() : bytesTo(gate.folder)
     expect(bytes).toContain('{"mark":"allowed"}')
+    // F7: and by a whole address, which a server must take.
+    const whole = hidden(name, PING).replace(' /mcp', ` ${gate.url}/mcp`)
+    expect(await sendRaw(gate.url, whole, 5_000)).toMatch(/^HTTP\/1\.1 200 [\s\S]*"result"/)
   })
 })
 

@@ -98,7 +98,7 @@ export async function replyOf(response: Response): Promise<Reply> {
 
 function messagesOf(text: string, type: string): unknown[] {
   if (type.startsWith('application/json')) return [JSON.parse(text)]
-  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
+  return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
 }
 
 /** What the record has, while the gate runs or after. */

@@ -55,6 +55,7 @@ export class Exchange {
   answer(id: Id, text: string, status = 200): void {
     if (!this.#take(id)) return
     this.#status = status
+    if (this.#reply.readsOnlyEvents && status === 200) this.#streaming()
     if (this.#stream !== undefined) this.#stream.write(text)
     else if (this.#answers === undefined) return this.#send(text)
     else this.#answers.push(text)

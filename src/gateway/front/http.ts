@@ -21,6 +21,7 @@ import { PlainConnections } from './plain-connections.ts'
 import type { PlainReply } from './plain-reply.ts'
 import type { PlainHead } from './plain-request.ts'
 import { bodyOf, readBody } from './read-body.ts'
+import { type RefusedHead, refusedHead, targetOf } from './refused-head.ts'
 import { type OwnNames, refusedOrigin } from './refused-origin.ts'
 import { type FrontRequest, NodeReply } from './reply.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
@@ -60,6 +61,8 @@ export class HttpFront {
   readonly #unread = new UnreadAnswers()
   /** What is the same for every request with one head. */
   #plainHeads = new WeakMap<PlainHead, PlainRoute>()
+  /** Connections that end with an answer already given: what `node:http` reads on is no request. */
+  readonly #ending = new WeakSet<Socket>()
   #port = 0
   #stopping = false
   #closed: Promise<void> | undefined
@@ -166,6 +169,11 @@ export class HttpFront {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    if (this.#ending.has(request.socket)) return
+    const scheme = this.#options.tls === undefined ? 'http' : 'https'
+    const asked = refusedHead(request) ?? targetOf(request, scheme)
+    if ('status' in asked) return this.#refuseHead(request, response, asked)
+    request.url = asked.target
     const why = refusedOrigin(request, this.#port, this.#options.names)
     if (why !== undefined) return refuse(new NodeReply(response), 403, RPC.invalidRequest, why)
     const path = (request.url ?? '').split('?')[0] as string
@@ -182,6 +190,16 @@ export class HttpFront {
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
+  }
+
+  #refuseHead(
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+    { status, why }: RefusedHead,
+  ): void {
+    this.#ending.add(socket)
+    response.setHeader('connection', 'close')
+    refuse(new NodeReply(response), status, RPC.invalidRequest, why)
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {

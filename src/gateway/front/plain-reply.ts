@@ -28,6 +28,7 @@ const written = new WeakMap<ReplyHeaders, string>()
 export class PlainReply implements Reply {
   onGone: () => void = nothing
   isBegun = false
+  readsOnlyEvents = false
   #of: Answered | undefined
 
   constructor(of: Answered) {

@@ -24,6 +24,8 @@ export interface Reply {
   readonly waitingBytes: number
   /** Tells once when nothing waits any more; asked by whoever finds that much does. */
   whenRead(told: () => void): void
+  /** The client takes events and no JSON. */
+  readsOnlyEvents: boolean
   /** Told once where the client goes away before the end. */
   onGone: () => void
   /** All there is to say. */
@@ -41,6 +43,7 @@ export const JSON_TYPE: ReplyHeaders = { 'content-type': 'application/json' }
 /** Over `node:http`. */
 export class NodeReply implements Reply {
   onGone: () => void = () => {}
+  readsOnlyEvents = false
   readonly #response: ServerResponse
   readonly #unread: Pick<UnreadAnswers, 'add'> | undefined
 

@@ -13,6 +13,7 @@ import type { ServerConfig } from '../config/config.ts'
 import { SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
+import { answerForm } from './answer-form.ts'
 import { type Authenticate, isLoopback } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
 import type { OwnPeers } from './own-peers.ts'
@@ -20,7 +21,13 @@ import type { Body } from './read-body.ts'
 import { type FrontRequest, JSON_TYPE, type Reply } from './reply.ts'
 import { type SessionNames, Sessions } from './sessions.ts'
 import { SseSession } from './sse-session.ts'
-import { isStateless, paramHeaders, refusedPost, unlikeBody } from './stateless-request.ts'
+import {
+  isStateless,
+  paramHeaders,
+  refusedPost,
+  refusedVersion,
+  unlikeBody,
+} from './stateless-request.ts'
 import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {
@@ -48,6 +55,9 @@ export interface McpRequest {
 
 export const OWN_PEER =
   'the connection comes from a process that the gate itself started, or one it cannot tell from those'
+
+const NOT_ACCEPTABLE =
+  'the Accept header takes neither `application/json` nor `text/event-stream`: send both'
 
 export class McpFront {
   readonly #options: McpFrontOptions
@@ -124,6 +134,9 @@ export class McpFront {
   }
 
   #post(caller: Caller, asked: McpRequest): void | Promise<void> {
+    const form = answerForm(asked.request.headers.accept)
+    if (form === undefined) return refuse(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
+    asked.reply.readsOnlyEvents = form === 'events'
     const body = asked.body()
     if (body instanceof Promise) return body.then((read) => this.#read(caller, asked, read))
     return this.#read(caller, asked, body)
@@ -195,6 +208,8 @@ export class McpFront {
     reply: Reply,
   ): void {
     const [message] = messages
+    const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
+    if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
     if (message?.kind === 'notification') return reply.send(202, {})
     if (message?.kind !== 'request' || messages.length > 1)
       return refuse(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')

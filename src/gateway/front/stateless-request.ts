@@ -11,11 +11,26 @@ import { RPC } from '../../wire/rpc-codes.ts'
 import { errorAnswer, type Told } from '../relay/answers.ts'
 import { BASE64 } from '../upstream/http/base64.ts'
 
+const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
+
 /** By its header, or by what it carries. */
 export function isStateless(headers: IncomingHttpHeaders, messages: readonly Message[]): boolean {
   const version = headers['mcp-protocol-version']
   if (typeof version === 'string' && !SESSION_REVISIONS.includes(version)) return true
   return messages.some((each) => each.kind === 'request' && versionOf(each) !== undefined)
+}
+
+/** Why the version that the header says is none. A request that says one in `_meta` as well is
+ * compared with that instead. */
+export function refusedVersion(headers: IncomingHttpHeaders, message: Message): Told | undefined {
+  const version = headers['mcp-protocol-version']
+  if (typeof version !== 'string' || ALL_REVISIONS.includes(version)) return undefined
+  const isRequest = message.kind === 'request'
+  if (isRequest && versionOf(message) !== undefined) return undefined
+  const requested = version.slice(0, 100)
+  const text = `the header \`MCP-Protocol-Version\` says \`${requested}\`, which is not spoken here`
+  const data = { supported: ALL_REVISIONS, requested }
+  return errorAnswer(isRequest ? message.id : null, RPC.unsupportedVersion, text, data)
 }
 
 /** Why a request does not belong into a conversation of this era, whatever carries it. */

@@ -89,7 +89,12 @@ export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
   return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
 }
 
-export function errorAnswer(id: Id, errorCode: number, message: string, data?: JsonValue): Told {
+export function errorAnswer(
+  id: Id | null,
+  errorCode: number,
+  message: string,
+  data?: JsonValue,
+): Told {
   return { text: writeError(id, errorCode, message, data), errorCode }
 }
 
