@@ -136,7 +136,7 @@ describe('handles', () => {
     say({
       id: 1,
       method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: {} },
+      params: { protocolVersion: '2025-11-25', capabilities: { roots: {} } },
     })
     await answerTo(1)
     say({ id: 2, method: 'tools/call', params: { name: 'b__ask' } })
@@ -226,7 +226,7 @@ describe('handles', () => {
     const waiting = plain.post(JSON.stringify(body))
     const told = await plain.call('b__forge', { progressToken: 'mine' })
     expect(told.messages).toHaveLength(1)
-    await until(() => gate.log.includes('progress of a call to another server'))
+    await until(() => gate.log.includes('progress for a token that no open request has'))
     const reason = 'no longer wanted'
     await plain.tell('notifications/cancelled', { requestId: 'waiting', reason })
     expect((await waiting).text).toBe('')

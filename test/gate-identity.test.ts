@@ -335,6 +335,12 @@ describe('tokens of an authorisation server', () => {
   test('without the scope are refused with 403', async () => {
     const client = new PlainClient(guarded, 'office')
     client.token = await authorisation.tokenFor(`${guarded.url}/mcp/office`, '')
+    const missing = await new PlainClient(guarded, 'office').initialize()
+    expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([
+      401,
+      // F8: a client that has no token yet learns what to ask for.
+      expect.stringMatching(/^Bearer resource_metadata="[^"]+", scope="[^"]+"$/),
+    ])
     const { status, headers } = await client.initialize()
     expect([status, headers.get('www-authenticate')]).toEqual([
       403,

@@ -229,6 +229,7 @@ export class Gate {
       }),
       explain: () => who().explain,
       frozen,
+      handle,
       lists: (ask) =>
         new SeenLists({
           ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },

@@ -92,6 +92,11 @@ export const HTTP_RESUME_WAIT_MS_MAX = 60_000
 export const HTTP_HANDLE_LENGTH_MAX = 1_024
 /** How long the old transport may take to name its endpoint. */
 export const HTTP_ENDPOINT_MS_MAX = 10_000
+/** The endpoint that it names: it is in the head of every request. */
+export const HTTP_ENDPOINT_LENGTH_MAX = 4_096
+/** How long a server may take to say all of an answer in JSON to a subscription, which is a stream of
+ * events or an error. */
+export const HTTP_LISTEN_JSON_MS_MAX = 5_000
 /** How long the DELETE of a session may take. */
 export const HTTP_FAREWELL_MS_MAX = 2_000
 
@@ -309,6 +314,12 @@ export const ERA_PROBE_PROCESS_MS_MAX = 5_000
 export const ERA_PROBE_HTTP_MS_MAX = 30_000
 /** Questions of the gate's own that a client has not answered; more are not put. */
 export const CLIENT_QUESTIONS_MAX = 20
+/** How long a client may take to answer what a server asks it: where only the client has to look
+ * (`roots/list`, `ping`), and where a model or a person has to. */
+export const CLIENT_ANSWER_QUICK_MS_MAX = 30_000
+export const CLIENT_ANSWER_MS_MAX = 10 * 60_000
+/** The address of a page that a server asks a person to open. */
+export const PAGE_URL_LENGTH_MAX = 2_048
 /** Calls that may go on without being counted again, over all sessions. */
 export const CONTINUATIONS_MAX = 10_000
 

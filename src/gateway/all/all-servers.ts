@@ -3,7 +3,6 @@
 // is for, as if the client had asked there. Made by the gate for `/mcp` and for pipes that name no
 // server; in the era of its client.
 
-import { isObject } from '../../core/json.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import { belongsTo, knowsTasks, META } from '../../wire/eras.ts'
 import { withMembers } from '../../wire/members.ts'
@@ -157,8 +156,7 @@ export class AllServers {
         ? `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
         : undefined
     if (refused !== undefined) return this.#send(id, errorAnswer(id, RPC.invalidRequest, refused))
-    const meta = params?.value._meta
-    const open: Open = { method, progressToken: isObject(meta) ? meta.progressToken : undefined }
+    const open: Open = { method }
     this.#open.set(id, open)
     const unknown = () =>
       this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)

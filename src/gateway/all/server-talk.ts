@@ -2,8 +2,7 @@
 // names that say which server is meant. A changed list is told once, until the client lists again;
 // in the stateless era to whoever has subscribed to it.
 
-import type { JsonValue } from '../../core/json.ts'
-import type { Answer, Id, Message, Notification } from '../../wire/message.ts'
+import type { Answer, Message, Notification } from '../../wire/message.ts'
 import { readMessages } from '../../wire/read-message.ts'
 import { writeNotification } from '../../wire/write-message.ts'
 import type { ClientLink, Related } from '../link.ts'
@@ -20,7 +19,6 @@ import type { Member } from './member.ts'
 /** A request of the client's without an answer yet. */
 export interface Open {
   readonly method: string
-  readonly progressToken: JsonValue | undefined
   /** Who answers it, once that is known; the gate itself where nobody is. */
   member?: Member
   /** The name it was asked by, and the one its server knows. */
@@ -31,7 +29,6 @@ export interface Open {
 export interface ServerTalkContext {
   readonly client: ClientLink
   readonly members: ReadonlyMap<string, Member>
-  readonly open: ReadonlyMap<Id, Open>
   readonly listens: AllListens
   readonly onResources: () => void
   readonly log: (text: string, server?: string) => void
@@ -55,16 +52,14 @@ export class ServerTalk {
   }
 
   told(member: Member, text: string, related: Related): void {
-    const { client, log, onResources } = this.#context
+    const { client, onResources } = this.#context
     const [message] = read(text)
     if (message?.kind === 'request')
       return void client.send(requestForClient(member.name, message), related)
     if (message?.kind !== 'notification') return
-    const { method, params } = message
+    const { method } = message
     if (method === CHANGED['resources/list']) onResources()
     if (Object.values(CHANGED).includes(method)) return this.#changed(method)
-    if (method === 'notifications/progress' && this.#isOthers(member, params?.value.progressToken))
-      return log('progress of a call to another server', member.name)
     client.send(notificationForClient(member.name, message), related)
   }
 
@@ -101,14 +96,6 @@ export class ServerTalk {
     if (client.revision === '' || this.#changes.has(method)) return
     this.#changes.add(method)
     client.send(writeNotification(method, undefined))
-  }
-
-  /** In the stateless era the relay itself knows whose a token is. */
-  #isOthers(member: Member, token: JsonValue | undefined): boolean {
-    const { client, open } = this.#context
-    if (client.era === 'stateless') return false
-    const opens = [...open.values()].filter(({ progressToken }) => progressToken === token)
-    return opens.length > 0 && !opens.some((each) => each.member === member)
   }
 }
 

@@ -79,7 +79,7 @@ export class Authenticate {
       ...(error === undefined
         ? []
         : [`error="${error}"`, `error_description="${quoted(message)}"`]),
-      ...(error === 'insufficient_scope' ? [`scope="${this.#options.scopes.join(' ')}"`] : []),
+      ...(this.#options.scopes.length === 0 ? [] : [`scope="${this.#options.scopes.join(' ')}"`]),
     ]
     const status = error === 'insufficient_scope' ? 403 : 401
     const headers = { ...JSON_TYPE, 'www-authenticate': `Bearer ${parts.join(', ')}` }

@@ -177,7 +177,10 @@ export class McpFront {
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
     if (refused !== undefined) return refuse(reply, 400, RPC.invalidRequest, refused)
-    session.accept(read.messages, read.batch, traceOf(request.headers), reply)
+    const headers = paramHeaders(request.headers)
+    const trace = traceOf(request.headers)
+    const related = headers.size === 0 ? trace : { ...trace, headers }
+    session.accept(read.messages, read.batch, related, reply)
   }
 
   #sessionGone(reply: Reply, request: FrontRequest): void {

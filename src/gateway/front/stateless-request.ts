@@ -101,10 +101,13 @@ function shown(header: string | string[] | undefined): string {
   return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
 }
 
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+
 /** The headers that repeat arguments. */
 export function paramHeaders(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  let found: Map<string, string> | undefined
   for (const name in headers)
-    if (name.startsWith('mcp-param-')) found.set(name, String(headers[name]))
-  return found
+    if (name.startsWith('mcp-param-'))
+      found = (found ?? new Map<string, string>()).set(name, String(headers[name]))
+  return found ?? NO_HEADERS
 }

@@ -7,6 +7,7 @@ import { maskCall } from '../../approvals/mask-text.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Person } from '../../core/person.ts'
 import { visibleText } from '../../core/visible-text.ts'
+import { declaredIn } from '../relay/server-questions.ts'
 import type { Pending } from './hold-call.ts'
 
 export interface ClientAsk {
@@ -34,14 +35,12 @@ export function clientAskOf(
   capabilities: JsonValue | undefined,
   withId: boolean,
 ): ClientAsk | undefined {
-  const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined
-  if (!isObject(elicitation)) return undefined
+  const declared = declaredIn(capabilities)
+  if (declared.length === 0) return undefined
   const { id, url, client } = pending
   const { message, isWhole } = messageOf(pending, shown)
-  // A client that says nothing of modes has forms, as all had before there were pages.
-  const hasForms = elicitation.form !== undefined || elicitation.url === undefined
   // A form decides: not over what it cannot show in full. The console and the terminal can.
-  if (client && hasForms && isWhole) {
+  if (client && declared.includes('elicitation.form') && isWhole) {
     const approve = { type: 'boolean', title: 'let this call pass' }
     const requestedSchema = {
       type: 'object',
@@ -50,7 +49,7 @@ export function clientAskOf(
     }
     return { mode: 'form', params: { message, requestedSchema } }
   }
-  if (elicitation.url === undefined || url === undefined) return undefined
+  if (!declared.includes('elicitation.url') || url === undefined) return undefined
   return {
     mode: 'url',
     params: { mode: 'url', message, url, ...(withId ? { elicitationId: id } : {}) },

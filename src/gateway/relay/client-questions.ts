@@ -8,14 +8,23 @@ import type { Answer, Id, Members } from '../../wire/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../wire/write-message.ts'
 import { CLIENT_QUESTIONS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { type Declared, declaredIn } from './server-questions.ts'
 
 export class ClientQuestions {
   readonly #client: ClientLink
   readonly #open = new Map<Id, (result: JsonValue | undefined) => void>()
   #capabilities: JsonValue | undefined
+  #declared: Declared
 
-  constructor(client: ClientLink) {
+  /** `declared` is what the client said before a restart of the gate. */
+  constructor(client: ClientLink, declared: Declared = []) {
     this.#client = client
+    this.#declared = declared
+  }
+
+  /** What a server may ask of the client. */
+  get declared(): Declared {
+    return this.#declared
   }
 
   /** What the client can do, as `initialize` said; undefined for a session from before a restart. */
@@ -30,6 +39,7 @@ export class ClientQuestions {
 
   learn(params: Members | undefined): void {
     this.#capabilities = params?.value.capabilities
+    this.#declared = declaredIn(this.#capabilities)
   }
 
   /** `answered` gets the result, undefined for an error. Returns what takes the question back. */

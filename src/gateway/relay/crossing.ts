@@ -182,6 +182,11 @@ export class Crossing {
     return this.#open.values().find(({ progressToken }) => progressToken === token)
   }
 
+  /** Whether a progress notification is about one of these. */
+  hasToken(params: Members | undefined): boolean {
+    return this.findByProgress(params?.value.progressToken) !== undefined
+  }
+
   /** Carries a cancellation over, under the id the other side knows. */
   cancel({ method, params }: Notification): void {
     const { to, onCancel } = this.#options

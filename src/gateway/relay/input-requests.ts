@@ -14,6 +14,7 @@ import { holdingOf } from '../hold/holding.ts'
 import { SERVER_REQUESTS_MAX } from '../limits.ts'
 import { callOf, passageFromServer } from './call-of.ts'
 import type { RelayContext } from './relay.ts'
+import { type Declared, questionFault } from './server-questions.ts'
 
 /** Of these the protocol lets a server want more. */
 export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
@@ -57,7 +58,9 @@ export function isInputRequired(result: ReadonlyMap<string, string>): boolean {
 function inError(era: Era, data: unknown): Asking {
   if (era === 'stateless')
     return faulty('the server wants a page to be opened as only revisions with sessions can say')
-  const pages = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
+  const { elicitations: pages = [] } = isObject(data) ? data : {}
+  if (!Array.isArray(pages))
+    return faulty('the server wants pages to be opened, in no list of them')
   const asked = pages.map((params, at) => {
     const question: JsonObject = { method: 'elicitation/create', params }
     return [String(at), writeJson(question)] as const
@@ -75,6 +78,7 @@ export type Refused = (Verdict & { readonly admission?: undefined }) | { readonl
 export async function refusedQuestion(
   { questions, fault }: Asking,
   context: Pick<RelayContext, 'server' | 'facts' | 'record'> & { readonly spine: Spine },
+  declared: Declared,
 ): Promise<Refused | undefined> {
   const { spine, server, facts, record } = context
   if (fault !== undefined) return { fault }
@@ -85,10 +89,14 @@ export async function refusedQuestion(
   let refused: Refused | undefined
   for (const text of questions.values()) {
     const question = questionOf(text)
-    refused =
+    const fault =
       typeof question === 'string'
-        ? { fault: `the server asks for \`${question}\`, which does not pass the gate` }
-        : refusalOf(await admit(spine, askedOf(question, server, facts)), admitted)
+        ? `the server asks for \`${question}\`, which does not pass the gate`
+        : questionFault(question.method, question.params?.value ?? {}, declared)?.why
+    refused =
+      fault === undefined
+        ? refusalOf(await admit(spine, askedOf(question as Request, server, facts)), admitted)
+        : { fault }
     if (refused !== undefined) break
   }
   for (const admission of admitted) {

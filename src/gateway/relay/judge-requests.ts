@@ -47,6 +47,7 @@ import type { Handles } from './handles.ts'
 import { type KnownNames, namedIn } from './known-names.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
+import { questionFault } from './server-questions.ts'
 
 export interface JudgeContext {
   readonly spine: Spine
@@ -68,6 +69,7 @@ export interface JudgeContext {
   readonly onAsked: () => void
   readonly onCall: () => void
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+  readonly log: (text: string) => void
 }
 
 const UNSUBSCRIBE = 'resources/unsubscribe'
@@ -211,6 +213,12 @@ export class RequestJudge {
     if (frozen !== undefined && passage !== 'judged')
       return crossing.refuse(id, frozenAnswer(id, frozen, false))
     if (passage === 'plumbing') return crossing.carry(request, '', undefined, related)
+    const { questions, log } = this.#context
+    const fault = questionFault(method, request.params?.value ?? {}, questions.declared)
+    if (fault !== undefined) {
+      log(`a question that does not reach the client: ${fault.why}`)
+      return refuse(fault.code, fault.why)
+    }
     try {
       await this.#serverCall(request, crossing, related)
     } catch (error) {
@@ -358,9 +366,12 @@ export class RequestJudge {
   /** What a balancer would read in the headers must be what the server reads in the body. Which of
    * them a hidden tool wants is hidden too: it is told from an unknown one by nothing. */
   #unlike(headers: ReadonlyMap<string, string>, call: Call, facts: Facts): string | undefined {
-    const wanted = paramHeadersOf(facts.tool?.definition.inputSchema) ?? []
+    const { spine, era } = this.#context
+    const declared = paramHeadersOf(facts.tool?.definition.inputSchema) ?? []
+    // A session wants none: of those that come, each must say what the body says.
+    const wanted =
+      era === 'session' ? declared.filter(({ header }) => headers.has(header)) : declared
     if (headers.size === 0 && wanted.length === 0) return undefined
-    const { spine } = this.#context
     const isShown = visible(spine.policy().policy, call, facts, spine.now())
     return disagreement(headers, isShown ? wanted : [], call.args, BASE64)
   }

@@ -8,16 +8,21 @@ import { SESSION_TASKS_MAX } from '../limits.ts'
 
 export class OwnTasks {
   readonly #ids = new Set<string>()
+  /** Of the calls that made them: a task tells of its progress as the call would have. */
+  readonly #tokens = new Set<JsonValue>()
 
-  /** From the result of a call. */
-  learn(resultText: string): void {
+  /** From the result of a call, and the progress token that came with it. */
+  learn(resultText: string, progressToken: JsonValue | undefined): void {
     if (!resultText.includes('"task"')) return
     const task = membersOf(resultText).get('task')
     const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
     if (id === undefined) return
-    this.#ids.add(id)
-    const [oldest] = this.#ids
-    if (this.#ids.size > SESSION_TASKS_MAX) this.#ids.delete(oldest as string)
+    addBounded(this.#ids, id)
+    if (progressToken !== undefined) addBounded(this.#tokens, progressToken)
+  }
+
+  hasToken(token: JsonValue | undefined): boolean {
+    return token !== undefined && this.#tokens.has(token)
   }
 
   /** `params` of a request or notification about a task. */
@@ -35,6 +40,12 @@ export class OwnTasks {
     members.set('tasks', `[${own.join(',')}]`)
     return writeMembers(members)
   }
+}
+
+function addBounded<T>(set: Set<T>, value: T): void {
+  set.add(value)
+  const [oldest] = set
+  if (set.size > SESSION_TASKS_MAX) set.delete(oldest as T)
 }
 
 function taskIdOf(value: JsonValue | undefined): string | undefined {

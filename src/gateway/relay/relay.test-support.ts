@@ -2,6 +2,7 @@
 // real policy, real limits and real seals.
 
 import { EngineBench } from '../../approvals/engine.test-support.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'
 import { Seals } from '../../identity/seal.ts'
 import { compile } from '../../policy/compile.ts'
@@ -22,6 +23,8 @@ import type { Outcome } from './crossing.ts'
 import { Handles } from './handles.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
+import { declaredIn } from './server-questions.ts'
+import { writeSessionHandle } from './session-handle.ts'
 
 export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
   name,
@@ -33,6 +36,8 @@ export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
 
 const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
 
+const ALL_CAPABILITIES = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } }
+
 interface PlayOptions {
   readonly era?: Era
   readonly rules?: string
@@ -40,6 +45,8 @@ interface PlayOptions {
   readonly link?: (server: ScriptedLink) => UpstreamLink
   readonly continuations?: Continuations
   readonly freshMs?: number
+  /** What the client takes; everything where nothing is said. */
+  readonly capabilities?: JsonObject
 }
 
 export class Play {
@@ -55,12 +62,14 @@ export class Play {
   closed: string | undefined
   nowMs = 1_000
   #lastId = 0
+  readonly #capabilities: JsonObject
   /** Requests whose client has gone away without a word. */
   readonly gone = new Set<Id>()
   readonly approvals = new EngineBench()
 
   constructor(options: PlayOptions = {}) {
     const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
+    this.#capabilities = options.capabilities ?? ALL_CAPABILITIES
     const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
     if (problems.length > 0) throw new Error(JSON.stringify(problems))
     const bound = { policy: policy as CompiledPolicy, id: 'p' }
@@ -139,6 +148,7 @@ export class Play {
       record: (_admission, _startedMs, outcome) => void this.outcomes.push(outcome),
       onEnd() {},
       log: (text) => void this.log.push(text),
+      handle: writeSessionHandle('', declaredIn(this.#capabilities)),
     })
   }
 
@@ -151,7 +161,7 @@ export class Play {
     const id = `c${++this.#lastId}`
     const own = {
       [META.version]: STATELESS_REVISION,
-      [META.capabilities]: { elicitation: {}, extensions: { [TASKS]: {} } },
+      [META.capabilities]: { ...this.#capabilities, extensions: { [TASKS]: {} } },
     }
     const _meta = { ...(this.client.era === 'stateless' ? own : {}), ...meta }
     const whole = Object.keys(_meta).length === 0 ? params : { ...params, _meta }

@@ -3,10 +3,10 @@
 // gate.
 
 import { Buffer } from 'node:buffer'
-import { LIST_CHANGES } from '../../wire/eras.ts'
+import { LIST_CHANGES, META, metaOf } from '../../wire/eras.ts'
 import type { Answer, Id, Message, Notification } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
-import { oneLine, writeError, writeNotification, writeResult } from '../../wire/write-message.ts'
+import { oneLine, writeError, writeNotification } from '../../wire/write-message.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, CALL_MS_MAX, INPUT_ROUNDS_MAX } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
@@ -18,14 +18,18 @@ import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './ans
 import { BackPressure } from './back-pressure.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
-import { type Crossed, Crossing, LISTEN, writeAnswer } from './crossing.ts'
+import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
+import { expireQuestions } from './expire-questions.ts'
 import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
 import { KnownNames } from './known-names.ts'
 import { OwnQuestions } from './own-questions.ts'
 import { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
-import { type Notice, noticeOf, noticesOfChange } from './stateless-notices.ts'
+import { ServerNotifications } from './server-notifications.ts'
+import { declaredIn } from './server-questions.ts'
+import { declaredBefore, writeSessionHandle } from './session-handle.ts'
+import { noticesOfChange } from './stateless-notices.ts'
 import { AnswerTeller } from './tell-answers.ts'
 
 /** Nobody knows whether the call was carried out. */
@@ -39,7 +43,8 @@ export interface RelayContext
   /** The labels that an answer brings into the session and that were not there yet. */
   readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
   readonly onEnd: (why: string) => void
-  readonly log: (text: string) => void
+  /** Of a session from before the gate was started again. */
+  readonly handle?: string | undefined
 }
 
 export class Relay {
@@ -56,6 +61,7 @@ export class Relay {
   readonly #judge: RequestJudge
   readonly #questions: ClientQuestions
   readonly #teller: AnswerTeller
+  readonly #notifications: ServerNotifications
   #lastId = 0
   #closed = false
 
@@ -98,13 +104,17 @@ export class Relay {
     const { facts, spine } = context
     const policy = () => spine.policy().policy
     this.#names = new KnownNames({ server: context.server, policy, facts, now: spine.now, ask })
-    this.#questions = new ClientQuestions(client)
+    this.#questions = new ClientQuestions(client, declaredBefore(context.handle))
     this.#judge = new RequestJudge({
       ...{ ...context, era, lists: this.#lists, names: this.#names, tasks: this.#tasks },
       questions: this.#questions,
     })
     this.#teller = new AnswerTeller({
       ...{ client, context, lists: this.#lists, names: this.#names, tasks: this.#tasks },
+    })
+    this.#notifications = new ServerNotifications({
+      ...{ client, down: this.#down, up: this.#up, lists: this.#lists, names: this.#names },
+      ...{ tasks: this.#tasks, frozen: context.frozen, log: context.log },
     })
     client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
     client.onClose = (why) => this.close(why)
@@ -137,6 +147,7 @@ export class Relay {
 
   /** Ends calls that the server has not answered in time. */
   expire(nowMs: number, idleMs: number): void {
+    expireQuestions(this.#up, nowMs, this.#context.log)
     // It waits for the client or the person behind it, and not the other way round.
     if (this.#up.size > 0) return
     for (const [ours, { method, name }] of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
@@ -162,7 +173,7 @@ export class Relay {
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {
       if (this.#client.era === 'session') this.#client.send(writeNotification(method, undefined))
-      else this.#tell(noticesOfChange(method, this.#down))
+      else this.#notifications.tell(noticesOfChange(method, this.#down))
     }
   }
 
@@ -208,8 +219,8 @@ export class Relay {
     if (message.kind === 'request' && this.#client.era === 'stateless')
       return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
     if (message.kind === 'request')
-      return this.#judge.fromServer(message, this.#up, this.#relatedTo(related))
-    if (message.kind === 'notification') return this.#serverNotification(message, related)
+      return this.#judge.fromServer(message, this.#up, this.#notifications.relatedTo(related))
+    if (message.kind === 'notification') return this.#notifications.fromServer(message, related)
     if (!this.#own.answered(message)) return this.#serverAnswer(message)
   }
 
@@ -217,6 +228,8 @@ export class Relay {
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#down.cancel(notification)
     if (this.#context.frozen() !== undefined) return
+    const isStray = method === 'notifications/progress' && !this.#up.hasToken(params)
+    if (isStray) return this.#context.log('progress of a client for a token that no server gave')
     if (notificationPassage(method) === 'plumbing')
       this.#server.send(oneLine(writeNotification(method, params?.text)))
     else this.#context.log(`a notification that does not pass: ${method}`)
@@ -276,17 +289,26 @@ export class Relay {
     const text = writeAnswer(id, told)
     const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
     if (crossed.admission) this.#names.hear(answer.result)
-    if (method === 'initialize' && answer.result !== undefined)
-      this.#client.begun?.(this.#server.handle)
+    if (method === 'initialize' && answer.result !== undefined) this.#begun()
     this.#down.reply(id, text, told.error?.code)
     this.#settle(this.#down, crossed, answer, text, labels)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
 
+  #begun(): void {
+    const { handle } = this.#server
+    const { declared } = this.#questions
+    this.#client.begun?.(handle === undefined ? undefined : writeSessionHandle(handle, declared))
+  }
+
   /** The answer asks something of the client: that is judged first. */
   async #serverAsks(crossed: Crossed, answer: Answer, asking: Asking): Promise<void> {
-    const refused = await refusedQuestion(asking, this.#context)
+    const declared =
+      this.#client.era === 'session'
+        ? this.#questions.declared
+        : declaredIn(metaOf(crossed.params)[META.capabilities])
+    const refused = await refusedQuestion(asking, this.#context, declared)
     if (refused !== undefined) return this.#refuseAnswer(crossed, answer, refused)
     if (asking.wanted === undefined) return this.#deliver(crossed, answer)
     const result = this.#context.handles.sealRound(asking.wanted, crossed)
@@ -337,45 +359,6 @@ export class Relay {
     if (failure.repeatable) this.#down.giveBack(crossed, 'error')
     else this.#down.settle(crossed, { status })
     if (crossed.method === 'initialize') this.close(failure.message)
-  }
-
-  #serverNotification(notification: Notification, related: Related | undefined): void {
-    const { method, params } = notification
-    if (method === 'notifications/cancelled') return this.#serverCancels(notification)
-    const passage = notificationPassage(method)
-    const isOthers = passage === 'task' && !this.#tasks.isAbout(params?.value)
-    if (passage === 'unknown' || isOthers)
-      return this.#context.log(`a notification that does not pass: ${method}`)
-    if (method === 'notifications/tools/list_changed') this.#lists.forget()
-    if (method === 'notifications/resources/updated' && this.#names.isHidden(params?.value.uri))
-      return
-    if (this.#context.frozen() !== undefined) return
-    const of = this.#down.findByProgress(params?.value.progressToken)
-    if (of !== undefined) of.lastMs = performance.now()
-    if (this.#client.era === 'stateless') {
-      const notice = noticeOf(notification, related, this.#down)
-      return this.#tell(notice === undefined ? [] : [notice])
-    }
-    const to = of === undefined ? this.#relatedTo(related) : { request: of.id }
-    this.#client.send(oneLine(writeNotification(method, params?.text)), to)
-  }
-
-  /** A question of the server's; or a subscription, which over lines it can end in no other way. */
-  #serverCancels(notification: Notification): void {
-    const request = notification.params?.value.requestId as Id
-    if (this.#down.find(request)?.method !== LISTEN) return this.#up.cancel(notification)
-    const { id } = this.#down.take(request) as Crossed
-    this.#down.reply(id, writeResult(id, '{"resultType":"complete"}'))
-  }
-
-  #tell(notices: readonly Notice[]): void {
-    for (const { request, text } of notices) this.#client.send(oneLine(text), { request })
-  }
-
-  /** The client's request that a message of the server's belongs to. */
-  #relatedTo(related: Related | undefined): Related {
-    const crossed = this.#down.find(related?.request) ?? this.#down.findOnly()
-    return crossed === undefined ? {} : { request: crossed.id }
   }
 
   #unasked({ id }: Answer): void {

@@ -32,9 +32,10 @@ export class AnswerTeller {
 
   /** A promise only for a long list. */
   tell(
-    { method, name }: Pick<Crossed, 'method' | 'name'>,
+    crossed: Pick<Crossed, 'method' | 'name' | 'progressToken'>,
     answer: Answer,
   ): Answer | Promise<Answer> {
+    const { method, name } = crossed
     const { client, context, lists, names, tasks } = this.#parts
     const told = withoutOurNames(answer)
     if (told.error !== undefined && names.isVague(method, name)) {
@@ -50,16 +51,20 @@ export class AnswerTeller {
           ? context.onHello(told.result)
           : told.result
     const visible = lists.filter(method, own, context.facts)
-    if (typeof visible !== 'string') return visible.then((list) => this.#seal(method, told, list))
-    return this.#seal(method, told, visible)
+    if (typeof visible !== 'string') return visible.then((list) => this.#seal(crossed, told, list))
+    return this.#seal(crossed, told, visible)
   }
 
-  #seal(method: string, told: Answer, visible: string): Answer {
+  #seal(
+    { method, progressToken }: Pick<Crossed, 'method' | 'progressToken'>,
+    told: Answer,
+    visible: string,
+  ): Answer {
     const { client, context, tasks } = this.#parts
     const shown = context.handles.sealCursor(method, visible)
     if (client.era === 'stateless')
       return { ...told, result: dressed(method, context.handles.sealTask(method, shown)) }
-    if (method === TOOL_CALL) tasks.learn(shown)
+    if (method === TOOL_CALL) tasks.learn(shown, progressToken)
     return shown === told.result ? told : { ...told, result: shown }
   }
 }

@@ -4,6 +4,7 @@
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Era } from '../../wire/eras.ts'
 import type { ServerConfig } from '../config/config.ts'
+import { readSessionHandle } from '../relay/session-handle.ts'
 import { ProcessRoom, type RoomOptions } from '../run/process-room.ts'
 import { AsStateless } from './eras/as-stateless.ts'
 import { EitherEra } from './eras/either-era.ts'
@@ -108,7 +109,7 @@ export class ServerLinks {
     return new EitherEra({
       clientEra,
       eras,
-      handle,
+      handle: handle === undefined ? undefined : readSessionHandle(handle).server,
       start: (era, kept) => this.#start(name, config, era, to, kept),
       isProcess: config.kind !== 'http',
       log: (text) => to.log('warn', text),

@@ -55,7 +55,7 @@ class Bridge {
     const own = {
       [META.version]: STATELESS_REVISION,
       [META.client]: { name: 'newer', version: '2' },
-      [META.capabilities]: { elicitation: {}, tasks: {} },
+      [META.capabilities]: { elicitation: {}, sampling: {}, roots: {}, tasks: {} },
       ...meta,
     }
     const texts = Object.entries({ ...params, _meta: own }).map(([key, value]) => [

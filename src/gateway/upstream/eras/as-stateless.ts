@@ -15,6 +15,7 @@ import {
   writeResult,
 } from '../../../wire/write-message.ts'
 import type { Related } from '../../link.ts'
+import { questionFault } from '../../relay/server-questions.ts'
 import { sentOf } from '../sent.ts'
 import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
 import { statelessAnswer } from './across-eras.ts'
@@ -114,6 +115,9 @@ export class AsStateless extends Adapted {
     if (message.kind === 'request') {
       const { id, method, params } = message
       if (method === 'ping') return void this.inner.send(writeResult(id, '{}'))
+      // Told at once: it may go on without, and no answer of the client's would carry it.
+      const fault = questionFault(method, params?.value ?? {}, this.#session.declared)
+      if (fault !== undefined) return void this.inner.send(writeError(id, fault.code, fault.why))
       const written = params === undefined ? '{}' : writeMembers(params.text)
       const question = `{"method":${JSON.stringify(method)},"params":${written}}`
       return this.#calls.ask(related?.request, id, question)

@@ -3,12 +3,13 @@
 // asks in it by itself (to begin, log levels, subscriptions) is answered here.
 
 import { isObject, type JsonValue } from '../../../core/json.ts'
-import { META, STATELESS_REVISION } from '../../../wire/eras.ts'
+import { META, metaOf, STATELESS_REVISION } from '../../../wire/eras.ts'
 import { patchObject, withMembers } from '../../../wire/members.ts'
 import type { Answer, Id } from '../../../wire/message.ts'
 import { settledRevision } from '../../../wire/revisions.ts'
 import { membersOf } from '../../../wire/spans.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../wire/write-message.ts'
+import { type Declared, declaredIn } from '../../relay/server-questions.ts'
 import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
 import { withoutTasks } from './across-eras.ts'
 
@@ -25,6 +26,8 @@ export class KeptSession {
   #state: 'none' | 'beginning' | 'begun' = 'none'
   #begun: ReadonlyMap<string, string> = new Map()
   capabilities: JsonValue = {}
+  /** By the client that it was begun for. */
+  declared: Declared = []
   #waiting: Passing[] = []
   /** Asked by the gate; bounded by what clients may have open. */
   readonly #asked = new Map<Id, (answer: Answer) => void>()
@@ -103,6 +106,7 @@ export class KeptSession {
   #begin({ params }: Passing): void {
     this.#state = 'beginning'
     const meta = membersOf(params?.text.get('_meta') ?? '{}')
+    this.declared = declaredIn(metaOf(params)[META.capabilities])
     const texts = {
       protocolVersion: JSON.stringify(settledRevision(undefined)),
       capabilities: withoutTasks(meta.get(META.capabilities)),

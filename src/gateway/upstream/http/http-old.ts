@@ -3,7 +3,7 @@
 // refuses `initialize` by POST.
 
 import type { Id } from '../../../wire/message.ts'
-import { HTTP_ENDPOINT_MS_MAX } from '../../limits.ts'
+import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
@@ -107,16 +107,14 @@ export class OldTransport implements HttpTransport {
   }
 
   #onEndpoint(data: string): void {
-    const { url } = this.#host
-    const endpoint = URL.parse(data, url.href)
-    // Elsewhere it would get what the configuration trusts this server with.
-    if (endpoint === null || endpoint.origin !== url.origin) {
+    const path = endpointPath(data, this.#host.url)
+    if (path === undefined) {
       const message = `the server \`${this.#host.name}\` names an endpoint on another host`
       const failure = { code: 'UPSTREAM_REDIRECT', message, request: undefined } as const
       return this.#host.giveUp({ ...failure, repeatable: false })
     }
     clearTimeout(this.#timer)
-    this.#endpoint = endpoint.pathname + endpoint.search
+    this.#endpoint = path
     for (const message of this.#waiting.splice(0)) this.send(message)
   }
 
@@ -132,4 +130,14 @@ export class OldTransport implements HttpTransport {
     this.#stream.abort()
     this.#onNone()
   }
+}
+
+/** Undefined where it is not on the server's own origin: elsewhere it would get what the configuration
+ * trusts this server with. The origin alone does not tell: that of `blob:http://host/` is the host's. */
+function endpointPath(data: string, { href, origin, protocol }: URL): string | undefined {
+  const endpoint = data.length > HTTP_ENDPOINT_LENGTH_MAX ? null : URL.parse(data, href)
+  if (endpoint === null || endpoint.origin !== origin || endpoint.protocol !== protocol)
+    return undefined
+  const { username, password, pathname, search } = endpoint
+  return username === '' && password === '' ? pathname + search : undefined
 }

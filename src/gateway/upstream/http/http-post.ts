@@ -2,7 +2,7 @@
 // stream of events with the answer among them, or nothing but the word that it was taken.
 
 import type { Id } from '../../../wire/message.ts'
-import { HTTP_ERROR_BYTES_MAX } from '../../limits.ts'
+import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../../limits.ts'
 import { readSaid, type Said } from '../read-said.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { type Body, type BodyEvents, bodyKindOf, EventBody, JsonBody } from './http-body.ts'
@@ -84,9 +84,18 @@ export class Post implements ExchangeEvents, BodyEvents {
     const kind = bodyKindOf(headers)
     const { conversation } = this.#host
     if (kind === 'json') this.body = new JsonBody(this, conversation.batches)
+    if (kind === 'json' && this.#options.staysOpen === true) this.#expectEnd()
     if (kind === 'events') this.body = new EventBody(this, () => conversation.batches)
     this.#events.onTaken(this, headers)
     if (kind === 'unreadable') this.#nonsense('answered in an encoding that nobody asked for')
+  }
+
+  /** A stream of events that says it is JSON would be read for ever, and nobody told of any. */
+  #expectEnd(): void {
+    setTimeout(() => {
+      if (!this.exchange.over)
+        this.#nonsense('answered a subscription in JSON that does not end, and not with events')
+    }, HTTP_LISTEN_JSON_MS_MAX).unref()
   }
 
   onData(chunk: Buffer): void {

@@ -1,15 +1,15 @@
-// Links over HTTP: streams with back-pressure, the transport of 2024-11-05, and a published server.
+// Links over HTTP: streams with back-pressure, and a published server.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcp } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { writeEvent } from '../../../../test/servers/http.ts'
+import { HTTP_LISTEN_JSON_MS_MAX } from '../../limits.ts'
 import { until } from '../ask.test-support.ts'
-import { connect, EVENTS, isCall, serve, servers, up } from './http.test-support.ts'
+import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 
 describe('streams', () => {
   test('an answer whose stream broke off comes on the stream that goes on from the last event', async () => {
@@ -143,76 +143,31 @@ describe('streams', () => {
   })
 })
 
-describe('the transport of 2024-11-05', () => {
-  async function serveOld(
-    endpoint: string,
-  ): Promise<{ url: string; posts: string[]; end(): void }> {
-    const posts: string[] = []
-    let stream: ServerResponse | undefined
-    const server = createServer((request, response) => {
-      if (request.method === 'GET') {
-        stream = response.writeHead(200, EVENTS)
-        stream.write(`event: endpoint\ndata: ${endpoint}\n\n`)
-        return
-      }
-      if (request.url === '/sse') return void response.writeHead(405).end('Cannot POST /sse')
-      let body = ''
-      request.on('data', (chunk) => {
-        body += chunk
-      })
-      request.on('end', () => {
-        posts.push(request.url ?? '')
-        response.writeHead(202).end('Accepted')
-        const { id, method } = JSON.parse(body) as { id?: number; method: string }
-        const result =
-          method === 'initialize'
-            ? { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: {} }
-            : { content: [{ type: 'text', text: 'old' }] }
-        if (id !== undefined) writeEvent(stream!, { id, result })
-      })
+test('F8: a subscription answered in JSON without an end is an error, not a silence', async () => {
+  const server = await serve({
+    instead: (_, response, body) => {
+      if (!body.includes('subscriptions/listen')) return false
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}\n')
+      return true
+    },
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  try {
+    const { asker } = connect(server.url, { era: 'stateless' })
+    const passing = { id: 1, method: 'subscriptions/listen', params: undefined }
+    const asked = asker.ask('subscriptions/listen', {}, { passing })
+    await vi.waitFor(() => expect(server.seen).toHaveLength(1), { interval: 5 })
+    let isTold = false
+    const told = asked.then((failure) => {
+      isTold = true
+      return failure
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const close = (): void => {
-      server.closeAllConnections()
-      server.close()
-    }
-    servers.push({ close })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`
-    return { url, posts, end: () => void stream?.end() }
+    while (!isTold) await vi.advanceTimersByTimeAsync(HTTP_LISTEN_JSON_MS_MAX)
+    expect(await told).toMatchObject({ code: 'UPSTREAM_BAD_ANSWER', request: 1 })
+  } finally {
+    vi.useRealTimers()
   }
-
-  test('is spoken where POST is refused and GET names an endpoint', async () => {
-    const { url, posts, end } = await serveOld('/messages?sessionId=1')
-    const { asker, link } = connect(url)
-    await asker.initialize('2024-11-05')
-    expect(await asker.call('echo')).toBe('old')
-    expect(new Set(posts)).toEqual(new Set(['/messages?sessionId=1']))
-    end()
-    expect(await asker.closed).toBe('session gone')
-    expect(link.failure?.code).toBe('UPSTREAM_SESSION_GONE')
-  })
-
-  test('an endpoint on another host gets nothing', async () => {
-    const elsewhere = await serve()
-    const { url } = await serveOld(elsewhere.url)
-    const { asker, link } = connect(url, { headers: { authorization: 'secret' } })
-    void asker.ask('initialize')
-    expect(await asker.closed).toContain('names an endpoint on another host')
-    expect(link.failure?.code).toBe('UPSTREAM_REDIRECT')
-    expect(elsewhere.seen).toEqual([])
-  })
-
-  test('where there is none either, the first refusal counts', async () => {
-    const server = await serve({
-      instead: (_, response) => {
-        response.writeHead(404).end('nothing here')
-        return true
-      },
-    })
-    const { asker } = connect(server.url)
-    expect(await asker.ask('initialize')).toMatchObject({ code: 'UPSTREAM_STATUS', status: 404 })
-    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET'])
-  })
 })
 
 describe('a published server', () => {
