@@ -3,6 +3,10 @@
 
 /** Events that are in the step thread at once, the running one included; behind them owners take turns. */
 export const STEPS_AT_ONCE = 4
+/** A request and an agent that cannot take long in it; of all others one is in the thread at once, so
+ * that nobody waits there for more than one. */
+export const LIGHT_REQUEST_LENGTH = 65_536
+export const LIGHT_AGENT_BYTES = 262_144
 /** Instances kept ready in the step thread, and the memory they may take together. */
 export const RESIDENTS_MAX = 64
 export const RESIDENT_BYTES_MAX = 192 * 1_048_576
@@ -111,6 +115,8 @@ export const TEMPLATE_ELEMENTS_MAX = 100_000
  * A thread that meets it ends, the request that did fails, and a new thread goes on. */
 export const STEP_HEAP_MEGABYTES = 512
 export const TRANSFER_HEAP_MEGABYTES = 768
+/** How long one export or import may take; whose takes longer fails. */
+export const TRANSFER_TIMEOUT_MS = 60_000
 /** Exports and imports at once; behind them owners take turns. */
 export const TRANSFERS_AT_ONCE = 1
 export const TEMPLATES_MAX = 1_000

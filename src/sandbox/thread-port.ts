@@ -20,8 +20,14 @@ export function threadData<Data>(): Data {
   return (workerData as ThreadStart).data as Data
 }
 
-/** `rest` is done after an answer, where nobody has asked for anything else meanwhile. */
-export function serveThread(handle: Handle, rest: () => void = () => undefined): void {
+export interface ServeOptions {
+  /** Done after an answer, where nobody has asked for anything else meanwhile. */
+  readonly rest?: () => void
+  /** A request that takes longer ends the thread, and fails; for threads that run no guest. */
+  readonly timeoutMs?: number
+}
+
+export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = {}): void {
   const { watch, bell } = workerData as ThreadStart
   const port = parentPort as MessagePort
   watchCalls(watch)
@@ -29,6 +35,7 @@ export function serveThread(handle: Handle, rest: () => void = () => undefined):
     const say = (said: ThreadAnswer, transfer: ArrayBuffer[] = []) =>
       port.postMessage(said, transfer)
     watch[1] = id
+    if (timeoutMs !== undefined) watch[0] = Date.now() + timeoutMs
     try {
       const { value, transfer } = handle(body as never)
       say({ id, value }, transfer)
@@ -36,6 +43,7 @@ export function serveThread(handle: Handle, rest: () => void = () => undefined):
       const { code, message } = error as { code?: string; message?: string }
       say({ id, error: { message: message ?? String(error), ...(code ? { code } : {}) } })
     }
+    if (timeoutMs !== undefined) watch[0] = 0
     watch[1] = 0
   }
   port.on('message', (first: Request) => {
@@ -48,7 +56,7 @@ export function serveThread(handle: Handle, rest: () => void = () => undefined):
         answer(next.message)
         continue
       }
-      rest()
+      rest?.()
       if (Atomics.wait(bell, 0, rung, AWAKE_PAUSE_MS) === 'timed-out') return
       if (performance.now() > until) return
     }

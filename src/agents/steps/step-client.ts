@@ -7,12 +7,17 @@ import { Thread } from '../../sandbox/thread.ts'
 import { Turns } from '../../sandbox/turns.ts'
 import { toAgentError } from '../errors.ts'
 import type { Beside } from '../journal/new-rows.ts'
-import { STEP_HEAP_MEGABYTES, STEPS_AT_ONCE } from '../limits.ts'
+import {
+  LIGHT_AGENT_BYTES,
+  LIGHT_REQUEST_LENGTH,
+  STEP_HEAP_MEGABYTES,
+  STEPS_AT_ONCE,
+} from '../limits.ts'
 import type { ImportOptions } from '../transfer/bring-import.ts'
 import type { Operations } from './operations.ts'
 import { StepMirror } from './step-mirror.ts'
 import type { StepThreadData } from './step-thread.ts'
-import { packRequest, readAnswer, type StepAnswer } from './step-words.ts'
+import { packRequest, readAnswer, type StepAnswer, type StepRequest } from './step-words.ts'
 import type { ApplyHow } from './stepper.ts'
 
 export type Steps = {
@@ -46,20 +51,42 @@ function ownerOf(name: keyof Operations, values: readonly unknown[]): string | u
   return owner ?? whose ?? id
 }
 
+const LIGHT: ReadonlySet<keyof Operations> = new Set(['remove', 'history', 'list'])
+
+/** More than a millisecond or two: by what it is, what it brings, or how much the agent holds. */
+function mayBeLong(
+  name: keyof Operations,
+  values: readonly unknown[],
+  { text, bytes }: StepRequest,
+  mirror: StepMirror,
+): boolean {
+  if (LIGHT.has(name)) return false
+  if (text.length > LIGHT_REQUEST_LENGTH || bytes.length > 0) return true
+  if (name === 'create') return false
+  if (name !== 'apply' && name !== 'ask') return true
+  const held = mirror.fileBytes(String(values[1]))
+  return held === undefined || held > LIGHT_AGENT_BYTES
+}
+
 export function startStepThread(data: StepThreadData, startedAtMs: number): StepThread {
   const file = join(import.meta.dirname, `step-thread${extname(import.meta.filename)}`)
   const thread = new Thread(file, data, toAgentError, { heapMegabytes: STEP_HEAP_MEGABYTES })
   const mirror = new StepMirror()
   const turns = new Turns(STEPS_AT_ONCE)
+  // Of those that are long, one: who comes next waits for that one at most.
+  const longTurns = new Turns(1)
   const ask =
     (name: keyof Operations) =>
     async (...values: unknown[]) => {
       const known = mirror.answer(name, values)
       if (known !== undefined) return known
       try {
-        const send = () => thread.ask<StepAnswer>(packRequest(name, values))
+        const request = packRequest(name, values)
+        const send = () => thread.ask<StepAnswer>(request)
         const whose = ownerOf(name, values)
-        const answer = await (whose === undefined ? send() : turns.run(whose, send))
+        const inTurn = () => (whose === undefined ? send() : turns.run(whose, send))
+        const isLong = whose !== undefined && mayBeLong(name, values, request, mirror)
+        const answer = await (isLong ? longTurns.run(whose, inTurn) : inTurn())
         const { value, length } = readAnswer(name, values, answer)
         mirror.note(name, values, value, length)
         return value

@@ -59,6 +59,11 @@ export class StepMirror {
     return value && { agent, value, content: undefined }
   }
 
+  /** What an agent holds in files; undefined where nothing is known of it. */
+  fileBytes(id: string): number | undefined {
+    return this.#agents.get(id)?.agent.summary.fileBytes
+  }
+
   #answer(title: string, seq: number): Answer | undefined {
     const known = this.#answers.get(title)
     return known?.seq === seq ? known : undefined

@@ -27,18 +27,21 @@ let isAsked = false
 let isReady = true
 let pause: NodeJS.Timeout | undefined
 
-serveThread((request: StepRequest) => {
-  isAsked = true
-  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
-  const { name } = request
-  const isText = name === 'list'
-  const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
-  const values = readRequest(request)
-  const value = operation.apply(operations, values)
-  if (isText) return { value: { text: value } }
-  if (CALLS.has(name)) isReady = false
-  return { value: packAnswer(name, values, value) }
-}, makeReady)
+serveThread(
+  (request: StepRequest) => {
+    isAsked = true
+    pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+    const { name } = request
+    const isText = name === 'list'
+    const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
+    const values = readRequest(request)
+    const value = operation.apply(operations, values)
+    if (isText) return { value: { text: value } }
+    if (CALLS.has(name)) isReady = false
+    return { value: packAnswer(name, values, value) }
+  },
+  { rest: makeReady },
+)
 
 function makeReady(): void {
   if (isReady) return

@@ -237,6 +237,29 @@ describe('export and import', () => {
     expect([bundle('redact'), bundle('keep')]).toEqual([0, memory.length])
   })
 
+  test('F9: what an export takes of the thread of all agents does not depend on what is in it', async () => {
+    const b = await bench()
+    const size = 1_000_000
+    const header = '-----BEGIN PRIVATE KEY-----'
+    const contents = {
+      plain: 'x'.repeat(size),
+      keys: header.repeat(Math.floor(size / header.length)),
+    }
+    const least = Object.entries(contents).map(([id, content]) => {
+      const { files } = packFiles([{ path: 'f', content }])
+      b.create(id, configOf(), 'me', files)
+      const taken = Array.from({ length: 7 }, () => {
+        const before = process.threadCpuUsage()
+        b.operations.takeExport('me', id, b.now, false)
+        const { user, system } = process.threadCpuUsage(before)
+        return user + system
+      })
+      return Math.min(...taken)
+    })
+    const [plain = 0, keys = 0] = least
+    expect(keys).toBeLessThan(4 * plain)
+  })
+
   test('imports count against the family they came from', async () => {
     const b = await bench()
     b.create('a', configOf({ maxTurns: 3 }))

@@ -3,6 +3,7 @@
 // transfer-client.ts.
 
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
+import { TRANSFER_TIMEOUT_MS } from '../limits.ts'
 import { readImport } from './read-import.ts'
 import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
 import type { TakenPieces } from './take-export.ts'
@@ -29,10 +30,13 @@ export interface SealedExport {
 
 const { directory } = threadData<TransferThreadData>()
 
-serveThread((request: TransferRequest) => {
-  if (request.kind === 'import') return { value: readImport(request.given) }
-  const { pieces, options, memory } = request
-  const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
-  const bundle = memory && bundleExport(json, memory, options, directory)
-  return { value: { json, bundle } satisfies SealedExport }
-})
+serveThread(
+  (request: TransferRequest) => {
+    if (request.kind === 'import') return { value: readImport(request.given) }
+    const { pieces, options, memory } = request
+    const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
+    const bundle = memory && bundleExport(json, memory, options, directory)
+    return { value: { json, bundle } satisfies SealedExport }
+  },
+  { timeoutMs: TRANSFER_TIMEOUT_MS },
+)

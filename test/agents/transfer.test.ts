@@ -1,0 +1,97 @@
+// Exports and imports while others work: no owner's agent waits for another owner's, a hostile import
+// takes nobody down, and a process that is killed in the middle leaves nothing half there.
+
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Service } from '../../src/agents/service.ts'
+import { privateKey, writeBundle } from '../../src/agents/transfer/bundle.ts'
+import { settingsOf } from './model-server.ts'
+
+const IMPORTING = join(import.meta.dirname, '../servers/agents-importing.ts')
+const LONG = { timeout: 300_000 }
+const scratch = mkdtempSync(join(tmpdir(), 'sluice-transfer-'))
+let service: Service
+
+beforeAll(async () => {
+  service = await Service.start({ directory: join(scratch, 'data'), models: settingsOf() })
+}, 60_000)
+afterAll(async () => {
+  await service.close()
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const model = 'script:none'
+const write = (owner: string, id: string) =>
+  service.callTool(owner, id, 'write_file', { path: 'a', content: 'b' })
+
+test('F9: behind many calls of one owner another has its turn', LONG, async () => {
+  const { id: loud } = await service.create('loud', { model })
+  const { id: quiet } = await service.create('quiet', { model })
+  let before = 0
+  const many = Array.from({ length: 200 }, () =>
+    service.steps.takeExport('loud', loud, Date.now(), true).then(() => {
+      before += 1
+    }),
+  )
+  await write('quiet', quiet)
+  // Those that were in the thread already, and one more a turn.
+  expect(before).toBeLessThanOrEqual(10)
+  await Promise.all(many)
+})
+
+test(
+  'M5: a small bundle that unpacks to millions is refused, and the agents go on',
+  LONG,
+  async () => {
+    const { id } = await service.create('quiet', { model })
+    const key = privateKey(randomBytes(32))
+    const zeros = (count: number) => `{"messages":[0${',0'.repeat(count)}]}`
+    const bomb = writeBundle(zeros(20_000_000), Buffer.alloc(0), key).toString('base64')
+    expect(bomb.length).toBeLessThan(10_000)
+    for (const given of [bomb, zeros(7_000_000)])
+      await expect(service.import('loud', given)).rejects.toMatchObject({
+        code: 'AGENT_IMPORT',
+        message: expect.stringContaining('holds more than 500000 elements'),
+      })
+    expect(await write('quiet', id)).toMatchObject({ isError: false })
+  },
+)
+
+test('an import that kill -9 cuts off is there whole or not at all', LONG, async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`f${at}`, 'x'.repeat(20_000)]),
+  )
+  const { id } = await service.create('me', { model, files })
+  const { exported } = await service.export('me', id, 'json', 'keep')
+  const file = join(scratch, 'export.json')
+  writeFileSync(file, JSON.stringify(exported))
+  const directory = join(scratch, 'killed')
+  const said: string[] = []
+  for (const lines of [1, 2, 5]) {
+    const child = spawn(process.execPath, [IMPORTING, directory, file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let left = lines
+    for await (const line of createInterface({ input: child.stdout })) {
+      said.push(line)
+      left -= 1
+      // In the middle of the next one.
+      if (left === 0) setTimeout(() => child.kill('SIGKILL'), 3 * lines)
+    }
+  }
+  const after = await Service.start({ directory, models: settingsOf() })
+  const rows = await after.steps.list('me', null, 0, 100)
+  const ids = rows.map((row) => row.id)
+  expect(ids).toEqual(expect.arrayContaining(said))
+  expect(ids.length - said.length).toBeLessThanOrEqual(3)
+  for (const each of ids) {
+    const again = await after.export('me', each, 'json', 'keep')
+    expect(again.exported.files).toEqual(exported.files)
+  }
+  await after.close()
+})
