@@ -1,44 +1,60 @@
-// `npm run eval -- catalogue --data FILE --labels FILE [--intercept FILE] [--write] [--misses]`: learns
-// the weights from the labels, and scores them with whole servers left out. `--write` puts the weights
-// into src/catalogue. With `--data` alone it scores the shipped weights against the vendors' hints.
+// `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the weights from
+// the labels in the repository and scores them with whole servers left out. `--kept` scores the fifth of
+// the servers that is kept for the end, `--compare` the other methods, `--write` puts the weights that all
+// servers teach into src/catalogue.
 
-import { account } from '../../src/catalogue/classify.ts'
+import { account, CONFIDENCE_MIN } from '../../src/catalogue/classify.ts'
 import { amountsOf, gatherSignals } from '../../src/catalogue/gather-signals.ts'
 import type { Weights } from '../../src/catalogue/score.ts'
 import type { ToolDefinition } from '../../src/core/tools.ts'
 import type { RunOptions } from '../dispatch.ts'
+import { compareMethods } from './catalogue/compare.ts'
 import { type Labelled, readLabels, readTools } from './catalogue/data.ts'
 import { faithfulness } from './catalogue/faithful.ts'
 import { hintsScore } from './catalogue/hints.ts'
-import { type Report, reportOf, tellReport, type Verdict } from './catalogue/report.ts'
+import { agreementOf } from './catalogue/readers.ts'
+import {
+  type Report,
+  reliabilityOf,
+  reportOf,
+  tellReport,
+  type Verdict,
+} from './catalogue/report.ts'
+import { FOLDS, foldsOf, isKept } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
 
 export function run(options: RunOptions): number {
   if (typeof options.data !== 'string') {
-    console.error('usage: npm run eval -- catalogue --data FILE [--labels FILE] [--intercept FILE]')
+    console.error('usage: npm run eval -- catalogue --data FILE [--kept] [--compare] [--write]')
     return 2
   }
   const tools = readTools(options.data)
-  const result: Record<string, unknown> = { hints: hintsScore(tools), speed: speedOf(tools) }
-  if (typeof options.labels === 'string') {
-    const labels = readLabels(options.labels, tools)
-    const whole = train(labels.map(exampleOf))
-    if (options.write === true) writeWeights(whole)
-    const verdicts = leaveServersOut(labels)
-    result.leftOut = reportOf(verdicts)
-    result.agreement = agreementOf(labels)
-    result.risk = riskOf(labels, whole)
-    result.faithful = faithfulness(tools, whole)
-    if (options.misses === true)
-      result.misses = verdicts
-        .filter(({ truth, found }) => truth !== found)
-        .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
+  const labels = readLabels(tools)
+  const taught = labels.filter(({ tool }) => !isKept(tool.server))
+  const verdicts = leaveServersOut(taught)
+  const result: Record<string, unknown> = {
+    labels: { tools: labels.length, of: tools.length, ...agreementOf(labels) },
+    leftOut: reportOf(verdicts, CONFIDENCE_MIN),
+    reliability: reliabilityOf(verdicts),
   }
-  if (typeof options.intercept === 'string')
-    result.intercept = reportOf(
-      readLabels(options.intercept, []).map(({ tool, category }) => verdictOf(tool, category)),
-    )
+  if (options.kept === true) {
+    const weights = train(taught.map(exampleOf))
+    const kept = labels
+      .filter(({ tool }) => isKept(tool.server))
+      .map((label) => verdictOf(label, weights))
+    result.kept = reportOf(kept, CONFIDENCE_MIN)
+    result.keptReliability = reliabilityOf(kept)
+  }
+  const whole = train(labels.map(exampleOf))
+  if (options.write === true) writeWeights(whole)
+  result.faithful = faithfulness(tools, whole)
+  result.hints = hintsScore(tools)
+  if (options.compare === true) result.compare = compareMethods(taught)
+  if (options.misses === true)
+    result.misses = verdicts
+      .filter(({ truth, found }) => truth !== found)
+      .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
   tell(result, options.json)
   return 0
 }
@@ -52,53 +68,29 @@ function tell(result: Record<string, unknown>, json: boolean): void {
 }
 
 function exampleOf({ tool, category }: Labelled): Example {
-  return {
-    server: tool.server,
-    name: tool.name,
-    category,
-    amounts: amountsOf(gatherSignals(tool)),
-  }
+  return { server: tool.server, category, amounts: amountsOf(gatherSignals(tool)) }
 }
 
-/** Each server is judged by weights that never saw it. The vendor's hints are withheld. */
+/** Each server is judged by weights that never saw it or its product. The vendor's hints are withheld. */
 function leaveServersOut(labels: readonly Labelled[]): Verdict[] {
+  const folds = foldsOf([...new Set(labels.map(({ tool }) => tool.server))])
   const examples = labels.map(exampleOf)
-  return [...new Set(labels.map(({ tool }) => tool.server))].sort().flatMap((server) => {
-    const weights = train(examples.filter((example) => example.server !== server))
+  return Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold) => {
+    const weights = train(examples.filter(({ server }) => folds.get(server) !== fold))
     return labels
-      .filter(({ tool }) => tool.server === server)
-      .map(({ tool, category }) => verdictOf(tool, category, weights))
+      .filter(({ tool }) => folds.get(tool.server) === fold)
+      .map((label) => verdictOf(label, weights))
   })
 }
 
-function verdictOf(tool: ToolDefinition, truth: Verdict['truth'], weights?: Weights): Verdict {
+function verdictOf({ tool, category, risk }: Labelled, weights: Weights): Verdict {
   const { annotations: _withheld, ...definition } = tool
-  const { category } = account(definition, weights)
-  return { id: `${tool.server}/${tool.name}`, truth, found: category }
-}
-
-function agreementOf(labels: readonly Labelled[]): { twice: number; agreed: number } {
-  const twice = labels.filter(({ first, second }) => first !== undefined && second !== undefined)
+  const found = account(definition as ToolDefinition, weights)
   return {
-    twice: twice.length,
-    agreed: twice.filter(({ first, second }) => first === second).length,
-  }
-}
-
-/** Labels with a list of risks that would all be right. */
-function riskOf(labels: readonly Labelled[], weights: Weights): { tools: number; right: number } {
-  const rated = labels.filter(({ risk }) => risk !== undefined)
-  const right = rated.filter(({ tool, risk }) => risk?.includes(account(tool, weights).risk))
-  return { tools: rated.length, right: right.length }
-}
-
-function speedOf(tools: readonly ToolDefinition[]): { wholeMs: number; microsecondsATool: number } {
-  for (const tool of tools) account(tool)
-  const start = performance.now()
-  for (const tool of tools) account(tool)
-  const wholeMs = performance.now() - start
-  return {
-    wholeMs: Math.round(wholeMs),
-    microsecondsATool: Math.round((wholeMs * 1_000) / tools.length),
+    id: `${tool.server}/${tool.name}`,
+    truth: category,
+    found: found.category,
+    confidence: found.confidence,
+    rightRisk: found.risk === risk,
   }
 }

@@ -38,7 +38,7 @@ describe('the class of a call', () => {
 
   test('follows the HTTP method, exactly as declared', () => {
     const tool = known(api)
-    expect(tool.category).toBe('Destructive')
+    expect(tool.category).toBe('Execute')
     expect(classOfCall(tool, { method: 'GET', path: '/' })).toBe('Read')
     expect(classOfCall(tool, { method: 'POST', path: '/' })).toBe('Write')
     expect(classOfCall(tool, { method: 'DELETE', path: '/' })).toBe('Destructive')

@@ -61,6 +61,8 @@ export function classOfCall(
     if (worst === undefined || isWorse(said, worst)) worst = said
   }
   if (worst === undefined || worst === 'Read') return worst
+  // Any method on any path makes a tool one of requests at will; its method settles the call.
+  if (category === 'Execute' && depends.every(({ kind }) => kind === 'method')) return worst
   const choices = depends.flatMap(({ values }) => Object.values(values ?? {}))
   return choices.includes(category) && !choices.some((one) => isWorse(one, category))
     ? worst

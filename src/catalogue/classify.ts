@@ -5,6 +5,7 @@
 import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '../core/tools.ts'
 import { crossCheck } from './annotations.ts'
 import { type Depends, dependsOn } from './call-class.ts'
+import { isOfCompany } from './company.ts'
 import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
 import { type Flows, flowsOf } from './flows.ts'
@@ -35,7 +36,8 @@ export interface Account extends Classification {
   readonly disagreements: readonly string[]
 }
 
-export const CONFIDENCE_MIN = 0.4
+/** Below this share a class is a guess, right about every second time on servers left out. */
+export const CONFIDENCE_MIN = 0.5
 /** Where neither name nor description speaks. */
 const SILENT_CONFIDENCE = 0.2
 /** What a rule of the categories says by itself. */
@@ -108,7 +110,8 @@ function ownClass(
 /** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
 function isSilent(amounts: ReadonlyMap<string, number>): boolean {
   for (const feature of amounts.keys())
-    if (SPEAKS.test(feature) && !feature.endsWith(':nothing')) return false
+    if ((SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isOfCompany(feature))
+      return false
   return true
 }
 

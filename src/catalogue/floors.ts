@@ -1,6 +1,5 @@
 // What no weighing may undo: rules of the categories that hold by themselves. A tool takes its worst
-// action; a word in brackets behind the verb says what it means; an act on a payment is one with
-// money. Pure; called by classify and by the scoring of the training script.
+// action; an act on a payment is one with money. Pure; called by classify and by the scoring of the training script.
 
 import { CATEGORIES, type Category } from '../core/tools.ts'
 import { classOf, type Family } from './lexicon.ts'
@@ -19,22 +18,25 @@ export function floorOf(told: ReadonlySet<string>): Floor | undefined {
   }
   // `get_advice` with the name of an act among its options only looks, if name and text say so.
   const looks = told.has('name:look') && told.has('text:look') && !told.has('name=download')
+  const both = [...told].some((feature) => feature.startsWith('name.and:'))
   for (const feature of told) {
     const [, zone, said] = LIFTS.exec(feature) ?? []
     if (zone === undefined || said === undefined) continue
     if (zone === 'text.means') {
-      const known = classOf(said as Family)
-      if (known === 'Destructive' || known === 'Write') lift(known, feature)
-    } else if (
-      said !== 'Financial' &&
-      (!looks || zone === 'acts') &&
-      (zone !== 'mode' || said === 'Destructive')
-    )
+      if (classOf(said as Family) === 'Write') lift('Write', feature)
+      continue
+    }
+    const undone = said === 'Destructive' && told.has('may be undone')
+    const beside = looks && (zone !== 'acts' || (said === 'Write' && !both))
+    if (said !== 'Financial' && !undone && !beside && (zone !== 'mode' || said === 'Destructive'))
       lift(said as Category, feature)
   }
-  if (told.has('says:gone for good') && told.has('says:replaces the whole'))
-    lift('Destructive', 'says:gone for good')
-  if (!told.has('name:destroy') && !told.has('name:nothing'))
+  if (
+    !told.has('name:destroy') &&
+    !told.has('name:nothing') &&
+    !told.has('money that does not move') &&
+    !told.has('keeps books')
+  )
     for (const feature of MONEY_OBJECTS) if (told.has(feature)) lift('Financial', feature)
   return worst
 }

@@ -3,12 +3,11 @@
 // training script.
 
 import type { ToolDefinition } from '../core/tools.ts'
-import { nounsAt } from './lexicon.ts'
+import { readCompany, type Silenced } from './company.ts'
 import { readName } from './read-name.ts'
 import { readSchema } from './read-schema.ts'
 import { readText } from './read-text.ts'
 import type { Signal, Tell } from './signal.ts'
-import { splitName } from './words.ts'
 
 /** `schema`: the signals of the schema, where they are known already. */
 export function gatherSignals(
@@ -20,8 +19,17 @@ export function gatherSignals(
   readName(text(definition.name), text(definition.server), tell)
   tellTexts(definition, signals, tell)
   signals.push(...schema)
-  readCompany(definition, signals, tell)
-  return signals
+  const silent = SILENT[readCompany(definition, signals, tell)]
+  return silent === undefined ? signals : signals.filter(({ feature }) => !silent.test(feature))
+}
+
+/** What a bare verb says, where its company says more. */
+const SILENT: Readonly<Record<Silenced, RegExp | undefined>> = {
+  nothing: undefined,
+  act: /^(?:name|text)[:=](?!look|judge|render|answer|nothing)/,
+  money:
+    /^(?:name|text)[:=](?!look|judge|render|answer|nothing)|\+(?:money|deal|price)\.|^deal with money/,
+  read: /^(?:name|text)[:=]/,
 }
 
 /** What the text said the last time: an account asks again with words of the name alone gone. */
@@ -48,46 +56,6 @@ function teller(signals: Signal[]): Tell {
     signals.push({ feature, amount, at, start, end })
   }
 }
-
-/** What several signals mean together: an order beside an amount, a choice on a screen. */
-function readCompany(definition: ToolDefinition, signals: readonly Signal[], tell: Tell): void {
-  const server = splitName(text(definition.server)).flatMap((word) => nounsAt(word.text))
-  const acts = signals.some(({ feature }) => ACTS.test(feature))
-  if (!acts) return
-  const money =
-    server.includes('money') ||
-    server.includes('house') ||
-    signals.some(({ feature }) => MONEYED.test(feature))
-  for (const { feature, at, start, end } of signals) {
-    const deal = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/.exec(feature)
-    if (money && deal !== null) tell(`deal with money:${deal[1]}.${deal[2]}`, { at, start, end })
-  }
-  if (signals.some(({ feature }) => /^(?:name|text):change$/.test(feature)))
-    for (const { feature, at, start, end } of signals)
-      if (
-        /^name\.act\+(?:price|deal)\./.test(feature) &&
-        LIVE_PRICE.test(textAt(definition, at).slice(start, end))
-      )
-        tell('changes a price', { at, start, end })
-  const name = { at: '/name', start: 0, end: 0 }
-  const screen =
-    server.includes('screen') || signals.some(({ feature }) => /\+screen\./.test(feature))
-  const picture = signals.find(({ feature }) =>
-    /^(?:name|text)=(?:snapshot|capture)$/.test(feature),
-  )
-  if (picture !== undefined && screen) tell('pictures a screen', picture)
-  else if (server.includes('screen')) tell('server:screen', name)
-  if (server.includes('money') || server.includes('house')) tell('server:money', name)
-}
-
-const LIVE_PRICE = /^(?:prices?|pricing|bids?|bidding)$/i
-
-function textAt(definition: ToolDefinition, at: string): string {
-  return text(at === '/name' ? definition.name : definition.description)
-}
-
-const ACTS = /^(?:name|text)\.(?:act|none)\+|^(?:name|text):(?!look|judge|render|answer|nothing)/
-const MONEYED = /\+(?:money|house)\.|^arg(?:\.deep)?:money$|^says:money/
 
 /** A server may put anything where text belongs. */
 function text(value: unknown): string {

@@ -1,8 +1,9 @@
-// The words a tool is judged by: verbs in families, each family with the class it speaks for, and
-// the nouns that turn a plain act into another class. English as tools are named, with the commonest
-// Chinese; the only names in it are those of houses of money. The weights of the families are learnt (weights.ts).
+// The verbs a tool is judged by, in families, each with the class it speaks for by itself. English as
+// tools are named; other languages are in other-languages.ts, nouns in nouns.ts. What a family and a
+// verb weigh is learnt (weights.ts).
 
 import type { Category } from '../core/tools.ts'
+import { OTHER_VERBS } from './other-languages.ts'
 
 /** A family of verbs: the class it speaks for by itself. */
 const FAMILIES = {
@@ -12,7 +13,7 @@ const FAMILIES = {
     inspect discover identify enumerate examine explore peek poll ping monitor watch observe detect
     locate see return obtain access scan crawl scrape extract load tell whoami know learn lists
     recall trace tail ask answer help select match introspect dump research investigate determine
-    gather reveal report resolve download log decompile disassemble paginate surface`,
+    gather reveal report resolve download log decompile disassemble paginate surface reads`,
   ],
   judge: [
     'Read',
@@ -30,7 +31,7 @@ const FAMILIES = {
     'Write',
     `create add insert register make append prepend upsert provision allocate compose draft author
     introduce open mint reserve duplicate fork initialize init setup bootstrap scaffold enroll
-    populate plant seed`,
+    populate plant seed book block relist`,
   ],
   change: [
     'Write',
@@ -40,23 +41,25 @@ const FAMILIES = {
     merge unmerge sync upgrade downgrade rotate transition annotate freeze unfreeze lock unlock hide
     unhide mute unmute activate deactivate promote demote define specify place rearrange tune prioritize
     reprioritize categorize recategorize unset correct revise improve localize expand increase reduce
-    decrease scope stage enhance refine reword reformat transfer rebase cherry overwrite`,
+    decrease scope stage unstage enhance refine reword reformat transfer rebase cherry overwrite protect
+    unprotect block unblock ignore unignore flag unflag renew suspend unsuspend migrate fold split
+    relabel reassign recolor crop trim repair revalidate renumber redact mask`,
   ],
   send: [
     'Write',
     `send post reply comment respond notify broadcast publish submit email message forward tweet
-    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact`,
+    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue`,
   ],
   link: [
     'Write',
     `link unlink attach detach associate disassociate tag untag label unlabel star unstar pin unpin
     follow unfollow like unlike subscribe unsubscribe join leave bookmark bind unbind assign unassign
     mark unmark favorite unfavorite connect disconnect map grant authorize allow deny authenticate login
-    logout pair mount unmount reconnect affiliate relate`,
+    logout pair mount unmount reconnect affiliate relate exchange`,
   ],
   settle: [
     'Write',
-    `archive unarchive close reopen complete uncomplete resolve approve reject accept decline dismiss
+    `archive unarchive close reopen complete uncomplete resolve approve reject accept decline dismiss unresolve
     finish finalize confirm trash untrash restore undelete unpublish schedule reschedule snooze
     acknowledge ack claim capture handoff mark end cancel undo redo revert retire withdraw`,
   ],
@@ -69,28 +72,30 @@ const FAMILIES = {
     'Execute',
     `run exec execute eval invoke call trigger launch spawn dispatch orchestrate delegate retry rerun
     replay automate prompt chat script shell process train instruct command operate debug
-    simulate test evaluate`,
+    simulate test evaluate perform apply kickoff infer`,
   ],
   power: [
     'Execute',
     `start stop restart reboot resume pause boot shutdown halt abort cancel suspend wake unpause
-    stopall startup poweron poweroff power interrupt signal quit exit cordon uncordon drain`,
+    stopall startup poweron poweroff power interrupt signal quit exit cordon uncordon drain activate
+    deactivate turn seal unseal`,
   ],
   deploy: [
     'Execute',
     `deploy redeploy build install compile migrate sync scale rollback release promote rebuild upgrade
-    autoscale reload refresh warm package failover`,
+    autoscale reload refresh warm package failover apply rollout redrive`,
   ],
   drive: [
     'Execute',
     `click type navigate press scroll hover drag drop tap swipe goto go back forward fill focus hold
     keyboard mouse emulate handle interact zoom double select uncheck key resize close switch open
-    touch pan gesture input`,
+    touch pan gesture input play skip seek mute unmute honk dial ring print lock unlock highlight scrub
+    unlock dim brighten steer rewind vibrate`,
   ],
   destroy: [
     'Destructive',
     `delete destroy purge drop erase wipe truncate obliterate shred nuke teardown decommission
-    deprovision rm del expunge annihilate deregister unregister rmdir undeploy
+    deprovision rm del expunge annihilate deregister unregister rmdir undeploy eliminate
     demolish`,
   ],
   remove: ['Destructive', `remove uninstall evict eject kick ban exclude prune strip release`],
@@ -106,12 +111,12 @@ const FAMILIES = {
   pay: [
     'Financial',
     `pay charge refund transfer withdraw payout bill settle tip donate reimburse fund deposit
-    remit disburse repay borrow lend checkout award debit credit invoice`,
+    remit disburse repay borrow lend checkout award debit credit invoice renew refill topup`,
   ],
   trade: [
     'Financial',
     `buy sell purchase trade swap stake unstake bid redeem invest hedge liquidate short long order
-    restake bridge`,
+    restake bridge supply book rent lease exercise subscribe`,
   ],
   manage: [
     'Write',
@@ -142,106 +147,9 @@ const NOUNISH = words(`
   answer draft place load match lists access return use new open work control back forward go type
   select set scope signal profile drop cascade trash object reason cancel clone filter release
   follow bookmark favorite benchmark forecast estimate change move count diff screenshot preview
-  deploy install stop start end exit quit handle
+  deploy install stop start end exit quit handle book play lock block print ring seal turn produce exercise
+  rent lease reads perform flag mask turn skip supply
 `)
-
-/** Nouns by which a plain act is one with money. */
-const MONEY = words(`
-  payment payments payout payouts refund refunds fund funds money trade trades trading purchase
-  purchases withdrawal withdrawals loan loans erc20 erc721 erc1155 nft nfts usdc usdt btc eth crypto
-  cryptocurrency wallet wallets futures perpetual leverage margin collateral liquidity donation
-  donations checkout invoice invoices escrow bounty savings staking settlement remittance salary
-  payroll cashout topup spending dcd dca twap earn lending stock stocks shares brokerage portfolio
-  payer payee bank banking billing pay finance exchange commerce shop cart bets bet wager
-`)
-
-/** Nouns that mean money in its company, and other things in another: an order, a token. */
-const DEAL = words(`
-  order orders subscription subscriptions transaction transactions transfer transfers deposit deposits
-  charge charges stake position positions token tokens option options coin coins native sol algo grid
-  bot bid bids credit credits reward rewards allowance swap swaps tip tips contract contracts
-`)
-
-/** An order or a subscription of another kind, by the word before it. */
-export const OTHER_DEALS = words(`
-  draft sort display column field layer tab card item notification webhook event topic email feed push
-  calendar realtime pubsub access api auth refresh bearer playback build cell cursor slide element
-`)
-
-/** Nouns of the neighbourhood: a price, a plan, a product moves no money by itself. */
-const PRICE = words(`
-  price prices pricing offer offers plan plans coupon coupons discount discounts product products tax taxes quote quotes budget
-  dispute disputes campaign ad ads promotion promotions customer
-  customers cost costs balance balances fee fees ledger policy policies bidding markdown account evidence
-`)
-
-/** Nouns that name an answer: `server_status` reads. */
-const ANSWER = words(`
-  status info information detail details history metrics stats statistics logs list summary health
-  version usage report reports analytics overview help docs documentation schema count counts balance
-  weather forecast catalog catalogue categories category examples example guide metadata results result
-  insights trends timeline tree graph events activity todos files state tools turn stopped active
-  directions distance location stealable trending featured official recent latest quota quotas
-  context explanation recommendations suggestions instructions tutorial reference leaderboard profile
-  whoami similar related types analysis audit search lookup report reports diagnostics audits
-`)
-
-/** Things on a screen: to choose or fill one is to act. */
-const SCREEN = words(`
-  browser page pages tab tabs playwright puppeteer mouse keyboard element elements button screen
-  webpage selector chrome chromium devtools selenium dialog window simulator emulator device dropdown checkbox input iframe
-  android ios ui
-`)
-
-/** Inquiries: to run one is to ask. */
-const INQUIRY = words(`
-  audit audits analysis check checks diagnostics diagnosis scan scans benchmark benchmarks lint
-  evaluation assessment search searches report reports lookup inspection health estimate validation
-  simulation preview review
-`)
-
-/** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
-const HOUSES = words(`
-  paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
-  binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
-  quickbooks xero klarna venmo revolut okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
-`)
-
-/** What is made without being kept: to generate one is to work it out. */
-const PASSING = words(
-  'url urls link links preview locator types snippet embed citation citations qr',
-)
-
-/** What is told about things: to provide it is to answer. */
-const LORE = words(`
-  documentation docs guidance guidelines guideline instructions reference references tutorial
-  tutorials checklist knowledge explanation explanations examples practices blueprint api specs
-`)
-
-/** What is run: its noun makes a class of its own. */
-const PROGRAM = words(`
-  command commands shell script scripts code javascript python bash sql terminal expression workflow
-  workflows job jobs process pipeline pipelines mutation mutations query queries statement program
-  function lambda container containers instance instances vm agent agents deployment build task tests
-  test suite session actor graphql cron
-`)
-
-/** Objects whose end, reset or change gives no way back. */
-const SECRET = words(`
-  secret secrets password passwords token tokens key keys credential credentials cookie cookies
-  certificate certificates apikey env
-`)
-
-/** Chinese: a definition may speak it while its name does not. */
-export const CHINESE: readonly (readonly [RegExp, Family])[] = [
-  [/删除|移除|清空|清除|销毁|注销/u, 'destroy'],
-  [/支付|付款|退款|转账|下单|购买|充值|提现|交易/u, 'pay'],
-  [/执行|运行|启动|停止|重启|部署|点击/u, 'run'],
-  [/创建|新建|添加|新增|生成|注册|预约|预订/u, 'make'],
-  [/修改|更新|设置|编辑|重命名|移动/u, 'change'],
-  [/发送|发布|回复|上传|通知/u, 'send'],
-  [/查询|获取|搜索|检索|查看|列出|计算|规划|转换|定位|识别|分析|编码|解析|测量|返回/u, 'look'],
-]
 
 interface Entry {
   readonly families: readonly Family[]
@@ -277,45 +185,38 @@ for (const [spelt, base, form] of [
   const entry = VERBS.get(base)
   if (entry !== undefined) VERBS.set(spelt, { ...entry, form })
 }
+for (const [family, list] of Object.entries(OTHER_VERBS))
+  for (const spelt of split(list))
+    if (!VERBS.has(spelt))
+      VERBS.set(spelt, { families: [family as Family], nounish: false, base: spelt, form: 'base' })
 
 export function verbAt(word: string): Entry | undefined {
-  return VERBS.get(word)
+  return VERBS.get(word) ?? again(word)
 }
 
-export type Noun =
-  | 'passing'
-  | 'lore'
-  | 'money'
-  | 'house'
-  | 'inquiry'
-  | 'deal'
-  | 'price'
-  | 'answer'
-  | 'screen'
-  | 'program'
-  | 'secret'
-const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
-  ['money', MONEY],
-  ['passing', PASSING],
-  ['lore', LORE],
-  ['house', HOUSES],
-  ['inquiry', INQUIRY],
-  ['deal', DEAL],
-  ['price', PRICE],
-  ['answer', ANSWER],
-  ['screen', SCREEN],
-  ['program', PROGRAM],
-  ['secret', SECRET],
-]
-const NOUNS_OF = new Map<string, readonly Noun[]>()
-for (const [noun, set] of NOUNS)
-  for (const word of set) NOUNS_OF.set(word, [...(NOUNS_OF.get(word) ?? []), noun])
-
-const NO_NOUNS: readonly Noun[] = []
-
-export function nounsAt(word: string): readonly Noun[] {
-  return NOUNS_OF.get(word) ?? NO_NOUNS
+/** `rerequest` is to request again. Only acts: `relocate` has nothing of `locate`. */
+function again(word: string): Entry | undefined {
+  if (word.length < AGAIN_CHARS_MIN) return undefined
+  if (word.startsWith('un')) return undone(word)
+  if (!word.startsWith('re')) return undefined
+  const known = VERBS.get(word.charCodeAt(2) === HYPHEN ? word.slice(3) : word.slice(2))
+  const acts = known?.families.every((family) => classOf(family) !== 'Read') ?? false
+  if (known === undefined || !acts || (known.form !== 'base' && known.form !== 'third'))
+    return undefined
+  return { ...known, nounish: false }
 }
+
+/** `unreject` takes a `reject` back. */
+function undone(word: string): Entry | undefined {
+  const known = VERBS.get(word.slice(2))
+  const backs = known?.families.every((family) => BACKS.has(family)) ?? false
+  if (known?.form !== 'base' || !backs) return undefined
+  return { families: ['settle'], nounish: false, base: word, form: 'base' }
+}
+
+const BACKS: ReadonlySet<Family> = new Set(['settle', 'link', 'change', 'power', 'keep', 'send'])
+const AGAIN_CHARS_MIN = 6
+const HYPHEN = 45
 
 function thirdPerson(base: string): string {
   if (/(s|x|z|ch|sh)$/.test(base)) return `${base}es`
@@ -336,15 +237,3 @@ function split(list: string): string[] {
 function words(list: string): ReadonlySet<string> {
   return new Set(split(list))
 }
-
-/** To generate an address or a preview is to work it out; one that opens something to others is not. */
-export function worksOut(words: readonly { readonly text: string }[], index: number): boolean {
-  if (index < 0 || !/^generates?$/.test(words[index]?.text ?? '')) return false
-  const rest = words.slice(index + 1, index + 1 + OBJECT_WORDS_MAX)
-  const passes = rest.some(({ text }) => nounsAt(text).includes('passing'))
-  return passes && !words.some(({ text }) => OPENS.test(text))
-}
-
-const OBJECT_WORDS_MAX = 4
-const OPENS =
-  /^(?:share|shared|sharing|invite|invitation|upload|signed|presigned|public|payment|pay|checkout|magic|reset|access|auth|login|billing|invoice)$/

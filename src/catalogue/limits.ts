@@ -12,5 +12,7 @@ export const SCHEMA_VALUES_MAX = 64
 export const EVIDENCE_MAX = 24
 /** Names of arguments remembered, so that a name is looked at once. */
 export const KNOWN_ARGUMENTS_MAX = 4_096
+/** Signals remembered with the rules they belong to. */
+export const KNOWN_FEATURES_MAX = 8_192
 /** Changes told of one definition. */
 export const CHANGES_MAX = 100

@@ -2,7 +2,8 @@
 // where there is none, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
 // where there is none either, the noun tells (`server_status`). Pure; called by gather-signals.
 
-import { classOf, nounsAt, OTHER_DEALS, verbAt, worksOut } from './lexicon.ts'
+import { classOf, verbAt } from './lexicon.ts'
+import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import type { Tell } from './signal.ts'
 import { splitName, type Word } from './words.ts'
 
@@ -36,9 +37,11 @@ export function readName(name: string, server: string, tell: Tell): void {
   // A draft order is none, until it is completed.
   const settles = head !== undefined && (verbAt(head.text)?.families.includes('settle') ?? false)
   words.forEach((word, index) => {
+    if (word.text === 'call' && kind === 'act') tell('call:name', place(word))
     if (word === head) return
     for (const noun of nounsAt(word.text)) {
-      if (noun === 'answer' || noun === 'lore' || (kind === 'read' && noun !== 'secret')) continue
+      if (noun === 'answer' || noun === 'lore' || (kind === 'read' && !TOLD_OF_READS.has(noun)))
+        continue
       const before = words[index - 1]?.text ?? ''
       if (noun === 'deal' && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
       tell(`name.${kind}+${noun}.${word === object ? 'object' : 'near'}`, place(word))
@@ -46,13 +49,13 @@ export function readName(name: string, server: string, tell: Tell): void {
   })
 }
 
-/** The families of a verb share its amount; a word of several also speaks for itself. */
+/** The families of a verb share its amount; the word also speaks for itself. */
 function tellVerb(zone: string, word: Word, tell: Tell): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
   for (const family of verb.families)
     tell(`${zone}:${family}`, place(word), 1 / verb.families.length)
-  if (verb.families.length > 1) tell(`${zone}=${verb.base}`, place(word))
+  tell(`${zone}=${verb.base}`, place(word))
 }
 
 /** `cancel_all_orders_by_id` acts on orders, `order_cancel` on an order. */
@@ -64,9 +67,11 @@ function objectOf(words: readonly Word[], head: Word | undefined): Word | undefi
   // A payment link or an order item is the payment or the order.
   if (before !== undefined && before !== head && PARTS.has(phrase[index]?.text ?? ''))
     if (nounsAt(before.text).some((noun) => noun === 'money' || noun === 'deal')) return before
+  if (before?.text === 'credit' && /^notes?$/.test(phrase[index]?.text ?? '')) return before
   return phrase[index]
 }
 
+const TOLD_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
 const PARTS = new Set('link intent item items session request capture authorization'.split(' '))
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
@@ -77,7 +82,10 @@ function tellNouns(words: readonly Word[], tell: Tell): void {
 }
 
 function headOf(words: readonly Word[]): Word | undefined {
-  const useful = words.filter(({ text }, index) => !FILLERS.has(text) && !isThing(words, index))
+  const useful = words.filter(
+    ({ text }, index) =>
+      !FILLERS.has(text) && !/^(?:\d+|[a-z])$/.test(text) && !isThing(words, index),
+  )
   // The status of a deploy is no deploy.
   const [deed, status] = useful.slice(-2)
   if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
@@ -100,8 +108,8 @@ function headOf(words: readonly Word[]): Word | undefined {
     return plain
   }
   const sure = SURE_HEADS.has(first?.text ?? '') || ENDS.has(first?.text ?? '')
-  // A noun by itself is no act: `label`, `message`.
-  if (mayBe(first) && (sure || useful.length > 1)) {
+  // A noun by itself is no act (`label`, `message`), but may be an answer (`preview`).
+  if (mayBe(first) && (sure || useful.length > 1 || isRead(first?.text ?? ''))) {
     if (
       useful.length > 1 &&
       mayBe(last) &&
@@ -121,7 +129,7 @@ function isThing(words: readonly Word[], index: number): boolean {
 }
 
 const DEEDS = new Set(
-  'deploy deployment build run test job task scan audit sync release import export backup'.split(
+  'deploy deployment build run test job task scan audit sync release import export backup migrate restore'.split(
     ' ',
   ),
 )
@@ -129,13 +137,13 @@ const STATES = new Set('status state progress history'.split(' '))
 const ASKS = new Set('list search query view log review'.split(' '))
 /** May be nouns, but not at the head of a name. */
 const SURE_HEADS = new Set(
-  'set place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end'.split(
+  'set update place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end'.split(
     ' ',
   ),
 )
 /** May be nouns, but verbs where they end a name: `message_list`, `task_run`. */
 const ENDS = new Set(
-  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call post snapshot screenshot fork click type fill navigate press hover drag'.split(
+  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag'.split(
     ' ',
   ),
 )

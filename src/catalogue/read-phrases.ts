@@ -9,11 +9,33 @@ import { worstActOf } from './worst-act.ts'
 const PHRASES: readonly (readonly [string, RegExp])[] = [
   [
     'says:gone for good',
-    /(?:cannot|can['’]?t|can not) be (?:undone|reversed|recovered|restored)|\birreversibl[ey]|\bpermanent(?:ly)? (?:delet|remov|eras|destroy|drop)\w*|will be (?:lost|deleted|removed|overwritten|erased|destroyed)|\bunrecoverable|(?<!non-|not |n't be )\bdestructive\b|\bno undo\b|\bare removed\b|\bdata loss\b/gi,
+    /(?:cannot|can['’]?t|can not) be (?:undone|reversed|recovered|restored|reopened)|\birreversibl[ey]|\bpermanent(?:ly)? (?:delet|remov|eras|destroy|drop)\w*|\b(?:delet|remov|eras)\w* [^.\n]{0,40}? permanently|\b(?:will be|is|are|get|gets) (?:lost|deleted|removed|overwritten|erased|destroyed|discarded)\b|\bdiscard(?:s|ing)? all\b|\bunrecoverable|(?<!non-|not |n't be )\bdestructive\b|\bno undo\b|\bdata loss\b/gi,
   ],
   [
     'says:replaces the whole',
-    /\breplac(?:e|es|ing) (?:all|the (?:whole|entire|full)|the account's full)\b|\bcompletely replac|\breplaces all\b|\boverwrit(?:e|es|ing)\b|\bclears (?:all |any )?existing\b/gi,
+    /\breplac(?:e|es|ing) (?:all(?! (?:matching|occurrences|instances|text))|every|the (?:whole|entire|full|complete)|the account's full|an? (?:whole|entire))\b|\bcompletely replac|\bclears (?:all |any )?existing\b|\ball (?:existing|current|previous) \w+ (?:are|is|will be) (?:overwritten|replaced|removed|deleted)|\bnot (?:in|present in|included in|listed in|sent in) [^.\n]{0,30}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared)/gi,
+  ],
+  ['says:runs now', /\b(?:running|in[- ]progress|ongoing|queued)\b/gi],
+  ['says:overwrites', /\boverwrit(?:e|es|ing|ten)\b/gi],
+  [
+    'says:can be undone',
+    /\b(?:can|may) (?:later |then |still )?be (?:undone|restored|unarchived|reopened|re-?enabled|re-?activated|recovered|activated again|unsuspended|reverted|re-?added|undeleted|added (?:back|again))|\breversibl[ey]|\bunless re-?added|\buntil re-?enabled|\bwithout deleting|\bnot deleted\b|\bthemselves are kept|\brecoverable\b|\bto restore (?:it|them)\b/gi,
+  ],
+  [
+    'says:costs',
+    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits)/gi,
+  ],
+  [
+    'says:moves no money',
+    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|\bdraft\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of )?an? (?:expense|payment made)/gi,
+  ],
+  [
+    'says:saves it',
+    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bsaved? locally\b|\bto (?:your|the) local (?:project|machine|disk|file)/gi,
+  ],
+  [
+    'says:access is lost',
+    /\blos(?:e|es|ing) (?:the |all |their )?access|\brevok(?:e|es|ed|ing)\b|\baccess (?:is|will be) (?:removed|lost|revoked)|\bno longer (?:have|has|be able)/gi,
   ],
   [
     'says:money moves',
@@ -27,7 +49,7 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ['says:from the trash', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/gi],
   [
     'says:only reads',
-    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect quer(?:y|ies)\b/gi,
+    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer/gi,
   ],
   [
     'says:changes data',
@@ -54,7 +76,7 @@ export function readPhrases(text: string, at: string, end: number, tell: Tell): 
 
 /** A word of some phrase: most texts have none, and are spared nine patterns. */
 const HINTS =
-  /undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select quer|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears/i
+  /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab/i
 
 function tellPhrases(looked: string, at: string, tell: Tell): void {
   for (const [feature, pattern] of PHRASES) {

@@ -12,7 +12,7 @@ import {
 } from './limits.ts'
 import { readOffered } from './read-phrases.ts'
 import { below, type Tell } from './signal.ts'
-import { classOfAct, worstActOf } from './worst-act.ts'
+import { classOfAct, worseOf } from './worst-act.ts'
 
 /** Arguments that choose what the tool does, and those that may. */
 const CHOOSES =
@@ -48,10 +48,19 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
     'arg:worst',
     /^(?:force|permanent|permanently|hard_?delete|cascade|recursive|purge|skip_?trash|delete_?\w+|destroy\w*|overwrite|prune|wipe|confirm|confirm_?delete|confirmed|are_?you_?sure|yes)$/i,
   ],
+  [
+    'arg:file',
+    /^(?:file_?path|file_?name|path|dir(?:ectory)?|folder|download\w*dir|save\w*|output_?directory|local\w*)$/i,
+  ],
+  [
+    'arg:empties',
+    /^(?:truncate\w*|(?:replace|delete|clear|drop|remove|wipe)_?(?:all|existing|first|target))$/i,
+  ],
+  ['arg:cost', /^(?:confirm_?cost\w*|max_?(?:price|cost)|accept_?(?:cost|charges?))$/i],
   ['arg:rehearsal', /^(?:dry_?run|preview|simulate|validate_?only)$/i],
   [
     'arg:saves',
-    /^(?:save_?path|output_?path|out_?path|output_?file|output_?dir(?:_?path)?|target_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
+    /^(?:save_?path|save_?to\w*|output_?(?:path|directory|folder)|out_?path|output_?file|output_?dir(?:_?path)?|target_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
   ],
   [
     'arg:screen',
@@ -159,17 +168,23 @@ function readChoices(
 ): void {
   const sure = CHOOSES.test(name)
   const choices = choicesOf(property, at)
+  // `add` beside `remove` takes back what it did; any method on any path is a request at will.
+  const adds = choices.some(({ value }) => /^add/i.test(value))
+  const said = (value: string): Category | undefined => {
+    if (adds && /^remove/i.test(value)) return 'Write'
+    return value === 'DELETE' && reaches ? 'Execute' : classOfAct(value)
+  }
   let worst: Category | undefined
   let known = 0
   for (const { value } of choices) {
     // A method of somebody's webhook is no choice of this tool's act.
     if (METHOD.test(value) && !reaches) continue
-    if (classOfAct(value) !== undefined) known++
-    worst = worstActOf(value, worst) ?? worst
+    if (said(value) !== undefined) known++
+    worst = worseOf(said(value), worst)
   }
   if (worst !== undefined && known * 3 >= choices.length)
     for (const { value, place } of choices)
-      if (classOfAct(value) === worst)
+      if (said(value) === worst)
         tell(`${sure ? 'choice' : 'mode'}:${worst}`, { at: place, start: 0, end: value.length })
   if (choices.length === 0 && sure && typeof property.description === 'string')
     readOffered(`actions: ${property.description}`, below(at, 'description'), tell, 'choice')

@@ -4,8 +4,10 @@
 // delete", "instead of …") does not count. Pure; called by gather-signals.
 
 import type { Category } from '../core/tools.ts'
-import { CHINESE, classOf, nounsAt, OTHER_DEALS, verbAt, worksOut } from './lexicon.ts'
+import { classOf, type Family, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
+import { nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
 import { readPhrases } from './read-phrases.ts'
 import type { Tell } from './signal.ts'
 import { splitText, type Word } from './words.ts'
@@ -19,7 +21,7 @@ const SCENE =
   /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|start (?:here|with)|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
 /** Where the sentence of the act ends although no full stop does. */
 const CUT =
-  /[.!?;](?=\s|$)|\n|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
+  /[.!?;](?=\s|$)|\n|\s[-–—]\s(?=(?:use|ideal|useful|perfect|great)\b)|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
 const SENTENCES_MAX = 6
 const LATER_WORDS_MAX = 6
 const NEGATIONS = new Set(
@@ -54,7 +56,7 @@ export function readText(text: string, at: string, tell: Tell): void {
     }
     start = stop + 1
   }
-  if (!said) readChinese(text, at, end, tell)
+  if (!said) readOtherScript(text, at, end, tell)
 }
 
 function cutAt(text: string, start: number, end: number): number {
@@ -102,6 +104,8 @@ function readAct(words: readonly Word[], text: string, at: string, tell: Tell): 
 function asks(words: readonly Word[], head: Word): string | undefined {
   const from = words.indexOf(head)
   if (worksOut(words, from)) return 'render'
+  if (words[from + 1]?.text === 'out' && /^checks?$/.test(head.text)) return 'keep'
+  if (words[from + 1]?.text === 'off' && /^kicks?$/.test(head.text)) return 'run'
   const act = ASKING.exec(head.text)?.[1]
   if (act === undefined) return undefined
   const near = words.slice(from + 1, from + 5).map(({ text }) => text)
@@ -109,6 +113,8 @@ function asks(words: readonly Word[], head: Word): string | undefined {
   if (act === 'test')
     return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
   const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
+  // Whoever acts on what it is told is driven by the question.
+  if (words.some(({ text }) => nounsAt(text).includes('agent'))) return 'run'
   const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
   return isQuestion && answered ? 'look' : undefined
 }
@@ -198,7 +204,7 @@ function isNoun(words: readonly Word[], index: number): boolean {
   const placed = before === undefined || VERBS_FOLLOW.test(before)
   if (!placed) return true
   if (verb.form === 'third') return !DETERMINERS.has(after)
-  return (PREPOSITIONS.has(after) || after === '') && !/^(?:on|to|back|up|in)$/.test(after)
+  return (PREPOSITIONS.has(after) || after === '') && !/^(?:on|to|back|up|in|and|or)$/.test(after)
 }
 
 const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
@@ -230,7 +236,8 @@ function joinOf(
   const index = words.indexOf(word)
   const verb = verbAt(word.text)
   const object = words[index + 1]?.text ?? ''
-  if (!joins(words[index - 1]?.text ?? '') || verb === undefined || verb.nounish) return 'beside'
+  if (!joins(words[index - 1]?.text ?? '') || verb === undefined) return 'beside'
+  if (verb.nounish && !/^(?:set|update|start|stop)$/.test(word.text)) return 'beside'
   // `orders, history, or archive` is a list of things.
   const then = words[index - 1]?.text === 'then'
   if (!then && text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
@@ -248,22 +255,35 @@ function tellVerb(zone: string, word: Word, at: string, tell: Tell): void {
   if (verb === undefined) return
   const place = placeOf(at, word)
   for (const family of verb.families) tell(`${zone}:${family}`, place, 1 / verb.families.length)
-  if (verb.families.length > 1 && zone === 'text') tell(`${zone}=${verb.base}`, place)
+  if (zone === 'text') tell(`${zone}=${verb.base}`, place)
 }
 
 function isRead(text: string): boolean {
   return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
 }
 
-function readChinese(text: string, at: string, end: number, tell: Tell): void {
-  const looked = text.slice(0, end)
-  for (const [pattern, family] of CHINESE) {
-    const found = pattern.exec(looked)
-    if (found === null) continue
-    tell(`text:${family}`, { at, start: found.index, end: found.index + found[0].length })
-    return
+/** The act in a script without words: where the verb ends the sentence the last one, else the first. */
+function readOtherScript(text: string, at: string, end: number, tell: Tell): void {
+  if (!OTHER_LETTER.test(text)) return
+  const stop = text.slice(0, end).search(/[。\n]/u)
+  const looked = text.slice(0, stop < 0 ? end : stop)
+  const last = VERB_LAST.test(looked)
+  const found: { family: Family; start: number; end: number }[] = []
+  for (const [family, pattern] of Object.entries(OTHER_SCRIPTS)) {
+    pattern.lastIndex = 0
+    for (let hit = pattern.exec(looked); hit !== null; hit = pattern.exec(looked))
+      found.push({ family: family as Family, start: hit.index, end: hit.index + hit[0].length })
   }
+  found.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
+  const [head, ...others] = found
+  if (head === undefined) return
+  tell(`text:${head.family}`, { at, start: head.start, end: head.end })
+  for (const { family, start, end: stopAt } of others)
+    if (ALSO.test(looked.slice(Math.max(0, start - 2), start)))
+      tell(`text.and:${family}`, { at, start, end: stopAt })
 }
+
+const ALSO = /[并並且和或、，及]|하고|및| и $/u
 
 function placeOf(at: string, { start, end }: Word) {
   return { at, start, end }

@@ -1,6 +1,7 @@
 // What each signal says, in words for people: the sentence behind a piece of evidence. Pure; called
 // where evidence is shown.
 
+import { isOfCompany } from './company.ts'
 import { classOf, FAMILY_NAMES, type Family } from './lexicon.ts'
 
 const ACTS: Readonly<Record<Family, string>> = {
@@ -48,6 +49,24 @@ const NOUNS: Readonly<Record<string, string>> = {
   secret: 'a secret or key',
   inquiry: 'an inquiry',
   passing: 'something worked out, not kept',
+  device: 'a device',
+  live: 'something that runs when it is made',
+  job: 'something that runs and ends',
+  agent: 'an agent',
+  relation: 'a tie of one thing to another',
+  access: 'what somebody may do',
+  record: 'records',
+  books: 'books of account',
+  ads: 'advertisements',
+  kept: 'a question that is kept',
+  sold: 'something that is sold',
+  asked: 'what is asked for',
+  matter: 'a matter that is open',
+  ownership: 'what somebody owns',
+  copy: 'a backup',
+  database: 'a database',
+  clock: 'a timer',
+  memory: 'what is remembered',
 }
 
 const WHOLE: Readonly<Record<string, string>> = {
@@ -57,7 +76,11 @@ const WHOLE: Readonly<Record<string, string>> = {
   'changes a price': 'a price or bid is changed',
   'pictures a screen': 'a picture is taken of a page or device',
   'text.read+lore': 'what it answers is documentation or advice',
-  'server:screen': 'the server drives pages or devices',
+  'server:device': 'the server drives devices',
+  'keeps it somewhere': 'a copy is made, with a place to keep it',
+  'keeps it nowhere': 'what is copied is the answer',
+  'money that does not move': 'the money is only written down',
+  'call:name': 'it speaks of a call',
   'server:money': 'the server deals with money',
   'args:none': 'it takes no arguments',
   'args:only an id': 'it takes nothing but what names a thing',
@@ -69,6 +92,9 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:query': 'takes a search',
   'arg:payload': 'takes content to store or send',
   'arg:worst': 'has a switch for the worst',
+  'arg:empties': 'has a switch that empties what is there',
+  'arg:cost': 'asks to accept a cost',
+  'arg:file': 'takes the name of a file',
   'arg:rehearsal': 'offers a rehearsal, so the call has effects',
   'arg:saves': 'takes a place to save to',
   'arg:screen': 'takes a place on a screen',
@@ -78,6 +104,7 @@ const WHOLE: Readonly<Record<string, string>> = {
 export function sayOf(feature: string): string {
   const whole = WHOLE[feature]
   if (whole !== undefined) return whole
+  if (isOfCompany(feature)) return `said together: it ${feature}`
   if (feature.startsWith('says:')) return `the text says: ${feature.slice('says:'.length)}`
   const [, zone = '', said = ''] = /^([a-z.]+)[:=](.+)$/.exec(feature) ?? []
   if (FAMILY_NAMES.includes(said as Family))

@@ -9,7 +9,7 @@ export interface Word {
 }
 
 /** A hump, an acronym before a hump, a run of digits: `getHTTPUrl2` is get, http, url, 2. */
-const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|\p{Lo}+/gu
+const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-zß-ÿ]+|\d+|[\p{Lo}\u0400-\u04ff]+|[À-Þ][a-zß-ÿ]*/gu
 
 /** `create_pull-request`, `createPullRequest` and `CREATE PULL REQUEST` alike. */
 export function splitName(name: string): Word[] {
@@ -24,7 +24,7 @@ export function splitName(name: string): Word[] {
   }
 }
 
-const TEXT_WORD = /[A-Za-z][A-Za-z'’]*/g
+const TEXT_WORD = /[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’]*/g
 
 /** The words of a stretch of prose, by their places in the whole text. */
 export function splitText(text: string, start: number, end: number): Word[] {

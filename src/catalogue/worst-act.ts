@@ -29,7 +29,21 @@ const MEANT: Readonly<Record<string, Category>> = {
   resolve: 'Write',
   transfer: 'Write',
   swap: 'Write',
-  format: 'Write',
+  terminate: 'Destructive',
+  apply: 'Execute',
+  lock: 'Write',
+  unlock: 'Write',
+  mute: 'Write',
+  unmute: 'Write',
+  activate: 'Write',
+  deactivate: 'Write',
+  block: 'Write',
+  book: 'Write',
+  renew: 'Write',
+  subscribe: 'Write',
+  publish: 'Write',
+  play: 'Execute',
+  format: 'Read',
   convert: 'Read',
   log: 'Write',
   debug: 'Execute',
@@ -62,8 +76,15 @@ export function classOfAct(value: string): Category | undefined {
 
 /** The class of this act if it is worse than what is known; undefined where it is not. */
 export function worstActOf(value: string, known: Category | undefined): Category | undefined {
-  const said = classOfAct(value)
-  if (said === undefined) return undefined
-  if (known !== undefined && CATEGORIES.indexOf(said) <= CATEGORIES.indexOf(known)) return undefined
-  return said
+  const worse = worseOf(classOfAct(value), known)
+  return worse === known ? undefined : worse
+}
+
+export function worseOf(
+  said: Category | undefined,
+  known: Category | undefined,
+): Category | undefined {
+  if (said === undefined) return known
+  if (known === undefined) return said
+  return CATEGORIES.indexOf(said) > CATEGORIES.indexOf(known) ? said : known
 }

@@ -1,38 +1,73 @@
-// The data of the catalogue's eval: definitions and labels, read from the paths given. None of it is
-// in the repository.
+// The data of the catalogue's eval: definitions, read from the path given, and labels, which are in the
+// repository by server, tool and digest, without a word of the definitions.
 
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { CATEGORIES, type Category, type ToolDefinition } from '../../../src/core/tools.ts'
+import { join } from 'node:path'
+import { pinOf } from '../../../src/catalogue/pin.ts'
+import {
+  CATEGORIES,
+  type Category,
+  RISKS,
+  type Risk,
+  type ToolDefinition,
+} from '../../../src/core/tools.ts'
 
 export interface Labelled {
   readonly tool: ToolDefinition
   readonly category: Category
-  readonly risk?: readonly string[]
-  /** Where two readings differed before they were settled. */
-  readonly first?: Category
+  readonly risk: Risk
+  /** The first reading, and the second where there is one. */
+  readonly first: Category
   readonly second?: Category
+  readonly secondRisk?: Risk
 }
 
 export function readTools(file: string): ToolDefinition[] {
   return JSON.parse(readFileSync(file, 'utf8')) as ToolDefinition[]
 }
 
-/** Labels by server and name, or definitions with a label in them. */
-export function readLabels(file: string, tools: readonly ToolDefinition[]): Labelled[] {
-  const known = new Map(tools.map((tool) => [`${tool.server}/${tool.name}`, tool]))
-  const labels = JSON.parse(readFileSync(file, 'utf8')) as (ToolDefinition &
-    Omit<Labelled, 'tool'>)[]
-  return labels
-    .filter(({ category }) => CATEGORIES.includes(category))
-    .map((label) => {
-      const { category, risk, first, second, ...definition } = label
-      const tool = known.get(`${label.server}/${label.name}`) ?? definition
-      return {
-        tool,
-        category,
-        ...(risk ? { risk } : {}),
-        ...(first ? { first } : {}),
-        ...(second ? { second } : {}),
-      }
+const DIGEST_CHARS = 12
+
+/** The labels of these definitions; one whose definition is another by now has none. */
+export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
+  const known = new Map(tools.map((tool) => [keyOf(tool.server, tool.name, digestOf(tool)), tool]))
+  let server = ''
+  const labels: Labelled[] = []
+  for (const line of readFileSync(join(import.meta.dirname, 'labels.tsv'), 'utf8').split('\n')) {
+    if (line === '' || line.startsWith('#')) continue
+    const [named = '', name = '', digest = '', settled = '', risk, second, secondRisk] =
+      line.split('\t')
+    if (named !== '') server = named
+    const tool = known.get(keyOf(server, name, digest))
+    if (tool === undefined) continue
+    // `W<R`: settled as Write, first read as Read.
+    const [category = '', first = category] = settled.split('<')
+    labels.push({
+      tool,
+      category: categoryOf(category),
+      risk: riskOf(risk ?? ''),
+      first: categoryOf(first),
+      ...(second ? { second: categoryOf(second) } : {}),
+      ...(secondRisk ? { secondRisk: riskOf(secondRisk) } : {}),
     })
+  }
+  return labels
+}
+
+function categoryOf(letter: string): Category {
+  return CATEGORIES.find((category) => category.startsWith(letter)) as Category
+}
+
+function riskOf(letter: string): Risk {
+  return RISKS.find((risk) => risk.startsWith(letter)) as Risk
+}
+
+function digestOf(tool: ToolDefinition): string {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  return pinOf(tool, sha256).slice('sha256:'.length).slice(0, DIGEST_CHARS)
+}
+
+function keyOf(server: string, name: string, digest: string): string {
+  return `${server}\n${name}\n${digest}`
 }

@@ -3,6 +3,7 @@
 import { account } from '../../../src/catalogue/classify.ts'
 import { isObject } from '../../../src/core/json.ts'
 import type { ToolDefinition } from '../../../src/core/tools.ts'
+import { isKept } from './split.ts'
 
 export interface HintsScore {
   readonly tools: number
@@ -11,11 +12,13 @@ export interface HintsScore {
 }
 
 export function hintsScore(tools: readonly ToolDefinition[]): HintsScore {
-  const hinted = tools.flatMap((tool) => {
-    const { annotations, ...definition } = tool
-    const hint = isObject(annotations) ? annotations.readOnlyHint : undefined
-    return typeof hint === 'boolean' ? [{ definition, reads: hint }] : []
-  })
+  const hinted = tools
+    .filter(({ server }) => !isKept(server))
+    .flatMap((tool) => {
+      const { annotations, ...definition } = tool
+      const hint = isObject(annotations) ? annotations.readOnlyHint : undefined
+      return typeof hint === 'boolean' ? [{ definition, reads: hint }] : []
+    })
   const disagree = hinted
     .map(({ definition, reads }) => ({ definition, reads, found: account(definition).category }))
     .filter(({ reads, found }) => reads !== (found === 'Read'))

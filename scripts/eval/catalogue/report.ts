@@ -7,6 +7,8 @@ export interface Verdict {
   readonly id: string
   readonly truth: Category
   readonly found: Category
+  readonly confidence: number
+  readonly rightRisk: boolean
 }
 
 export interface Report {
@@ -15,11 +17,16 @@ export interface Report {
   readonly readOrNot: number
   /** Of the tools that change something, the share called Read. */
   readonly changeCalledRead: number
+  /** The share below the confidence where a class is a guess. */
+  readonly unknown: number
+  readonly accuracyOfKnown: number
+  readonly risk: number
   readonly table: Record<Category, Record<Category, number>>
   readonly classes: Record<Category, { precision: number; recall: number; tools: number }>
 }
 
-export function reportOf(verdicts: readonly Verdict[]): Report {
+export function reportOf(verdicts: readonly Verdict[], unknownBelow: number): Report {
+  const known = verdicts.filter(({ confidence }) => confidence >= unknownBelow)
   const of = (truth: Category, found: Category) =>
     verdicts.filter((verdict) => verdict.truth === truth && verdict.found === found).length
   const table = Object.fromEntries(
@@ -50,6 +57,12 @@ export function reportOf(verdicts: readonly Verdict[]): Report {
       changing.filter(({ found }) => found === 'Read').length,
       changing.length,
     ),
+    unknown: share(verdicts.length - known.length, verdicts.length),
+    accuracyOfKnown: share(
+      known.filter(({ truth, found }) => truth === found).length,
+      known.length,
+    ),
+    risk: share(verdicts.filter(({ rightRisk }) => rightRisk).length, verdicts.length),
     table,
     classes,
   }
@@ -66,8 +79,36 @@ export function tellReport(title: string, report: Report): string {
   const line = (cells: readonly string[]) =>
     cells.map((cell, index) => (index === 0 ? cell.padEnd(12) : cell.padStart(9))).join('')
   return [
-    `${title}: ${report.tools} tools, five classes ${report.accuracy}, read or not ${report.readOrNot}, changes called Read ${report.changeCalledRead}`,
+    `${title}: ${report.tools} tools, five classes ${report.accuracy}, read or not ${report.readOrNot}, changes called Read ${report.changeCalledRead}, unknown ${report.unknown}, accuracy of the others ${report.accuracyOfKnown}, risk ${report.risk}`,
     line(head),
     ...rows.map(line),
   ].join('\n')
+}
+
+interface Bin {
+  readonly from: number
+  readonly tools: number
+  /** What was said on the average, and how often it was right. */
+  readonly said: number
+  readonly right: number
+}
+
+const BINS = 10
+
+/** The reliability curve: how often a class is right, by the confidence it is given with. */
+export function reliabilityOf(verdicts: readonly Verdict[]): Bin[] {
+  return Array.from({ length: BINS }, (_, bin) => {
+    const from = bin / BINS
+    const here = verdicts.filter(
+      ({ confidence }) => confidence >= from && (confidence < from + 1 / BINS || bin === BINS - 1),
+    )
+    const mean = (sum: number) =>
+      here.length === 0 ? 0 : Math.round((sum / here.length) * 100) / 100
+    return {
+      from,
+      tools: here.length,
+      said: mean(here.reduce((sum, { confidence }) => sum + confidence, 0)),
+      right: mean(here.filter(({ truth, found }) => truth === found).length),
+    }
+  }).filter(({ tools }) => tools > 0)
 }

@@ -2,13 +2,14 @@
 // the lexicon says by itself, by plain gradient descent from the same start. No randomness: the same
 // data gives the same numbers.
 
-import { classOf, FAMILY_NAMES, type Family } from '../../../src/catalogue/lexicon.ts'
+import { COMPANY_FEATURES } from '../../../src/catalogue/company.ts'
+import { FAMILY_NAMES } from '../../../src/catalogue/lexicon.ts'
 import { BIAS } from '../../../src/catalogue/score.ts'
 import { CATEGORIES, type Category } from '../../../src/core/tools.ts'
+import { priorOf, STRENGTH } from './priors.ts'
 
 export interface Example {
   readonly server: string
-  readonly name: string
   readonly category: Category
   readonly amounts: ReadonlyMap<string, number>
 }
@@ -16,78 +17,33 @@ export interface Example {
 const STEPS = 400
 const RATE = 0.5
 /** How strongly a weight is held to its beginning. */
-const PULL = 0.004
+export const PULL = 0.002
+/** A server of a hundred tools counts for ten of one: tools of one server say the same. */
+const SERVER_POWER = 0.5
 
-/** What a signal is worth before any example: its family's or choice's own class. */
-export function priorOf(feature: string): number[] {
-  const weights = [0, 0, 0, 0, 0]
-  for (const [pattern, category, strength] of PRIORS)
-    if (pattern.test(feature)) {
-      weights[CATEGORIES.indexOf(category)] = strength
-      return weights
-    }
-  const [, zone, said] = /^([a-z.]+):(.+)$/.exec(feature) ?? []
-  if (zone === undefined || said === undefined) return weights
-  const known = FAMILY_NAMES.includes(said as Family) ? classOf(said as Family) : said
-  const index = CATEGORIES.indexOf(known as Category)
-  if (index >= 0) weights[index] = STRENGTH[zone] ?? 0
-  return weights
-}
-
-const STRENGTH: Readonly<Record<string, number>> = {
-  name: 2.5,
-  'name.and': 1.5,
-  text: 2,
-  'text.means': 2,
-  'text.and': 0.7,
-  'text.too': 0.3,
-  'text.later': 0.3,
-  acts: 1.5,
-  choice: 2,
-  mode: 1,
-}
-
-/** What company says, before any example. */
-const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
-  [/^name\.(act|none)\+money\.object$/, 'Financial', 2],
-  [/^text\.act\+money\.object$/, 'Financial', 1.5],
-  [/\+money\.near$/, 'Financial', 0.5],
-  [/^deal with money:name\.object$/, 'Financial', 2],
-  [/^deal with money:text\.object$/, 'Financial', 1.5],
-  [/^deal with money:/, 'Financial', 0.5],
-  [/^says:money moves$/, 'Financial', 3],
-  [/^arg:money$/, 'Financial', 0.5],
-  [/^says:gone for good$/, 'Destructive', 1.5],
-  [/^says:restores over$/, 'Destructive', 2],
-  [/^says:(to|from) the trash$/, 'Write', 2.5],
-  [/^changes a price$/, 'Financial', 2.5],
-  [/^(name|text)\.act\+inquiry\.object$/, 'Read', 1],
-  [/^pictures a screen$/, 'Read', 3],
-  [/^text\.read\+lore$/, 'Read', 2],
-  [/^(name|text)\.act\+passing\.(object|near)$/, 'Read', 0.5],
-  [/^says:only reads$/, 'Read', 1],
-  [/^says:runs anything$/, 'Execute', 1],
-  [/^arg:(sql|program)$/, 'Execute', 1],
-  [/^(name|text)\.act\+screen\.object$|^server:screen$/, 'Execute', 1],
-  [/^(name|text)\.act\+program\.object$/, 'Execute', 0.5],
-]
-
-export function train(examples: readonly Example[]): Map<string, number[]> {
-  const features = [BIAS, ...featuresOf(examples)]
+export function train(
+  examples: readonly Example[],
+  { known = knownFeatures(), prior = priorOf, pull = () => PULL }: Training = {},
+): Map<string, number[]> {
+  const features = [BIAS, ...featuresOf(examples, known)]
   const ids = new Map(features.map((feature, id) => [feature, id]))
   const rows = examples.map(({ amounts, category }) => ({
     ids: Int32Array.from([0, ...[...amounts.keys()].map((feature) => ids.get(feature) as number)]),
     amounts: Float64Array.from([1, ...amounts.values()]),
     truth: CATEGORIES.indexOf(category),
+    share: 0,
   }))
-  const prior = Float64Array.from(features.flatMap((feature) => priorOf(feature)))
-  const weights = prior.slice()
+  shareOut(examples, rows)
+  const start = Float64Array.from(features.flatMap((feature) => prior(feature)))
+  const hold = Float64Array.from(features.flatMap((feature) => CATEGORIES.map(() => pull(feature))))
+  const weights = start.slice()
   const speed = new Float64Array(weights.length)
   for (let step = 0; step < STEPS; step++) {
     const slope = slopeOf(rows, weights)
     for (let at = 0; at < weights.length; at++) {
-      const pull = at < CLASSES ? 0 : PULL * ((weights[at] as number) - (prior[at] as number))
-      speed[at] = 0.9 * (speed[at] as number) - RATE * ((slope[at] as number) + pull)
+      const off = (weights[at] as number) - (start[at] as number)
+      const drawn = at < CLASSES ? 0 : (hold[at] as number) * off
+      speed[at] = 0.9 * (speed[at] as number) - RATE * ((slope[at] as number) + drawn)
       weights[at] = (weights[at] as number) + (speed[at] as number)
     }
   }
@@ -101,18 +57,28 @@ export function train(examples: readonly Example[]): Map<string, number[]> {
   )
 }
 
+export interface Training {
+  /** Features that have a weight though no example shows them. */
+  readonly known?: readonly string[]
+  readonly prior?: (feature: string) => number[]
+  /** How strongly a weight is held to its beginning. */
+  readonly pull?: (feature: string) => number
+}
+
 const CLASSES = CATEGORIES.length
 
 interface Row {
   readonly ids: Int32Array
   readonly amounts: Float64Array
   readonly truth: number
+  /** Of the whole, this example's. */
+  share: number
 }
 
 function slopeOf(rows: readonly Row[], weights: Float64Array): Float64Array {
   const slope = new Float64Array(weights.length)
   const sums = new Float64Array(CLASSES)
-  for (const { ids, amounts, truth } of rows) {
+  for (const { ids, amounts, truth, share } of rows) {
     sums.fill(0)
     for (let at = 0; at < ids.length; at++)
       for (let index = 0; index < CLASSES; index++)
@@ -124,7 +90,7 @@ function slopeOf(rows: readonly Row[], weights: Float64Array): Float64Array {
     for (let index = 0; index < CLASSES; index++)
       total += sums[index] = Math.exp((sums[index] as number) - top)
     for (let index = 0; index < CLASSES; index++) {
-      const error = ((sums[index] as number) / total - (index === truth ? 1 : 0)) / rows.length
+      const error = ((sums[index] as number) / total - (index === truth ? 1 : 0)) * share
       for (let at = 0; at < ids.length; at++) {
         const place = (ids[at] as number) * CLASSES + index
         slope[place] = (slope[place] as number) + error * (amounts[at] as number)
@@ -134,11 +100,26 @@ function slopeOf(rows: readonly Row[], weights: Float64Array): Float64Array {
   return slope
 }
 
-/** Those seen, and those the lexicon has a word for: a family nobody showed still has its prior. */
-function featuresOf(examples: readonly Example[]): string[] {
-  const seen = new Set(examples.flatMap(({ amounts }) => [...amounts.keys()]))
+function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
+  const tools = new Map<string, number>()
+  for (const { server } of examples) tools.set(server, (tools.get(server) ?? 0) + 1)
+  const counts = examples.map(({ server }) => (tools.get(server) as number) ** -SERVER_POWER)
+  const whole = counts.reduce((sum, count) => sum + count, 0)
+  rows.forEach((row, index) => {
+    row.share = (counts[index] as number) / whole
+  })
+}
+
+/** Those the lexicon has a word for: a family nobody showed still has its prior. */
+function knownFeatures(): string[] {
+  const known: string[] = [...COMPANY_FEATURES]
   for (const zone of Object.keys(STRENGTH))
     for (const said of ['choice', 'acts', 'mode'].includes(zone) ? CATEGORIES : FAMILY_NAMES)
-      seen.add(`${zone}:${said}`)
+      known.push(`${zone}:${said}`)
+  return known
+}
+
+function featuresOf(examples: readonly Example[], known: readonly string[]): string[] {
+  const seen = new Set([...known, ...examples.flatMap(({ amounts }) => [...amounts.keys()])])
   return [...seen].sort()
 }

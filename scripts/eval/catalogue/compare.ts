@@ -1,0 +1,53 @@
+// The methods side by side, each with whole servers left out: the signals with what the lexicon says by
+// itself as their beginning, words alone, and both together.
+
+import { floorOf } from '../../../src/catalogue/floors.ts'
+import { amountsOf, gatherSignals } from '../../../src/catalogue/gather-signals.ts'
+import { choose, sharesOf } from '../../../src/catalogue/score.ts'
+import { CATEGORIES } from '../../../src/core/tools.ts'
+import type { Labelled } from './data.ts'
+import { type Report, reportOf, type Verdict } from './report.ts'
+import { FOLDS, foldsOf } from './split.ts'
+import { type Example, PULL, train } from './train.ts'
+import { isWord, keepShared, wordsOf } from './words-method.ts'
+
+const WORDS_PULL_TIMES = 5
+const METHODS = ['signals', 'words', 'both'] as const
+
+export function compareMethods(labels: readonly Labelled[]): Record<string, Summary> {
+  return Object.fromEntries(METHODS.map((method) => [method, scoreOf(method, labels)]))
+}
+
+type Summary = Pick<Report, 'accuracy' | 'readOrNot' | 'changeCalledRead'> & {
+  readonly recall: Record<string, number>
+}
+
+function scoreOf(method: (typeof METHODS)[number], labels: readonly Labelled[]): Summary {
+  const folds = foldsOf([...new Set(labels.map(({ tool }) => tool.server))])
+  const examples = labels.map(({ tool, category }): Example => {
+    const signals = method === 'words' ? [] : [...amountsOf(gatherSignals(tool))]
+    const words = method === 'signals' ? [] : wordsOf(tool).map((word) => [word, 1] as const)
+    return { server: tool.server, category, amounts: new Map([...signals, ...words]) }
+  })
+  const verdicts = Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold): Verdict[] => {
+    const teach = examples.filter(({ server }) => folds.get(server) !== fold)
+    const weights = train(keepShared(teach), {
+      ...(method === 'words' ? { known: [] } : {}),
+      pull: (feature) => (method === 'both' && isWord(feature) ? WORDS_PULL_TIMES : 1) * PULL,
+    })
+    return examples
+      .map((example, index) => ({ example, id: String(index) }))
+      .filter(({ example }) => folds.get(example.server) === fold)
+      .map(({ example: { category, amounts }, id }) => {
+        const shares = sharesOf(weights, amounts)
+        const weighed = choose(shares)
+        const floor = floorOf(new Set(amounts.keys()))?.category ?? 'Read'
+        const lifted = CATEGORIES.indexOf(floor) > CATEGORIES.indexOf(weighed)
+        const found = lifted ? floor : weighed
+        return { id, truth: category, found, confidence: 1, rightRisk: true }
+      })
+  })
+  const { accuracy, readOrNot, changeCalledRead, classes } = reportOf(verdicts, 0)
+  const recall = Object.fromEntries(CATEGORIES.map((name) => [name, classes[name].recall]))
+  return { accuracy, readOrNot, changeCalledRead, recall }
+}

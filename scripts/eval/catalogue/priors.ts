@@ -1,0 +1,98 @@
+// What a signal is worth before any example: what its family, its choice or its rule says by itself. The
+// training draws every weight towards this, so that a verb or a rule nobody labelled still speaks.
+
+import { classOf, FAMILY_NAMES, type Family } from '../../../src/catalogue/lexicon.ts'
+import { CATEGORIES, type Category } from '../../../src/core/tools.ts'
+
+/** What a signal is worth before any example: its family's or choice's own class. */
+export function priorOf(feature: string): number[] {
+  const weights = [0, 0, 0, 0, 0]
+  for (const [pattern, category, strength] of PRIORS)
+    if (pattern.test(feature)) {
+      weights[CATEGORIES.indexOf(category)] = strength
+      return weights
+    }
+  const [, zone, said] = /^([a-z.]+):(.+)$/.exec(feature) ?? []
+  if (zone === undefined || said === undefined) return weights
+  const known = FAMILY_NAMES.includes(said as Family) ? classOf(said as Family) : said
+  const index = CATEGORIES.indexOf(known as Category)
+  if (index >= 0) weights[index] = STRENGTH[zone] ?? 0
+  return weights
+}
+
+export const STRENGTH: Readonly<Record<string, number>> = {
+  name: 2.5,
+  'name.and': 1.5,
+  text: 2,
+  'text.means': 2,
+  'text.and': 0.7,
+  'text.too': 0.3,
+  'text.later': 0.3,
+  acts: 1.5,
+  choice: 2,
+  mode: 1,
+}
+
+/** What company says, before any example. */
+const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
+  [/^name\.(act|none)\+money\.object$/, 'Financial', 2],
+  [/^text\.act\+money\.object$/, 'Financial', 1.5],
+  [/\+money\.near$/, 'Financial', 0.5],
+  [/^deal with money:name\.object$/, 'Financial', 2],
+  [/^deal with money:text\.object$/, 'Financial', 1.5],
+  [/^deal with money:/, 'Financial', 0.5],
+  [/^says:money moves$/, 'Financial', 3],
+  [/^arg:money$/, 'Financial', 0.5],
+  [/^says:gone for good$/, 'Destructive', 1.5],
+  [/^takes a tie away$/, 'Write', 4.5],
+  [/^takes access away$/, 'Destructive', 1],
+  [/^stops a job$/, 'Execute', 3],
+  [/^starts by making$/, 'Execute', 3],
+  [/^drives a device$/, 'Execute', 3.5],
+  [/^server:device$/, 'Execute', 1],
+  [/^merges records$/, 'Destructive', 4],
+  [/^runs a question$/, 'Read', 3.5],
+  [/^drives an agent$/, 'Execute', 3.5],
+  [/^places a call$/, 'Execute', 5],
+  [/^spends on ads$/, 'Financial', 2.5],
+  [/^keeps books$/, 'Write', 3],
+  [/^replaces the whole$/, 'Destructive', 5],
+  [/^places an order$/, 'Financial', 3.5],
+  [/^buys what is sold$/, 'Financial', 4],
+  [/^sets what is asked for$/, 'Financial', 3.5],
+  [/^acts on a screen$/, 'Execute', 3],
+  [/^runs a campaign$/, 'Financial', 3],
+  [/^saves what it reads$/, 'Write', 6],
+  [/^settles a matter$/, 'Write', 4],
+  [/^triggers something$/, 'Execute', 4],
+  [/^verifies whose it is$/, 'Write', 3],
+  [/^changes an order$/, 'Financial', 3.5],
+  [/^settles a dispute$/, 'Financial', 3.5],
+  [/^restores over what is there$/, 'Destructive', 3.5],
+  [/^makes a secret void$/, 'Destructive', 3.5],
+  [/^opens to read$/, 'Read', 4],
+  [/^runs what only reads$/, 'Read', 4],
+  [/^runs any query$/, 'Execute', 4],
+  [/^keeps time$/, 'Write', 4],
+  [/^pushes by force$/, 'Destructive', 4.5],
+  [/^empties first$/, 'Destructive', 4.5],
+  [/^may be undone$/, 'Write', 3],
+  [/^costs money$/, 'Financial', 4],
+  [/^money that does not move$/, 'Write', 4],
+  [/^keeps it somewhere$/, 'Write', 1],
+  [/^keeps it nowhere$/, 'Read', 1],
+  [/^says:saves it$/, 'Write', 0.7],
+  [/^says:access is lost$/, 'Destructive', 0.7],
+  [/^says:restores over$/, 'Destructive', 2],
+  [/^says:(to|from) the trash$/, 'Write', 2.5],
+  [/^changes a price$/, 'Financial', 2.5],
+  [/^(name|text)\.act\+inquiry\.object$/, 'Read', 1],
+  [/^pictures a screen$/, 'Read', 3],
+  [/^text\.read\+lore$/, 'Read', 3],
+  [/^(name|text)\.act\+passing\.(object|near)$/, 'Read', 0.5],
+  [/^says:only reads$/, 'Read', 1],
+  [/^says:runs anything$/, 'Execute', 1],
+  [/^arg:(sql|program)$/, 'Execute', 1],
+  [/^(name|text)\.act\+screen\.object$/, 'Execute', 1],
+  [/^(name|text)\.act\+program\.object$/, 'Execute', 0.5],
+]

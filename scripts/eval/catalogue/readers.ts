@@ -1,0 +1,29 @@
+// How far two readings of the same definitions agree: the share, and Cohen's kappa, which takes away what
+// chance alone would make agree.
+
+import { CATEGORIES } from '../../../src/core/tools.ts'
+import type { Labelled } from './data.ts'
+
+interface Agreement {
+  readonly twice: number
+  readonly agreed: number
+  readonly kappa: number
+  readonly risksAgreed: number
+}
+
+export function agreementOf(labels: readonly Labelled[]): Agreement {
+  const twice = labels.filter(({ second }) => second !== undefined)
+  const agreed = twice.filter(({ first, second }) => first === second).length
+  const chance = CATEGORIES.reduce((sum, category) => {
+    const of = (reading: 'first' | 'second') =>
+      twice.filter((label) => label[reading] === category).length / twice.length
+    return sum + of('first') * of('second')
+  }, 0)
+  const share = agreed / twice.length
+  return {
+    twice: twice.length,
+    agreed,
+    kappa: Math.round(((share - chance) / (1 - chance)) * 1_000) / 1_000,
+    risksAgreed: twice.filter(({ risk, secondRisk }) => risk === secondRisk).length,
+  }
+}

@@ -1,0 +1,44 @@
+// Which servers teach and which judge. A fifth of the servers, by the hash of their name, is kept for the
+// end; the others are left out in eighths, forks and twins of one product together.
+
+import { createHash } from 'node:crypto'
+
+/** Kept for the last measurement: fixed by the name before anything was measured. */
+export function isKept(server: string): boolean {
+  return numberOf('sha256', server) % 5 === 0
+}
+
+export const FOLDS = 8
+
+/** The eighth of each server; servers of one product are in the same. */
+export function foldsOf(servers: readonly string[]): ReadonlyMap<string, number> {
+  const product = new Map(servers.map((server) => [server, server]))
+  const rootOf = (server: string): string => {
+    const up = product.get(server) as string
+    return up === server ? server : rootOf(up)
+  }
+  const byWord = new Map<string, string>()
+  for (const server of [...servers].sort())
+    for (const word of wordsOf(server)) {
+      const other = byWord.get(word)
+      if (other === undefined) byWord.set(word, server)
+      else product.set(rootOf(server), rootOf(other))
+    }
+  return new Map(servers.map((server) => [server, numberOf('md5', rootOf(server)) % FOLDS]))
+}
+
+/** Words of a server's name that may name its product. */
+function wordsOf(server: string): string[] {
+  const parts = server.toLowerCase().split(/[^a-z0-9]+/)
+  const google = parts.some((part) => /google|gmail|gsheets/.test(part)) ? ['google'] : []
+  return [...google, ...parts.filter((part) => part.length > 3 && !PLAIN.has(part))]
+}
+
+const PLAIN = new Set(
+  `server mcpserver tool tools toolkit agent code trade browser google microsoft cloud base labs infra
+  modelcontextprotocol shinzolabs executeautomation cyanheads models`.split(/\s+/),
+)
+
+function numberOf(algorithm: string, text: string): number {
+  return Number.parseInt(createHash(algorithm).update(text).digest('hex').slice(0, 8), 16)
+}

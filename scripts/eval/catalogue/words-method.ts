@@ -1,0 +1,65 @@
+// The other method the catalogue's is compared with: words as features. Single words and pairs of name and
+// description, names of arguments, first words of choices, and runs of letters of names; those of three
+// servers or more. No lexicon and no grammar, so it learns nothing but what the labels say.
+
+import { splitName, splitText } from '../../../src/catalogue/words.ts'
+import { isObject } from '../../../src/core/json.ts'
+import type { ToolDefinition } from '../../../src/core/tools.ts'
+import type { Example } from './train.ts'
+
+const SERVERS_MIN = 3
+const TEXT_CHARS_MAX = 500
+const LETTERS = [4, 5]
+
+export function wordsOf(tool: ToolDefinition): string[] {
+  const told = new Set<string>()
+  const names = splitName(tool.name).map(({ text }) => text)
+  names.forEach((word, index) => {
+    told.add(`n ${word}`)
+    if (index === 0) told.add(`n^ ${word}`)
+    else told.add(`n2 ${names[index - 1]} ${word}`)
+    for (const length of LETTERS)
+      for (let at = 0; at + length <= word.length; at++)
+        told.add(`c ${word.slice(at, at + length)}`)
+  })
+  const text = tool.description ?? ''
+  const said = splitText(text, 0, Math.min(text.length, TEXT_CHARS_MAX)).map((word) => word.text)
+  said.forEach((word, index) => {
+    told.add(`d ${word}`)
+    if (index === 0) told.add(`d^ ${word}`)
+    else told.add(`d2 ${said[index - 1]} ${word}`)
+  })
+  const schema = tool.inputSchema
+  if (isObject(schema) && isObject(schema.properties))
+    for (const [name, property] of Object.entries(schema.properties)) {
+      for (const { text: word } of splitName(name)) told.add(`a ${word}`)
+      if (isObject(property) && Array.isArray(property.enum))
+        for (const value of property.enum)
+          if (typeof value === 'string') told.add(`e ${splitName(value)[0]?.text ?? ''}`)
+    }
+  return [...told]
+}
+
+/** Without the words that only one or two servers use: they name the server. */
+export function keepShared(examples: readonly Example[]): Example[] {
+  const servers = new Map<string, Set<string>>()
+  for (const { server, amounts } of examples)
+    for (const feature of amounts.keys()) {
+      const known = servers.get(feature) ?? new Set()
+      servers.set(feature, known.add(server))
+    }
+  return examples.map((example) => ({
+    ...example,
+    amounts: new Map(
+      [...example.amounts].filter(
+        ([feature]) => !isWord(feature) || (servers.get(feature)?.size ?? 0) >= SERVERS_MIN,
+      ),
+    ),
+  }))
+}
+
+export function isWord(feature: string): boolean {
+  return IS_WORD.test(feature)
+}
+
+const IS_WORD = /^(?:n|n\^|n2|c|d|d\^|d2|a|e) /

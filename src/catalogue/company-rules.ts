@@ -1,0 +1,199 @@
+// What signals mean together, rule by rule: an act, what must be told beside it and what must not. The
+// nouns are those of nouns.ts, the acts families and verbs of lexicon.ts. Each list has at most 32 rules:
+// company.ts keeps what a feature matches as bits.
+
+import type { Noun } from './nouns.ts'
+
+export interface Rule {
+  readonly feature: string
+  /** The act, as a family or a verb; its place is the evidence. */
+  readonly act: RegExp
+  /** What else must be told, if any. */
+  readonly with?: RegExp
+  /** And what else. */
+  readonly and?: RegExp
+  /** A noun of the server's name that will do instead. */
+  readonly server?: Noun
+  /** A noun that the server's name must have. */
+  readonly in?: Noun
+  readonly without?: RegExp
+}
+
+/** What a reading verb hides. */
+export const OVER_READS: readonly Rule[] = [
+  {
+    feature: 'saves what it reads',
+    act: /^(?:name|text)[:=](?:look|judge|render|audit)$|^name:answer$/,
+    with: /^says:saves it$/,
+  },
+  {
+    feature: 'settles a matter',
+    act: /^(?:name|text)=(?:un)?resolve$/,
+    with: /^(?:name|text)\.act\+matter\.object$/,
+  },
+  {
+    feature: 'runs any query',
+    act: /^(?:name|text)=(?:run|execute)$/,
+    with: /\+database\./,
+    and: /^arg:(?:query|sql)$/,
+    without: /^says:only reads$|^name=read$|\+kept\./,
+  },
+  { feature: 'triggers something', act: /^(?:name|text)=trigger$/ },
+  {
+    feature: 'verifies whose it is',
+    act: /^name=verify$/,
+    with: /^name\.read\+ownership\./,
+  },
+]
+
+export const RULES: readonly Rule[] = [
+  {
+    feature: 'takes a tie away',
+    act: /^(?:name|text)=(?:remove|kick|strip|exclude)$/,
+    with: /^(?:name|text)\.act\+relation\.object$|^out of a holder$/,
+    without: /\+access\.|^says:(?:access is lost|gone for good)|\+secret\./,
+  },
+  {
+    feature: 'takes access away',
+    act: /^(?:name|text):remove$/,
+    with: /\+access\.|^says:access is lost$/,
+  },
+  {
+    feature: 'stops a job',
+    act: /^(?:name|text)=(?:cancel|terminate|kill|abort|end|stop)$/,
+    with: /\+job\.|^says:runs now$/,
+    without: /\+(?:agent|deal)\./,
+  },
+  {
+    feature: 'starts by making',
+    act: /^(?:name|text):make$/,
+    with: /^(?:name|text)\.act\+live\.object$/,
+  },
+  {
+    feature: 'drives a device',
+    act: /^(?:name|text)[:=](?:change|power|drive|run|activate|play|mute)$/,
+    with: /^(?:name|text)\.act\+device\.object$/,
+    server: 'device',
+  },
+  {
+    feature: 'merges records',
+    act: /^(?:name|text)=merge$/,
+    with: /^(?:name|text)\.act\+record\.object$/,
+  },
+  {
+    feature: 'runs a question',
+    act: /^(?:name|text)=(?:run|execute|invoke|perform)$/,
+    with: /^(?:name|text)\.act\+kept\./,
+    without: /^arg:(?:sql|program)$|^says:(?:runs anything|changes data)/,
+  },
+  {
+    feature: 'runs what only reads',
+    act: /^(?:name|text)=(?:run|execute)$/,
+    with: /^says:only reads$/,
+    and: /\+(?:program|database)\./,
+    without: /^arg:program$|^says:(?:runs anything|changes data)$|^name:(?:change|make|destroy)$/,
+  },
+  {
+    feature: 'keeps time',
+    act: /^(?:name|text):(?:power|run)$/,
+    with: /^(?:name|text)\.act\+clock\.object$/,
+  },
+  {
+    feature: 'drives an agent',
+    act: /^(?:name|text)[:=](?:run|send|make|assign|chat|ask|power|prompt|delegate)$/,
+    with: /^name\.act\+agent\.|^text\.act\+agent\.object$/,
+  },
+  {
+    feature: 'places a call',
+    act: /^(?:name|text)=(?:make|place|start|initiate|call|dial)$/,
+    with: /^call:/,
+  },
+  {
+    feature: 'spends on ads',
+    act: /^(?:name|text):(?:change|power|run)$/,
+    with: /^name\.act\+ads\./,
+    server: 'ads',
+  },
+  {
+    feature: 'runs a campaign',
+    act: /^(?:name|text):(?:power|run)$|^name\.act\+books\.object$/,
+    with: /^name\.act\+campaign\./,
+  },
+  {
+    feature: 'places an order',
+    act: /^(?:name|text)=(?:place|submit|complete|checkout)$/,
+    with: /\+deal\.object$/,
+    without: /^says:moves no money$/,
+  },
+  {
+    feature: 'buys what is sold',
+    act: /^(?:name|text)=(?:book|renew|reserve|rent|lease|register|upgrade|order|exercise|request)$/,
+    with: /\+sold\./,
+  },
+  {
+    feature: 'sets what is asked for',
+    act: /^(?:name|text):(?:make|change|send|power|run)$/,
+    with: /^name\.act\+asked\.object$/,
+    without: /:(?:destroy|remove)$/,
+    in: 'seller',
+  },
+  {
+    feature: 'acts on a screen',
+    act: /^(?:name|text):(?:make|change|send|settle|link|drive|power)$/,
+    without: /^name:(?:destroy|remove|clear|keep)$/,
+    in: 'browser',
+  },
+  {
+    feature: 'changes an order',
+    act: /^(?:name|text)=(?:amend|cancel|modify|replace|close)$/,
+    with: /\+deal\./,
+    in: 'house',
+  },
+  {
+    feature: 'settles a dispute',
+    act: /^(?:name|text)=(?:accept|contest|concede|settle|appeal)$/,
+    with: /\+dispute\./,
+  },
+  {
+    feature: 'restores over what is there',
+    act: /^(?:name|text)=restore$/,
+    with: /\+copy\.|^says:restores over$/,
+  },
+  {
+    feature: 'makes a secret void',
+    act: /^(?:name|text)=(?:rotate|reset|regenerate|revoke|expire|unset)$/,
+    with: /^(?:name|text)\.act\+secret\.object$/,
+  },
+  {
+    feature: 'opens to read',
+    act: /^(?:name|text)=open$/,
+    with: /^(?:name|text)\.act\+memory\./,
+  },
+  { feature: 'pushes by force', act: /^(?:name|text)=push$/, with: /^arg:worst$/ },
+  {
+    feature: 'empties first',
+    act: /^(?:name|text):(?:change|keep|make|send)$/,
+    with: /^arg:empties$/,
+  },
+  {
+    feature: 'keeps books',
+    act: /^(?:name|text):(?:make|change|keep|settle|send)$/,
+    with: /\+books\./,
+    without: /\+(?:ads|campaign)\.|^says:costs$/,
+  },
+  {
+    feature: 'replaces the whole',
+    act: /^(?:name|text)(?::change|:settle|=replace|=set|:keep|:make)$/,
+    with: /^says:replaces the whole$/,
+  },
+  {
+    feature: 'may be undone',
+    act: /^(?:name|text):(?:destroy|remove|clear|revoke|settle|change|power)$/,
+    with: /^says:can be undone$/,
+  },
+  {
+    feature: 'costs money',
+    act: /^(?:name|text):(?:make|change|power|deploy|run|link|settle|trade|pay)$/,
+    with: /^says:costs$|^arg:cost$/,
+  },
+]

@@ -1,0 +1,293 @@
+// The nouns a tool is judged by: those that turn a plain act into another class (money, a live thing, a
+// relation that can be made again), and those that name an answer. English as tools are named; the only
+// names in it are those of houses of money and of devices. Pure; called by the readers.
+
+/** Nouns by which a plain act is one with money. */
+const MONEY = words(`
+  payment payments payout payouts refund refunds reimbursement reimbursements fund funds money trade trades trading purchase
+  purchases withdrawal withdrawals loan loans erc20 erc721 erc1155 nft nfts usdc usdt btc eth crypto
+  cryptocurrency wallet wallets futures perpetual leverage margin collateral liquidity donation
+  donations invoice invoices escrow bounty savings staking settlement remittance salary
+  cashout topup spending dcd dca twap earn lending stock stocks shares brokerage portfolio
+  payer payee bank banking billing pay finance exchange commerce shop bets bet wager charges
+  autorefill refill bill bills
+`)
+
+/** Nouns that mean money in its company, and other things in another: an order, a token. */
+const DEAL = words(`
+  order orders checkout payroll subscription subscriptions transaction transactions transfer transfers deposit deposits
+  charge charges stake position positions token tokens option options coin coins native sol algo grid
+  bot bid bids credit credits reward rewards allowance swap swaps tip tips contract contracts
+`)
+
+/** An order or a subscription of another kind, by the word before it. */
+export const OTHER_DEALS = words(`
+  draft sort display column field layer tab card item notification webhook event topic email feed push
+  calendar realtime pubsub access api oauth user client session csrf auth refresh bearer playback build cell cursor slide element
+`)
+
+/** Nouns of the neighbourhood: a price, a plan, a product moves no money by itself. */
+const PRICE = words(`
+  price prices pricing offer offers plan plans coupon coupons discount discounts product products tax taxes quote quotes budget
+  dispute disputes campaign ad ads promotion promotions customer
+  customers cost costs balance balances fee fees ledger policy policies bidding markdown account evidence
+`)
+
+/** Nouns that name an answer: `server_status` reads. */
+const ANSWER = words(`
+  status info information detail details history metrics stats statistics logs list summary health
+  version usage report reports analytics overview help docs documentation schema count counts balance
+  weather forecast catalog catalogue categories category examples example guide metadata results result
+  insights trends timeline tree graph events activity todos files state tools stopped active reader
+  viewer finder level levels availability
+  directions distance location stealable trending featured official recent latest quota quotas
+  context explanation recommendations suggestions instructions tutorial reference leaderboard profile
+  whoami similar related types analysis audit search lookup report reports diagnostics audits
+`)
+
+/** Things on a screen: to choose or fill one is to act. */
+const SCREEN = words(`
+  browser page pages tab tabs playwright puppeteer mouse keyboard element elements button screen
+  webpage selector chrome chromium devtools selenium dialog window simulator emulator device dropdown checkbox input iframe
+  android ios ui
+`)
+
+/** Inquiries: to run one is to ask. */
+const INQUIRY = words(`
+  audit audits analysis check checks diagnostics diagnosis scan scans benchmark benchmarks lint
+  evaluation assessment search searches report reports lookup inspection health estimate validation
+  simulation preview review
+`)
+
+/** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
+const HOUSES = words(`
+  paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
+  binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
+  quickbooks xero klarna venmo revolut ebay etsy woocommerce bigcommerce okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
+`)
+
+/** Live things: to set, start or move one is to drive it. */
+const DEVICE = words(`
+  light lights lamp thermostat temperature brightness speaker speakers playback door doors fan
+  scene scenes robot motor motors vehicle car climate vacuum tv gripper arm printer player horn siren
+  sprinkler garage blinds curtain camera drone servo relay hvac homeassistant hass spotify sonos hue
+  tesla chromecast roku kodi mpd vlc plc gpio tempo pipette clip mute obs ableton octoprint opentrons
+  roborock
+`)
+
+/** What is alive when it is made: to create one is to start it. */
+const LIVE = words(`
+  run runs prediction predictions deployment deployments sandbox sandboxes swarm swarms rollout invocation
+  invocations rerun pod pods
+`)
+
+/** What runs and ends: to cancel one is to stop it. */
+const JOB = words(`
+  job jobs run runs execution executions build builds pipeline pipelines workflow workflows operation
+  operations prediction predictions query queries process deployment deployments crawl scan training
+  upload uploads evaluation
+`)
+
+/** Who acts on what it is told. */
+const AGENT = words('agent agents subagent subagents swarm swarms worker copilot hive queen crew')
+
+/** What is one thing's tie to another: taken away with one call and put back with one. */
+const RELATION = words(`
+  label labels tag tags reaction reactions emoji member members watcher watchers watching assignee assignees
+  reviewer reviewers follower followers star favorite favorites favourite link links relation relations
+  relationship relationships dependency dependencies association associations mapping mappings tracks
+  friend friends participant participants attendee attendees column columns grouping milestone collaborator
+  bookmark vote votes like likes highlight connection songs cards subscriber subscribers ip owner target
+`)
+
+/** By which taking somebody away takes what they may do. */
+const ACCESS = words(`
+  access permission permissions role roles team teams organization org admin administrator administrators
+  share shares sharing invitation invitations grant grants privilege privileges credential
+  organisation tenant workspace
+`)
+
+/** Things that one of two is gone of when they are merged. */
+const RECORD = words(`
+  contact contacts company companies ticket tickets record records customer customers lead leads person
+  people profile profiles duplicate duplicates account accounts user users conversation conversations
+  entity entities tag tags
+`)
+
+/** Books that tell of money and move none. */
+const BOOKS = words(`
+  journal journals expense expenses ledger bookkeeping receipt receipts timesheet timesheets budget
+  budgets budgeting ynab splitwise actual firefly entry entries category categories accrual
+`)
+
+/** Spending that runs by itself: advertisements and what they cost. */
+const ADS = words(`
+  ad ads advert adset adgroup adgroups bid bids bidding googleads adwords promotion promotions sponsored
+`)
+
+/** What is paid for when it is booked, reserved or renewed. */
+const SOLD = words(`
+  domain domains subscription subscriptions license licenses licence membership registration hosting
+  insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
+  options shipment shipments tier
+`)
+
+/** Where one sells, and what is asked for there. */
+const SELLER = words(
+  'ebay etsy shopify woocommerce bigcommerce magento amazon walmart seller marketplace',
+)
+const ASKED = words(
+  'offer offers listing listings promotion promotions discount discounts markdown',
+)
+
+/** By their name a server drives a browser, a desktop or a phone. */
+const BROWSER = words(`
+  browser playwright puppeteer chrome chromium devtools selenium webdriver android ios simulator emulator
+  adb appium desktop browsermcp stagehand browserbase hyperbrowser
+`)
+
+const CAMPAIGN = words('campaign campaigns')
+
+/** What is open until it is resolved. */
+const MATTER = words(
+  'comment comments thread threads incident incidents alert alerts issue issues conversation discussion ticket',
+)
+
+/** What one proves to be one's own: to verify it changes what it is good for. */
+const OWNERSHIP = words('domain domains email phone ownership identity dns sender')
+
+const DISPUTE = words('dispute disputes chargeback chargebacks claim')
+const CLOCK = words('timer timers stopwatch timesheet entry')
+const DATABASE = words(`
+  database databases sql cypher graphql postgres postgresql mysql mariadb sqlite duckdb warehouse oracle mssql
+  cockroachdb
+`)
+const MEMORY = words('node nodes entity entities memory memories graph')
+const COPY = words('backup backups snapshot snapshots checkpoint')
+
+/** Questions that are kept: to run one is to read. */
+const KEPT = words(`
+  saved card report reports dashboard question soql jql gaql promql logql kql wiql xpath lint inference
+  diagnostics audit analysis stored predefined funnel funnels retention segmentation cohort cohorts trend trends metric
+  metrics analytics
+`)
+
+/** What is made without being kept: to generate one is to work it out. */
+const PASSING = words(
+  'url urls link links preview locator types snippet embed citation citations qr deeplink deeplinks',
+)
+
+/** What is told about things: to provide it is to answer. */
+const LORE = words(`
+  documentation docs guidance guidelines guideline instructions reference references tutorial
+  tutorials checklist knowledge explanation explanations examples practices blueprint api specs guide guides recipe
+`)
+
+/** What is run: its noun makes a class of its own. */
+const PROGRAM = words(`
+  command commands shell script scripts code javascript python bash sql terminal expression workflow
+  workflows job jobs process pipeline pipelines mutation mutations query queries statement program
+  function lambda container containers instance instances vm agent agents deployment build task tests
+  test suite session actor graphql cron
+`)
+
+/** Objects whose end, reset or change gives no way back. */
+const SECRET = words(`
+  secret secrets password passwords token tokens key keys credential credentials cookie cookies
+  certificate certificates apikey env
+`)
+
+export type Noun =
+  | 'device'
+  | 'live'
+  | 'job'
+  | 'agent'
+  | 'relation'
+  | 'access'
+  | 'record'
+  | 'books'
+  | 'ads'
+  | 'kept'
+  | 'sold'
+  | 'seller'
+  | 'asked'
+  | 'dispute'
+  | 'copy'
+  | 'clock'
+  | 'database'
+  | 'memory'
+  | 'ownership'
+  | 'matter'
+  | 'campaign'
+  | 'browser'
+  | 'passing'
+  | 'lore'
+  | 'money'
+  | 'house'
+  | 'inquiry'
+  | 'deal'
+  | 'price'
+  | 'answer'
+  | 'screen'
+  | 'program'
+  | 'secret'
+const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
+  ['money', MONEY],
+  ['passing', PASSING],
+  ['lore', LORE],
+  ['house', HOUSES],
+  ['inquiry', INQUIRY],
+  ['deal', DEAL],
+  ['price', PRICE],
+  ['answer', ANSWER],
+  ['screen', SCREEN],
+  ['program', PROGRAM],
+  ['secret', SECRET],
+  ['device', DEVICE],
+  ['live', LIVE],
+  ['job', JOB],
+  ['agent', AGENT],
+  ['relation', RELATION],
+  ['access', ACCESS],
+  ['record', RECORD],
+  ['books', BOOKS],
+  ['ads', ADS],
+  ['kept', KEPT],
+  ['sold', SOLD],
+  ['seller', SELLER],
+  ['asked', ASKED],
+  ['dispute', DISPUTE],
+  ['copy', COPY],
+  ['clock', CLOCK],
+  ['database', DATABASE],
+  ['memory', MEMORY],
+  ['ownership', OWNERSHIP],
+  ['matter', MATTER],
+  ['campaign', CAMPAIGN],
+  ['browser', BROWSER],
+]
+const NOUNS_OF = new Map<string, readonly Noun[]>()
+for (const [noun, set] of NOUNS)
+  for (const word of set) NOUNS_OF.set(word, [...(NOUNS_OF.get(word) ?? []), noun])
+
+const NO_NOUNS: readonly Noun[] = []
+
+export function nounsAt(word: string): readonly Noun[] {
+  return NOUNS_OF.get(word) ?? NO_NOUNS
+}
+
+/** To generate an address or a preview is to work it out; one that opens something to others is not. */
+export function worksOut(words: readonly { readonly text: string }[], index: number): boolean {
+  if (index < 0 || !/^generates?$/.test(words[index]?.text ?? '')) return false
+  const rest = words.slice(index + 1, index + 1 + OBJECT_WORDS_MAX)
+  const passes = rest.some(({ text }) => nounsAt(text).includes('passing'))
+  return passes && !words.some(({ text }) => OPENS.test(text))
+}
+
+const OBJECT_WORDS_MAX = 4
+const OPENS =
+  /^(?:share|shared|sharing|invite|invitation|upload|signed|presigned|public|payment|pay|checkout|magic|reset|access|auth|login|billing|invoice)$/
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.trim().split(/\s+/))
+}
