@@ -99,12 +99,16 @@ test('suites F3: a process that rests is started again by the next call, as the 
   expect(told).toEqual([1, 'notifications/tools/list_changed', id])
 })
 
-test('it does not rest while a request is open, nor where tasks live in it', async () => {
+test('it does not rest while a request or a subscription is open, nor where tasks live in it', async () => {
   const { link, runs, users, ask, begin } = make()
   await begin()
   ;(runs[0] as Process).isBusy = true
   expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])
   ;(runs[0] as Process).isBusy = false
+  expect(users[0]?.spare).toBe(1)
+  const listen = ask('subscriptions/listen')
+  expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])
+  link.abort(listen)
   expect(users[0]?.spare).toBe(1)
   ask('tools/call', { name: '"long"', task: '{}' })
   expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])

@@ -8,6 +8,7 @@ import { writeNotification, writeRequest } from '../../../wire/write-message.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../limits.ts'
 import type { Related } from '../../link.ts'
 import type { Guest } from '../../make-room.ts'
+import { LISTEN } from '../../relay/crossing.ts'
 import type { Place } from '../../run/process-room.ts'
 import { tryOut } from '../eras/probe-era.ts'
 import { WaitingMessages } from '../eras/waiting-messages.ts'
@@ -51,6 +52,8 @@ export class ResumableLink implements UpstreamLink {
   #isInitialized = false
   #level: Passing | undefined
   readonly #subscriptions = new Map<string, Passing>()
+  /** Open subscriptions of a stateless client: what they wait for comes from the process. */
+  readonly #listens = new Set<Id>()
   /** Tasks live in the process: it stays as long as the session. */
   #hasTasks = false
   #isPaused = false
@@ -73,7 +76,8 @@ export class ResumableLink implements UpstreamLink {
   }
 
   get isBusy(): boolean {
-    return this.#hasTasks || this.#waiting.size > 0 || this.#inner?.isBusy === true
+    const isWanted = this.#hasTasks || this.#listens.size > 0 || this.#waiting.size > 0
+    return isWanted || this.#inner?.isBusy === true
   }
 
   send(text: string, carried?: Carried): boolean {
@@ -102,6 +106,7 @@ export class ResumableLink implements UpstreamLink {
   }
 
   abort(request: Id): void {
+    this.#listens.delete(request)
     this.#waiting.withdraw(request)
     this.#inner?.abort(request)
   }
@@ -131,6 +136,7 @@ export class ResumableLink implements UpstreamLink {
     if (params?.value.task !== undefined || method.startsWith('tasks/')) this.#hasTasks = true
     if (method === 'tools/call') return
     if (method === 'initialize') this.#opening = passing
+    else if (method === LISTEN) this.#listens.add(passing.id)
     else if (method === 'logging/setLevel') this.#level = passing
     else if (method === 'resources/subscribe')
       this.#subscriptions.set(String(params?.value.uri), passing)
@@ -170,6 +176,8 @@ export class ResumableLink implements UpstreamLink {
     inner.onMessage = (message, related) => {
       if (!this.#isBegun && message.kind === 'answer' && message.id === this.#opening?.id)
         this.#isBegun = message.error === undefined
+      if (this.#listens.size > 0 && message.kind === 'answer')
+        this.#listens.delete(message.id as Id)
       this.onMessage(message, related)
     }
     inner.onFailure = (failure) => this.onFailure(failure)
