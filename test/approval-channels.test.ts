@@ -3,7 +3,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type EmailConfig, EmailNotifier } from '../src/approvals/channels/email.ts'
@@ -220,12 +220,50 @@ describe('e-mail', () => {
     await expect(mailer(server, { ca: cert }).tell(request)).rejects.toThrow('ECONNREFUSED')
   })
 
+  test.each<[string, (socket: Socket, line: string) => void]>([
+    ['never ends a line', (socket) => void drip(socket, '2')],
+    ['never ends its answer', (socket) => void drip(socket, '220-go on\r\n')],
+    ['is silent', () => {}],
+    [
+      'answers ahead of TLS',
+      (socket, line) => {
+        if (line === '') socket.write('220 hi\r\n')
+        else if (/^EHLO/.test(line)) socket.write('250-x\r\n250 STARTTLS\r\n')
+        // What stands behind the first line came in the clear, from anybody on the way.
+        else socket.write('220 go\r\n250 x\r\n250 ok\r\n250 ok\r\n354 go\r\n250 sent\r\n')
+      },
+    ],
+  ])('is given up on a server that %s', async (_, behave) => {
+    const open = new Set<Socket>()
+    const server = createTcpServer((socket) => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket)).on('error', () => {})
+      socket.on('data', (bytes) => behave(socket, bytes.toString('latin1')))
+      behave(socket, '')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const mail: EmailConfig = {
+      ...{ host: '127.0.0.1', port, tls: 'starttls', from: 'gate@example.com' },
+      ...{ to: { ann: 'ann@example.com' }, args: false },
+    }
+    const email = new EmailNotifier(mail, { linkFor, allMs: 300 })
+    await expect(email.tell(request)).rejects.toThrow()
+    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0)
+  })
+
   test('on this machine may go without TLS where that is said', async () => {
     const plain = await MailServer.start({ hideSTARTTLS: true })
     await mailer(plain, { tls: 'none' }).tell(request)
     expect(plain.mails).toHaveLength(2)
   })
 })
+
+function drip(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text), 20)
+  socket.on('close', () => clearInterval(timer))
+}
 
 interface Got {
   readonly id: string

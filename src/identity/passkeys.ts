@@ -2,6 +2,7 @@
 // with it. User verification is always required: that a key lies in the machine is not that a person
 // is there. Bound to the address of the page (relying party). Loaded only where /api is used.
 
+import { hash } from 'node:crypto'
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -69,7 +70,7 @@ export class Passkeys {
       rpName: 'Sluice',
       rpID: rp.id,
       userName: person,
-      userID: Uint8Array.from(Buffer.from(person, 'utf8')).slice(0, 64),
+      userID: userHandleOf(person),
       attestationType: 'none',
       supportedAlgorithmIDs: ALGORITHMS,
       excludeCredentials: this.listOf(person, rp.id).map(({ id }) => ({ id })),
@@ -86,6 +87,7 @@ export class Passkeys {
   ): Promise<Passkey> {
     if (this.listOf(person).length >= PASSKEYS_EACH_MAX)
       throw new Refused(`\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`, 'remove one first')
+    checkFrame('the passkey cannot be added', given.attestation)
     const verified = await checked('the passkey cannot be added', () =>
       verifyRegistrationResponse({
         response: given.attestation as RegistrationResponseJSON,
@@ -156,6 +158,7 @@ export class Passkeys {
       .get(id, rp.id)
     if (row === undefined)
       throw new Refused('this passkey is not known here', 'use another, or run `sluice console`')
+    checkFrame('the passkey was not accepted', assertion)
     const publicKey = Uint8Array.from(row.publicKey as Uint8Array)
     const verified = await checked('the passkey was not accepted', () =>
       verifyAuthenticationResponse({
@@ -170,10 +173,31 @@ export class Passkeys {
     if (!verified.verified) throw notOurs('the passkey was not accepted')
     const { newCounter } = verified.authenticationInfo
     this.#people.database
-      .prepare('UPDATE passkeys SET counter = ?, used_ms = ? WHERE id = ?')
+      .prepare('UPDATE passkeys SET counter = max(counter, ?), used_ms = ? WHERE id = ?')
       .run(newCounter, nowMs, id)
     return String(row.person)
   }
+}
+
+/** Never from a page inside of another's: the page is not to be framed, so a browser that says so was
+ * made to show it where the person sees something else. The library lets it pass without `topOrigin`. */
+function checkFrame(what: string, answer: unknown): void {
+  const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
+  let said: unknown
+  try {
+    said = JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString())
+  } catch {
+    throw notOurs(`${what}: it does not say what was signed`)
+  }
+  if (isObject(said) && (said.crossOrigin ?? false) === false && said.topOrigin === undefined)
+    return
+  throw new Refused(`${what}: it was used inside of another page`, 'open the page by itself')
+}
+
+/** At most 64 bytes; of a longer name its hash, since two that begin alike are not one person. */
+function userHandleOf(person: string): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(person, 'utf8')
+  return Uint8Array.from(bytes.length <= 64 ? bytes : hash('sha256', bytes, 'buffer'))
 }
 
 /** The library throws on everything that does not fit: a counter that goes back, another origin. */

@@ -23,6 +23,8 @@ export class SoftwareKey {
   counter = 0
   /** Whether a person was there, as the authenticator says. */
   isVerified = true
+  /** More members of what the browser says. */
+  says: object = {}
 
   constructor(origin: string) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -68,7 +70,9 @@ export class SoftwareKey {
   }
 
   #client(type: string, challenge: string, origin = this.#origin): string {
-    return Buffer.from(JSON.stringify({ type, challenge, origin })).toString('base64url')
+    return Buffer.from(JSON.stringify({ type, challenge, origin, ...this.says })).toString(
+      'base64url',
+    )
   }
 
   #data(rpId: string, flags: number): Buffer {

@@ -2,6 +2,7 @@
 // text, every line of it ours or quoted; nothing an agent names reaches a header but as visible
 // characters. Made by the gate from `approvals: { email }`.
 
+import { Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
 import { MAILS_AT_ONCE_MAX, SMTP_MS_MAX, TELLING_MS_MAX } from './limits.ts'
@@ -35,13 +36,19 @@ export class EmailNotifier implements Notifier {
   readonly channel = 'email'
   readonly #config: EmailConfig
   readonly #options: EmailOptions
-  readonly #transport: Transporter
+  /** Of mails on their way. */
+  readonly #sockets = new Set<Socket>()
 
   constructor(config: EmailConfig, options: EmailOptions) {
     this.#config = config
     this.#options = options
-    const { host, port, tls, ca, user, password } = config
-    this.#transport = createTransport({
+  }
+
+  /** One for each mail, over a socket of ours: the library gives up on a silent server, not on one that
+   * says a byte a second for ever. */
+  #transport(socket: Socket): Transporter {
+    const { host, port, tls, ca, user, password } = this.#config
+    return createTransport({
       host,
       port,
       secure: tls === 'implicit',
@@ -56,6 +63,7 @@ export class EmailNotifier implements Notifier {
       // A mail is what stands here, never a file or a page that somebody named.
       disableFileAccess: true,
       disableUrlAccess: true,
+      socket,
     })
   }
 
@@ -85,20 +93,29 @@ export class EmailNotifier implements Notifier {
   }
 
   close(): void {
-    this.#transport.close()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   async #send(request: ApprovalRequest, approver: string, address: string): Promise<void> {
     const links = linksFor(request, [approver], this.#options.linkFor)
     const told = tellOf(request, links, this.#config.args)
-    await this.#transport.sendMail({
-      from: this.#config.from,
-      // An object: an address is never parsed out of a text with a list in it.
-      to: { name: '', address },
-      subject: subjectOf(told),
-      text: textOf(told),
-      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-    })
+    const socket = new Socket()
+    const timer = setTimeout(() => socket.destroy(), this.#options.allMs ?? TELLING_MS_MAX).unref()
+    this.#sockets.add(socket)
+    try {
+      await this.#transport(socket).sendMail({
+        from: this.#config.from,
+        // An object: an address is never parsed out of a text with a list in it.
+        to: { name: '', address },
+        subject: subjectOf(told),
+        text: textOf(told),
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      })
+    } finally {
+      clearTimeout(timer)
+      socket.destroy()
+      this.#sockets.delete(socket)
+    }
   }
 }
 
