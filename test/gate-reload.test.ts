@@ -93,3 +93,16 @@ test('a policy loosened while no gate ran waits too, and can be applied then', a
   expect((await sluice(['policy', 'apply', ...place])).stdout).toContain('applied: it is in force')
   expect((await sluice(['policy', 'apply', ...place])).code).toBe(1)
 })
+
+test('F14: a policy taken without comparison is said, and on record', async () => {
+  const gate = await startGate({ servers, policy: FIRST })
+  await gate.stop()
+  for (const end of ['', '-wal', '-shm']) rmSync(join(gate.data, `gate.db${end}`), { force: true })
+  const again = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  expect(again.log).toMatch(/without comparison.*gate\.db knows no policy/)
+  const starts = recordsOf(again).flatMap((record) =>
+    record.kind === 'event' && record.name === 'start' ? [record.detail] : [],
+  )
+  expect(starts).toMatchObject([{ isFirstPolicy: true }, { isFirstPolicy: true }])
+  await again.stop()
+})

@@ -254,6 +254,8 @@ export const RELOADED_AT_ONCE_LENGTH_MAX = 16_384
 /** Entries of a document that are taken over from that thread in one turn, and how long it may take. */
 export const TREE_ENTRIES_PER_TURN = 200
 export const READ_TREES_MS_MAX = 60_000
+/** How long after the system's notice of a change they are read: a write is several notices. */
+export const POLICY_NOTICE_MS = 5
 /** After a change of certificate or key: how long the other of the two files may take. */
 export const TLS_SETTLE_MS = 500
 /** Differences of a policy that are listed; all are counted. */

@@ -31,6 +31,7 @@ import { gaugesOf } from '../operate/gauges.ts'
 import { QuietIndex } from '../operate/index-quietly.ts'
 import { keepLedger } from '../operate/keep-ledger.ts'
 import { keepState } from '../operate/keep-state.ts'
+import { keptDocuments } from '../operate/kept-documents.ts'
 import { KeptTools } from '../operate/kept-tools.ts'
 import { Meter } from '../operate/meter.ts'
 import { approvalUrl, openApprovals } from '../operate/open-approvals.ts'
@@ -101,11 +102,14 @@ export async function runGate(
     undo.push(() => store.close())
     const freezes = new Freezes(store)
     for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
+    const isFirstPolicy = keptDocuments(store).length === 0
+    if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
     const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
     const restored = restoreState(config.data, policies.now, signer)
     undo.push(keepState({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
-      const detail = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
+      const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
+      const detail = name === 'start' && isFirstPolicy ? { ...known, isFirstPolicy } : known
       void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
     }
     event('start')
@@ -332,4 +336,15 @@ function shadowOf(policies: PolicySet): string | undefined {
   const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
   if (names.length === 0) return undefined
   return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+}
+
+/** Nothing is known that the policy could be compared with: another `data:` in sluice.yaml, or a
+ * removed gate.db, looks like this. It is on record too (`isFirstPolicy` of the event `start`). */
+function warnOfFirstPolicy(data: string, records: number, log: Log): void {
+  const why =
+    records > 0
+      ? `gate.db knows no policy, though the ledger has ${records} records: it was removed, or never written`
+      : 'the data directory is new: approvers, grants and approvals of another one do not hold here'
+  const level = records > 0 ? 'warn' : 'info'
+  log(level, 'the policy is taken from its files without comparison', { data, why })
 }
