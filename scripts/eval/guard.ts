@@ -3,7 +3,7 @@
 // and as texts that may hold a secret.
 
 import { readFileSync } from 'node:fs'
-import { findInAnswer } from '../../src/guard/answer-injections.ts'
+import { inspectAnswer } from '../../src/guard/inspect-answer.ts'
 import { findSecrets } from '../../src/guard/secrets.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { readTools } from './catalogue/data.ts'
@@ -24,7 +24,7 @@ export function run({ texts, data }: RunOptions): number {
     const name = `${label}, ${kind}`
     const count = counts.get(name) ?? { found: 0, of: 0 }
     count.of++
-    if (findInAnswer(text).length > 0) count.found++
+    if (inspectAnswer(text, ['injection']).length > 0) count.found++
     counts.set(name, count)
   }
   for (const [name, { found, of }] of counts) console.log(`${name}: ${found} of ${of} found`)
@@ -32,7 +32,7 @@ export function run({ texts, data }: RunOptions): number {
   const tools = readTools(data)
   const written = tools.map((tool) => JSON.stringify(tool))
   const began = performance.now()
-  const suspect = written.filter((text) => findInAnswer(text).length > 0).length
+  const suspect = written.filter((text) => inspectAnswer(text, ['injection']).length > 0).length
   const between = performance.now()
   const secret = written.filter((text) => findSecrets(text).length > 0).length
   const kilobytes = written.reduce((sum, text) => sum + text.length, 0) / 1_000

@@ -29,9 +29,9 @@ const RANGES: readonly (readonly [number, number, string])[] = [
   [0xe0000, 0xe0fff, 'tag characters and further selectors'],
 ]
 
-/** Most texts have none of it, so one pass settles them. */
+/** Runs of them: most texts have none, so one pass settles them. */
 const SUSPECTS = new RegExp(
-  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`,
+  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]+`,
   'gu',
 )
 
@@ -76,17 +76,21 @@ function* hiddenRuns(text: string): Generator<HiddenRun> {
     SUSPECTS.lastIndex = next
     const found = SUSPECTS.exec(text)
     if (found === null) break
-    const start = found.index
-    const code = text.codePointAt(start) as number
     next = SUSPECTS.lastIndex
-    if (isFine(code, context, start, next)) continue
-    if (run?.end === start) {
-      run.end = next
-      run.text = extend(run.text, code)
-      continue
+    for (let start = found.index; start < next; ) {
+      const code = text.codePointAt(start) as number
+      const end = start + (code > 0xffff ? 2 : 1)
+      if (!isFine(code, context, { start, end, isFirst: start === found.index })) {
+        if (run?.end === start) {
+          run.end = end
+          run.text = extend(run.text, code)
+        } else {
+          if (run !== undefined) yield run
+          run = { start, end, text: name(code) }
+        }
+      }
+      start = end
     }
-    if (run !== undefined) yield run
-    run = { start, end: next, text: name(code) }
   }
   if (run !== undefined) yield run
 }
@@ -97,23 +101,31 @@ interface TextContext {
   isJoining: boolean | undefined
 }
 
-function isFine(code: number, context: TextContext, start: number, end: number): boolean {
+/** One suspect character; `isFirst`: no other suspect stands before it. */
+interface Suspect {
+  readonly start: number
+  readonly end: number
+  readonly isFirst: boolean
+}
+
+function isFine(code: number, context: TextContext, { start, end, isFirst }: Suspect): boolean {
   const { text } = context
-  const before = lastPoint(text, start)
-  const after = text.slice(end, end + 2)
   // Emoji presentation, joined emoji: common and harmless.
   if (code === 0xfe0f || code === 0xfe0e) return true
-  if (code >= 0xfe00 && code <= 0xfe0d) return IDEOGRAPH.test(before) || /\p{S}/u.test(before)
-  if (code >= 0xe0100 && code <= 0xe01ef) return IDEOGRAPH.test(before)
-  if (code === 0x200d) return EMOJI.test(before) || before === '\u{fe0f}' || JOINING.test(before)
-  if (code === 0x200c) return JOINING.test(before) || JOINING.test(after)
   // Once a text: a test for each mark made a text of marks cost the square of its length (F1).
   if (code === 0x200e || code === 0x200f || code === 0x61c) {
     context.isJoining ??= JOINING.test(text)
     return context.isJoining
   }
-  if (code >= 0x180b && code <= 0x180f) return JOINING.test(before)
   if (code >= 0xe0020 && code <= 0xe007f) return isFlag(text, start)
+  if (code === 0x200c && JOINING.test(text.slice(end, end + 2))) return true
+  // What is suspect itself is no letter that the rest could belong to.
+  if (!isFirst) return code === 0x200d && text.charCodeAt(start - 1) === 0xfe0f
+  const before = lastPoint(text, start)
+  if (code >= 0xfe00 && code <= 0xfe0d) return IDEOGRAPH.test(before) || /\p{S}/u.test(before)
+  if (code >= 0xe0100 && code <= 0xe01ef) return IDEOGRAPH.test(before)
+  if (code === 0x200d) return EMOJI.test(before) || JOINING.test(before)
+  if (code === 0x200c || (code >= 0x180b && code <= 0x180f)) return JOINING.test(before)
   return false
 }
 

@@ -1,14 +1,25 @@
-// A server's answer, looked through before a session counts as having seen it: words that speak to
-// the model (A05), hidden text (A04), keys and passwords (A20). Every text of it, names of members too;
-// pictures and sound are not text. What is beyond the bound was not looked at, and is said to be so.
-// Pure; called by the gate where a policy asks for it.
+// What passes the gate towards a model, or from it towards a server, looked through: words that speak
+// to the model (A05), hidden text (A04), keys and passwords (A20). Every text of it, names of members
+// too, in every reading; pictures and sound for the text in their bytes. What does not fit into the
+// budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
 
 import { isObject, type JsonValue } from '../core/json.ts'
+import { decodePercent } from '../core/percent.ts'
 import { findInAnswer } from './answer-injections.ts'
+import { decodeRun, encodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
-import { ANSWER_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
-import { findSecrets } from './secrets.ts'
-import { readingsOf } from './views.ts'
+import { findInjections } from './injections.ts'
+import {
+  ANSWER_CHARS_MAX,
+  BINARY_CHARS_MAX,
+  BINARY_CHARS_MIN,
+  DEPTH_MAX,
+  STRINGS_MAX,
+} from './limits.ts'
+import { newScanBudget, type ScanBudget } from './patterns.ts'
+import { decodeBase64 } from './secret-checks.ts'
+import { findSecrets, plainSecretIn } from './secrets.ts'
+import { newViewBudget, readingsOf, type ViewBudget } from './views.ts'
 
 export type Wanted = 'injection' | 'secret'
 
@@ -18,9 +29,19 @@ export interface InAnswer {
   readonly words: string
 }
 
+/** `definition`: what a person or the pins judge too, and where tools are described by orders. */
+export type Strictness = 'answer' | 'definition'
+
 /** The first finding of each kind that is wanted. */
-export function inspectAnswer(value: JsonValue, wanted: readonly Wanted[]): InAnswer[] {
-  const walk: Walk = { chars: 0, strings: 0, left: new Set(wanted), found: [] }
+export function inspectAnswer(
+  value: JsonValue,
+  wanted: readonly Wanted[],
+  strictness: Strictness = 'answer',
+): InAnswer[] {
+  const walk: Walk = {
+    ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
+    ...{ scan: newScanBudget(), views: newViewBudget() },
+  }
   look(value, 0, walk)
   return walk.found
 }
@@ -30,11 +51,22 @@ export function holdsSecret(args: JsonValue): boolean {
   return inspectAnswer(args, ['secret']).length > 0
 }
 
+/** What is too large to be parsed and looked at, as found. */
+export function tooLargeToInspect(wanted: readonly Wanted[]): InAnswer[] {
+  return wanted.map((kind) => ({ kind, words: TOO_LARGE }))
+}
+
+const TOO_LARGE = 'it is too large to look at'
+
 interface Walk {
   chars: number
+  binaryChars: number
   strings: number
   readonly left: Set<Wanted>
   readonly found: InAnswer[]
+  readonly strictness: Strictness
+  readonly scan: ScanBudget
+  readonly views: ViewBudget
 }
 
 function look(value: JsonValue, depth: number, walk: Walk): void {
@@ -46,38 +78,99 @@ function look(value: JsonValue, depth: number, walk: Walk): void {
     return
   }
   if (!isObject(value)) return
-  const isMedia = value.type === 'image' || value.type === 'audio'
-  for (const [name, member] of Object.entries(value)) {
-    if (isMedia && name === 'data') continue
+  for (const name of Object.keys(value)) {
     lookAt(name, walk)
-    look(member, depth + 1, walk)
+    look(value[name] as JsonValue, depth + 1, walk)
   }
 }
 
 function lookAt(text: string, walk: Walk): void {
+  if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
+  if (text.length >= BINARY_CHARS_MIN && BINARY.test(text)) return lookAtBinary(text, walk)
   walk.chars += text.length
-  walk.strings++
-  if (walk.chars > ANSWER_CHARS_MAX || walk.strings > STRINGS_MAX)
-    return beyond('it is too large to look at', walk)
-  if (walk.left.has('injection') && text.length >= ORDER_CHARS_MIN) {
-    const [found] = readingsOf(text).flatMap((one) => [...findHidden(one), ...findInAnswer(one)])
-    if (found !== undefined) tell('injection', `${found.kind}: ${found.text}`, walk)
-  }
-  if (walk.left.has('secret') && text.length >= ORDER_CHARS_MIN) {
-    const [found] = readingsOf(text).flatMap(findSecrets)
+  if (walk.chars > ANSWER_CHARS_MAX) return beyond(TOO_LARGE, walk)
+  if (text.length < ORDER_CHARS_MIN) return
+  for (const reading of readingsOf(text, walk.views)) {
+    if (reading === undefined) return beyond(TOO_LARGE, walk)
+    if (walk.left.has('injection')) lookForOrders(reading, walk)
+    if (!walk.left.has('secret')) continue
+    const [found] = findSecrets(reading, walk.views)
     if (found !== undefined) tell('secret', found.kind, walk)
   }
+}
+
+function lookForOrders(text: string, walk: Walk): void {
+  const found = orderIn(text, walk) ?? encodedOrderIn(text, walk)
+  if (found !== undefined) tell('injection', found, walk)
+}
+
+function orderIn(text: string, { strictness, scan }: Walk): string | undefined {
+  const find = strictness === 'answer' ? findInAnswer : findInjections
+  const [found] = [...findHidden(text), ...find(text, scan)].filter(
+    // In definitions the mild ones are shown to people, and pass.
+    ({ severity }) => strictness === 'answer' || severity !== 'flag',
+  )
+  return found === undefined ? undefined : `${found.kind}: ${found.text}`
+}
+
+/** In base64, hex or binary digits, also several times over. */
+function encodedOrderIn(text: string, walk: Walk): string | undefined {
+  for (const run of encodedRuns(text))
+    for (const inside of decodeRun(run, walk.views)) {
+      if (inside === undefined) return TOO_LARGE
+      const said = textIn(inside)
+      if (said === '') continue
+      const found = orderIn(said, walk) ?? encodedOrderIn(said, walk)
+      if (found !== undefined) return found
+    }
+  return undefined
+}
+
+/** A picture, sound or file: what can be read in its bytes. */
+function lookAtBinary(text: string, walk: Walk): void {
+  walk.binaryChars += text.length
+  if (walk.binaryChars > BINARY_CHARS_MAX) return beyond(TOO_LARGE, walk)
+  const inside = decodeBase64(text)
+  if (walk.left.has('secret')) {
+    const kind = plainSecretIn(text) ?? plainSecretIn(inside)
+    if (kind !== undefined) tell('secret', kind, walk)
+  }
+  if (!walk.left.has('injection')) return
+  const said = textIn(inside)
+  const found = said === '' ? undefined : orderIn(said, walk)
+  if (found !== undefined) tell('injection', found, walk)
+}
+
+/** A string that is base64 as a whole, with or without its padding. */
+const BINARY = /^[A-Za-z0-9+/]+={0,2}$/
+const PRINTED = /[\t\n\r\x20-\x7e]{12,}/g
+const CONTROLS = /[^\t\n\r\x20-\x7e\x80-\xff]/
+
+/** The text in bytes that were read as Latin-1: all of it if it is UTF-8 without controls, otherwise its
+ * printed stretches. */
+function textIn(bytes: string): string {
+  if (!CONTROLS.test(bytes)) return fromUtf8(bytes)
+  return (bytes.match(PRINTED) ?? []).join('\n')
+}
+
+function fromUtf8(bytes: string): string {
+  if (!/[\x80-\xff]/.test(bytes)) return bytes
+  return decodePercent(
+    bytes.replace(
+      /[%\x80-\xff]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    ),
+  )
 }
 
 /** No order and no key is shorter. */
 const ORDER_CHARS_MIN = 10
 
-/** What nobody looked at counts as found: otherwise padding would be the way around. */
+/** What nobody looked at counts as found. */
 function beyond(words: string, walk: Walk): void {
   for (const kind of walk.left) tell(kind, words, walk)
 }
 
 function tell(kind: Wanted, words: string, { left, found }: Walk): void {
-  left.delete(kind)
-  found.push({ kind, words })
+  if (left.delete(kind)) found.push({ kind, words })
 }

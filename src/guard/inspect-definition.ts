@@ -6,7 +6,8 @@ import { isObject, type JsonValue } from '../core/json.ts'
 import type { Finding, Severity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
-import { DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
+import { DEFINITION_CHARS_MAX, DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
+import { newScanBudget, type ScanBudget } from './patterns.ts'
 
 export interface FoundAt extends Finding {
   /** JSON Pointer of the string; of the member, where its name is meant. */
@@ -29,7 +30,7 @@ const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
 
 export function inspectDefinition(definition: JsonValue): Inspection {
   const findings: FoundAt[] = []
-  const walk = { strings: 0, findings }
+  const walk = { strings: 0, chars: 0, findings, budget: newScanBudget() }
   look(definition, undefined, 0, walk)
   const severity = ORDER.findLast((one) => findings.some((finding) => finding.severity === one))
   return { severity, findings }
@@ -37,6 +38,8 @@ export function inspectDefinition(definition: JsonValue): Inspection {
 
 interface Walk {
   strings: number
+  chars: number
+  readonly budget: ScanBudget
   readonly findings: FoundAt[]
 }
 
@@ -47,7 +50,8 @@ interface Place {
 }
 
 function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk): void {
-  if (walk.strings > STRINGS_MAX || depth > DEPTH_MAX) return tooLarge(at, walk)
+  if (walk.strings > STRINGS_MAX || walk.chars > DEFINITION_CHARS_MAX || depth > DEPTH_MAX)
+    return tooLarge(at, walk)
   if (typeof value === 'string') return lookAtText(value, at, walk)
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
@@ -67,9 +71,12 @@ function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk
 
 function lookAtText(text: string, at: Place | undefined, walk: Walk): void {
   walk.strings++
+  walk.chars += text.length
+  if (walk.chars > DEFINITION_CHARS_MAX) return tooLarge(at, walk)
   for (const finding of findHidden(text)) tell({ ...finding, at: pointerTo(at) }, walk)
   if (text.length < SHORTEST_CHARS) return
-  for (const finding of findInjections(text)) tell({ ...finding, at: pointerTo(at) }, walk)
+  for (const finding of findInjections(text, walk.budget))
+    tell({ ...finding, at: pointerTo(at) }, walk)
   // A docstring tells of parameters in the description.
   const asks = text.length < ASKING_CHARS_MIN ? null : ASKS_BY_TEXT.exec(text)
   if (asks !== null) tell(asksFor(asks[0], asks.index, at), walk)
@@ -86,9 +93,12 @@ function lookAtParameter(name: string, schema: JsonValue, at: Place | undefined,
 
 function pointerTo(at: Place | undefined): string {
   if (at === undefined) return ''
-  const key = String(at.key).replaceAll('~', '~0').replaceAll('/', '~1')
+  const key = String(at.key).slice(0, KEY_SHOWN_MAX).replaceAll('~', '~0').replaceAll('/', '~1')
   return `${pointerTo(at.in)}/${key}`
 }
+
+/** Of a member's name in a place that is told: it may be as long as the definition. */
+const KEY_SHOWN_MAX = 200
 
 function asksFor(text: string, start: number, place: Place | undefined): FoundAt {
   const at = pointerTo(place)

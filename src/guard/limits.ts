@@ -3,12 +3,20 @@
 
 /** Strings of one definition, keys counted. */
 export const STRINGS_MAX = 5_000
-/** Of one string. */
-export const TEXT_CHARS_MAX = 65_536
+/** Of one string: as much as of a whole answer. */
+export const TEXT_CHARS_MAX = 262_144
+/** All texts of one definition, names of members counted. */
+export const DEFINITION_CHARS_MAX = 262_144
+/** Characters searched for one answer or definition, once for each expression that searches them. At
+ * some 10 ns each that is 40 ms; what needs more was made to. */
+export const SCANNED_CHARS_MAX = 4 * 1_048_576
+/** Characters decoded for one answer, once for each way to read them: at some 10 ns each. */
+export const DECODED_CHARS_MAX = 2 * 1_048_576
 export const DEPTH_MAX = 64
 /** Findings told of one text. */
 export const FINDINGS_MAX = 50
-/** Runs of base64 or hex that are looked into, of one text. */
-export const ENCODED_RUNS_MAX = 64
-/** All texts of one answer: at 5 MB/s some 50 ms at worst, and only where a policy asks. */
+/** All texts of one answer: looked through only where a policy asks. */
 export const ANSWER_CHARS_MAX = 262_144
+/** Strings that are base64 as a whole, such as pictures, of one answer; and from what length on. */
+export const BINARY_CHARS_MAX = 2 * 1_048_576
+export const BINARY_CHARS_MIN = 4_096

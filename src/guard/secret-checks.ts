@@ -21,31 +21,61 @@ export function crc32(text: string): number {
   return ~crc >>> 0
 }
 
-/** The first part of a JSON Web Token says how it is signed. */
-export function isTokenHeader(token: string): boolean {
-  const header = decodeBase64(token.slice(0, token.indexOf('.')))
-  return /^\s*\{/.test(header) && /"alg"\s*:/.test(header)
+/** Whether the first part of what looks like a JSON Web Token says how it is signed. The run before the
+ * first dot may begin with something else: every place is tried where a header can begin. */
+export function hasTokenHeader(token: string): boolean {
+  const run = token.slice(0, token.indexOf('.'))
+  let tried = 0
+  for (let at = run.indexOf('eyJ'); at >= 0; at = run.indexOf('eyJ', at + 1)) {
+    // Somebody made it to be slow: it is nothing else.
+    if (++tried > HEADERS_TRIED_MAX) return true
+    if (/^\s*\{[\s\S]{0,1000}"alg"\s*:/.test(decodeBase64(run.slice(at, at + HEADER_CHARS_MAX))))
+      return true
+  }
+  return false
 }
+
+const HEADERS_TRIED_MAX = 8
+/** Of a header: `alg` stands near its beginning. */
+const HEADER_CHARS_MAX = 2_000
 
 /** Latin-1 of what base64 holds, either alphabet; empty where it is none. */
 export function decodeBase64(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 0x3d) end--
+  const bytes = new Uint8Array((end * 3) >> 2)
   let bits = 0
   let count = 0
-  let decoded = ''
-  for (const letter of text) {
-    if (letter === '=') break
-    const value = BASE64.indexOf(letter === '-' ? '+' : letter === '_' ? '/' : letter)
+  let length = 0
+  for (let at = 0; at < end; at++) {
+    const value = BASE64_VALUES[text.charCodeAt(at)] ?? -1
     if (value < 0) return ''
     bits = ((bits << 6) | value) & 0xffff
     count += 6
     if (count < 8) continue
     count -= 8
-    decoded += String.fromCharCode((bits >> count) & 0xff)
+    bytes[length++] = (bits >> count) & 0xff
   }
-  return decoded
+  return latin1(bytes.subarray(0, length))
 }
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+/** One character a byte. */
+export function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let from = 0; from < bytes.length; from += CHUNK_BYTES)
+    text += String.fromCharCode.apply(null, bytes.subarray(from, from + CHUNK_BYTES) as never)
+  return text
+}
+
+const CHUNK_BYTES = 8_192
+/** By character code, -1 for what is none; `-` and `_` are `+` and `/` of the other alphabet. */
+const BASE64_VALUES = new Int8Array(128).fill(-1)
+for (const [value, letter] of [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+].entries())
+  BASE64_VALUES[letter.charCodeAt(0)] = value
+BASE64_VALUES['-'.charCodeAt(0)] = 62
+BASE64_VALUES['_'.charCodeAt(0)] = 63
 
 /** Nobody writes such a word by hand: long, of mixed letters and digits, without order. */
 export function looksRandom(text: string): boolean {

@@ -1,15 +1,11 @@
 // Keys, tokens and passwords in a text (A20), by the shapes their issuers give them and the checks
-// those shapes allow; also one layer of base64 or hex below. Bounded: a text costs no more than its
+// those shapes allow; also below layers of base64 or hex. Linear: a text costs no more than its
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
-import { ENCODED_RUNS_MAX, FINDINGS_MAX, TEXT_CHARS_MAX } from './limits.ts'
-import {
-  decodeBase64,
-  hasChecksum,
-  isPlaceholder,
-  isTokenHeader,
-  looksRandom,
-} from './secret-checks.ts'
+import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
+import { FINDINGS_MAX } from './limits.ts'
+import { hasChecksum, hasTokenHeader, isPlaceholder, looksRandom } from './secret-checks.ts'
+import { newViewBudget, type ViewBudget } from './views.ts'
 
 export interface FoundSecret {
   /** What it is, such as `GitHub token`; never the secret itself. */
@@ -24,6 +20,8 @@ interface Shape {
   readonly check?: (match: string, group: string) => boolean
   /** In its place where texts are to be rid of secrets, and one too many does less harm. */
   readonly lenient?: (match: string, group: string) => boolean
+  /** Sticky: what belongs to it behind the match. */
+  readonly rest?: RegExp
 }
 
 const always = () => true
@@ -33,10 +31,11 @@ const BEGINNINGS =
   /-----BEGIN|\b(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{1,64}:[^\s/@]|AccountKey=|(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]|\bbearer\s/i
 
 const SHAPES: readonly Shape[] = [
+  // The first line is enough: a key may be cut off, or be longer than anybody would search for its end.
   {
     kind: 'private key',
-    pattern:
-      /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,8000}?(?:-----END|$)/g,
+    pattern: /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
+    rest: /(?:\s{0,4}[A-Za-z-]{1,40}: [^\n]{0,200}\r?\n){0,8}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,60}-----)?/y,
   },
   {
     kind: 'GitHub token',
@@ -55,10 +54,11 @@ const SHAPES: readonly Shape[] = [
   { kind: 'Slack token', pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{20,200}/g, check: hasDigit },
   { kind: 'Google key', pattern: /\bAIza[\w-]{35}(?![\w-])/g, check: isMixed },
   { kind: 'Google access token', pattern: /\bya29\.[\w-]{40,400}/g },
+  // From the beginning of a run, so that each is read once; where in it the token begins is checked.
   {
     kind: 'JSON Web Token',
-    pattern: /\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,6000}\.[\w-]{16,1000}/g,
-    check: isTokenHeader,
+    pattern: /(?<![\w-])[\w-]{13,}\.eyJ[\w-]{10,}\.[\w-]{16,}/g,
+    check: hasTokenHeader,
   },
   { kind: 'Hugging Face token', pattern: /\bhf_[A-Za-z]{34}\b/g },
   { kind: 'SendGrid key', pattern: /\bSG\.[\w-]{22}\.[\w-]{43}\b/g },
@@ -87,71 +87,96 @@ const SHAPES: readonly Shape[] = [
   {
     kind: 'named secret',
     pattern:
-      /\b[\w-]{0,40}(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]\s{0,4}["']?([^\s"',;)}\]]{8,200})/gi,
+      /(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]\s{0,4}["']?([^\s"',;)}\]]{8,200})/gi,
     check: (_, value) => looksRandom(value) && !isPlaceholder(value),
     lenient: (whole, value) => /[:=]\s{0,4}["']/.test(whole) && !isPlaceholder(value),
   },
 ]
 
-/** In the order of the text, without overlaps. */
-export function findSecrets(text: string): FoundSecret[] {
-  return find(text, false)
+/** In the order of the text, without overlaps; the first FINDINGS_MAX. Linear: some 100 ns a character at
+ * worst. */
+export function findSecrets(text: string, budget = newViewBudget()): FoundSecret[] {
+  return find(text, budget, { max: FINDINGS_MAX, isLenient: false })
 }
 
-/** Also what only looks like one, by its shape or by the name it stands under: for texts that are to be
- * rid of secrets. */
-export function findSecretShapes(text: string): FoundSecret[] {
-  return find(text, true)
+/** All of them, also what only looks like one by its shape or by the name that it stands under: for
+ * texts that are to be rid of secrets. An encoded run that the budget does not allow to look into is
+ * one too. */
+export function findSecretShapes(text: string, budget = newViewBudget()): FoundSecret[] {
+  return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true })
 }
 
-function find(text: string, isLenient: boolean): FoundSecret[] {
-  const looked = text.length > TEXT_CHARS_MAX ? text.slice(0, TEXT_CHARS_MAX) : text
-  const found = BEGINNINGS.test(looked) ? match(looked, isLenient) : []
-  for (const one of encoded(looked, isLenient))
-    if (!found.some((other) => overlap(one, other))) found.push(one)
-  return found.sort((a, b) => a.start - b.start)
+/** The kind of a secret that stands in the text itself, for whoever decodes it alone. */
+export function plainSecretIn(text: string, isLenient = false): string | undefined {
+  if (!BEGINNINGS.test(text)) return undefined
+  const found = new Spans()
+  match(text, found, { max: 1, isLenient })
+  return found.inOrder[0]?.kind
 }
 
-function match(text: string, isLenient = false): FoundSecret[] {
-  const found: FoundSecret[] = []
-  for (const { kind, pattern, check, lenient } of SHAPES) {
+interface FindOptions {
+  readonly max: number
+  readonly isLenient: boolean
+}
+
+function find(text: string, budget: ViewBudget, options: FindOptions): FoundSecret[] {
+  const found = new Spans()
+  if (BEGINNINGS.test(text)) match(text, found, options)
+  for (const run of encodedRuns(text)) {
+    if (found.inOrder.length >= options.max) break
+    const kind = secretIn(run, budget, options.isLenient)
+    if (kind !== undefined) found.add({ kind, start: run.start, end: run.end })
+  }
+  return found.inOrder
+}
+
+function match(text: string, found: Spans, { max, isLenient }: FindOptions): void {
+  for (const { kind, pattern, check, lenient, rest } of SHAPES) {
+    const isOne = (isLenient && lenient) || check || always
     pattern.lastIndex = 0
     for (let one = pattern.exec(text); one !== null; one = pattern.exec(text)) {
-      const secret = { kind, start: one.index, end: one.index + one[0].length }
-      const isOne = (isLenient && lenient) || check || always
       if (!isOne(one[0], one[1] ?? '')) continue
-      if (found.some((other) => overlap(secret, other))) continue
-      if (found.length >= FINDINGS_MAX) return found
-      found.push(secret)
+      if (rest !== undefined) pattern.lastIndex = endOf(rest, text, pattern.lastIndex)
+      found.add({ kind, start: one.index, end: pattern.lastIndex })
+      if (found.inOrder.length >= max) return
     }
   }
-  return found
 }
 
-/** One layer: what is written in base64 or hex to pass by the patterns. */
-function encoded(text: string, isLenient: boolean): FoundSecret[] {
-  const found: FoundSecret[] = []
-  let runs = 0
-  for (const one of text.matchAll(/[A-Za-z0-9+/_-]{40,8000}={0,2}/g)) {
-    if (++runs > ENCODED_RUNS_MAX) break
-    const [run] = one
-    const isHex = run.length % 2 === 0 && /^[0-9a-f]+$/i.test(run)
-    const inside = isHex ? decodeHex(run) : decodeBase64(run)
-    if (!BEGINNINGS.test(inside)) continue
-    const kind = match(inside, isLenient)[0]?.kind
-    if (kind === undefined) continue
-    const name = `${kind}, in ${isHex ? 'hex' : 'base64'}`
-    found.push({ kind: name, start: one.index, end: one.index + run.length })
+function endOf(rest: RegExp, text: string, from: number): number {
+  rest.lastIndex = from
+  return from + (rest.exec(text)?.[0].length ?? 0)
+}
+
+/** Found places, sorted; of two that overlap the one that came first stays. */
+class Spans {
+  readonly inOrder: FoundSecret[] = []
+
+  add(secret: FoundSecret): void {
+    let low = 0
+    let high = this.inOrder.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.inOrder[middle] as FoundSecret).end <= secret.start) low = middle + 1
+      else high = middle
+    }
+    const next = this.inOrder[low]
+    if (next === undefined || secret.end <= next.start) this.inOrder.splice(low, 0, secret)
   }
-  return found
 }
 
-function decodeHex(text: string): string {
-  return text.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)))
-}
-
-function overlap(a: FoundSecret, b: FoundSecret): boolean {
-  return a.start < b.end && b.start < a.end
+/** In base64, hex or binary digits, also several times over. */
+function secretIn(run: EncodedRun, budget: ViewBudget, isLenient: boolean): string | undefined {
+  for (const inside of decodeRun(run, budget)) {
+    if (inside === undefined) return `${run.encoding}, too large to look into`
+    const kind = plainSecretIn(inside, isLenient)
+    if (kind !== undefined) return `${kind}, in ${run.encoding}`
+    for (const deeper of encodedRuns(inside)) {
+      const below = secretIn(deeper, budget, isLenient)
+      if (below !== undefined) return `${below}, in ${run.encoding}`
+    }
+  }
+  return undefined
 }
 
 /** A token has letters and digits, and is none that documentation shows. */

@@ -1,10 +1,110 @@
-// Other readings of a text: what it says once somebody has undone its encoding. The finders of secrets
-// and orders look at each of them, so that an encoding hides neither. Linear. Pure.
+// Other readings of a text: what it says once somebody has undone its escapes. The finders of secrets,
+// of orders and of the gate's own tokens look at each of them, so that an encoding hides nothing.
+// Linear, under a budget. Pure.
 
 import { decodePercent } from '../core/percent.ts'
+import { DECODED_CHARS_MAX } from './limits.ts'
 
-/** `text`, and each reading of it that differs. */
-export function readingsOf(text: string): string[] {
-  const decoded = decodePercent(text)
-  return decoded === text ? [text] : [text, decoded]
+/** Characters that may still be decoded, of all texts of one message. */
+export interface ViewBudget {
+  charsLeft: number
+}
+
+export function newViewBudget(): ViewBudget {
+  return { charsLeft: DECODED_CHARS_MAX }
+}
+
+/** Undoes one way to write a character; the text itself where it is not used. */
+type Undo = (text: string) => string
+
+const UNDOS: readonly Undo[] = [undoBackslash, undoEntities, decodePercent, undoQuotedPrintable]
+/** An escape inside of an escape: as often as this. */
+const ROUNDS_MAX = 3
+const MAYBE_ESCAPED = /[\\&%=]/
+
+/** `text`, and what it says once its escapes are undone, alone and one inside of the other; undefined
+ * in the place of what the budget does not allow. */
+export function readingsOf(text: string, budget: ViewBudget): (string | undefined)[] {
+  const readings: (string | undefined)[] = [text]
+  if (!MAYBE_ESCAPED.test(text)) return readings
+  let plain = text
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const before = plain
+    for (const undo of UNDOS) {
+      const undone = undo(plain)
+      if (undone !== plain) budget.charsLeft -= plain.length
+      if (budget.charsLeft < 0) return [...readings, undefined]
+      plain = undone
+    }
+    if (plain === before) return readings
+    readings.push(plain)
+  }
+  return readings
+}
+
+/** `\\u005f`, `\\x5f`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
+function undoBackslash(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\}|\r?\n|([\\/"'_.:-]))/g,
+    (_all, unit?: string, byte?: string, point?: string, same?: string) => {
+      const hex = unit ?? byte ?? point
+      return hex === undefined ? (same ?? '') : character(Number.parseInt(hex, 16))
+    },
+  )
+}
+
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['amp', '&'],
+    ['lt', '<'],
+    ['gt', '>'],
+    ['quot', '"'],
+    ['apos', "'"],
+  ] as const),
+  ...([
+    ['lowbar', '_'],
+    ['UnderBar', '_'],
+    ['nbsp', ' '],
+    ['colon', ':'],
+    ['sol', '/'],
+  ] as const),
+  ...([
+    ['hyphen', '-'],
+    ['dash', '-'],
+    ['period', '.'],
+    ['equals', '='],
+    ['shy', ''],
+  ] as const),
+  ...([
+    ['Tab', '\t'],
+    ['NewLine', '\n'],
+    ['plus', '+'],
+    ['num', '#'],
+    ['percnt', '%'],
+  ] as const),
+])
+
+/** `&#95;`, `&#x5f;`, `&lowbar;`. */
+function undoEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(
+    /&(?:#0{0,8}(\d{1,7})|#[xX]0{0,8}([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));?/g,
+    (all, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return NAMED.get(name) ?? all
+      return character(Number.parseInt(decimal ?? (hex as string), decimal === undefined ? 16 : 10))
+    },
+  )
+}
+
+/** `=5F`, and lines that end in `=`, as mail has them. */
+function undoQuotedPrintable(text: string): string {
+  if (!text.includes('=')) return text
+  return text.replace(/=(?:([0-9A-Fa-f]{2})|[ \t]{0,4}\r?\n)/g, (_all, hex?: string) =>
+    hex === undefined ? '' : character(Number.parseInt(hex, 16)),
+  )
+}
+
+function character(point: number): string {
+  return point <= 0x10ffff ? String.fromCodePoint(point) : ''
 }

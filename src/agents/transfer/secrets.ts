@@ -2,14 +2,13 @@
 // are looked at in stretches that overlap, bytes as Latin-1 and as UTF-16 in both orders. What is found
 // is listed, never quoted. Pure.
 
-import { ENCODED_RUNS_MAX, FINDINGS_MAX, TEXT_CHARS_MAX } from '../../guard/limits.ts'
 import { findSecretShapes } from '../../guard/secrets.ts'
 
 /** Longer than any shape is, so that none lies across the edge of two stretches unseen. */
 const OVERLAP_CHARS = 12_000
 const STAR = 0x2a
-/** What the guard takes for base64 or hex. */
-const ENCODED_RUN = /[A-Za-z0-9+/_-]{40,8000}={0,2}/g
+/** What is looked at in one piece: encoded runs are undone under a budget a piece. */
+const STRETCH_CHARS = 65_536
 
 export interface FoundSecret {
   readonly kind: string
@@ -90,15 +89,11 @@ export class Redactor {
 /** In order, without overlaps. */
 function placesIn(text: string): Place[] {
   const found: Place[] = []
-  for (let from = 0; from < text.length; from += TEXT_CHARS_MAX - OVERLAP_CHARS) {
-    const stretch = text.slice(from, from + TEXT_CHARS_MAX)
-    const add = ({ kind, start, end }: Place, at: number) =>
-      found.push({ kind: toSlug(kind), start: from + at + start, end: from + at + end })
-    for (const each of allIn(stretch)) add(each, 0)
-    // The guard looks into so many encoded runs of a text: the rest is shown to it apart.
-    for (const [start, end] of laterRuns(stretch))
-      for (const each of allIn(stretch.slice(start, end))) add(each, start)
-    if (stretch.length < TEXT_CHARS_MAX) break
+  for (let from = 0; from < text.length; from += STRETCH_CHARS - OVERLAP_CHARS) {
+    const stretch = text.slice(from, from + STRETCH_CHARS)
+    for (const { kind, start, end } of findSecretShapes(stretch))
+      found.push({ kind: toSlug(kind), start: from + start, end: from + end })
+    if (stretch.length < STRETCH_CHARS) break
   }
   const places: Place[] = []
   for (const each of found.sort((a, b) => a.start - b.start)) {
@@ -107,33 +102,6 @@ function placesIn(text: string): Place[] {
     else places.push(each)
   }
   return places
-}
-
-/** The guard tells of so many at once: with those blanked out, there may be more. */
-function allIn(stretch: string): Place[] {
-  const all: Place[] = []
-  for (let text = stretch; ; ) {
-    const found = findSecretShapes(text)
-    all.push(...found)
-    if (found.length < FINDINGS_MAX) return all
-    const parts: string[] = []
-    let at = 0
-    for (const { start, end } of found) {
-      parts.push(text.slice(at, start), ' '.repeat(end - start))
-      at = end
-    }
-    text = parts.join('') + text.slice(at)
-  }
-}
-
-function laterRuns(stretch: string): [start: number, end: number][] {
-  const cuts: number[] = []
-  let runs = 0
-  for (const { 0: run, index } of stretch.matchAll(ENCODED_RUN)) {
-    runs += 1
-    if (runs % ENCODED_RUNS_MAX === 0) cuts.push(index + run.length)
-  }
-  return cuts.map((cut, at) => [cut, cuts[at + 1] ?? stretch.length])
 }
 
 function toSlug(kind: string): string {

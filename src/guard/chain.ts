@@ -1,0 +1,89 @@
+// Patterns of the form "these words, a short gap, those words": linear whatever the text, where a
+// regular expression tries every gap again for every first word. Each link is searched once over the
+// text; the matches are then joined from left to right, each with the nearest one before it. Pure.
+
+/** What may stand between two links: at most `chars`, and none of `stops`. */
+export interface Gap {
+  readonly chars: number
+  readonly stops: '.\n' | '\n' | '.?\n' | '。\n' | ''
+}
+
+export interface Link {
+  /** Global. Without gaps of its own: it may look at a few words only. */
+  readonly words: RegExp
+  /** Whether words that stand here count. */
+  readonly mayStart?: (text: string, start: number) => boolean
+}
+
+export interface Chain {
+  readonly links: readonly [Link, ...Link[]]
+  /** One less than links. */
+  readonly gaps: readonly Gap[]
+}
+
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** The first `spansMax` places where all links follow each other. */
+export function findChains(text: string, { links, gaps }: Chain, spansMax: number): Span[] {
+  const [first, ...rest] = links
+  let reached = spansOf(text, first, rest.length === 0 ? spansMax : Number.POSITIVE_INFINITY)
+  for (const [at, link] of rest.entries()) {
+    if (reached.length === 0) return []
+    reached = join(text, reached, spansOf(text, link), gaps[at] as Gap)
+  }
+  return reached.slice(0, spansMax)
+}
+
+/** Every place where the words match, also those that begin inside another. */
+function spansOf(text: string, { words, mayStart }: Link, max = Number.POSITIVE_INFINITY): Span[] {
+  const spans: Span[] = []
+  words.lastIndex = 0
+  for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+    const start = found.index
+    const end = start + found[0].length
+    words.lastIndex = start + 1
+    if (mayStart?.(text, start) === false) continue
+    spans.push({ start, end })
+    if (spans.length >= max) break
+  }
+  return spans
+}
+
+/** Those of `next` that are near enough behind one of `reached`, from where that begins. The nearest
+ * one before decides: if it is too far, or a stop stands between, so it is for all before it. */
+function join(text: string, reached: readonly Span[], next: readonly Span[], gap: Gap): Span[] {
+  const byEnd = [...reached].sort((a, b) => a.end - b.end)
+  const joined: Span[] = []
+  const stops = new StopsBefore(text, gap.stops)
+  let taken = 0
+  for (const { start, end } of next) {
+    while (taken < byEnd.length && (byEnd[taken] as Span).end <= start) taken++
+    const before = byEnd[taken - 1]
+    if (before === undefined || start - before.end > gap.chars) continue
+    if (stops.last(start) < before.end) joined.push({ start: before.start, end })
+  }
+  return joined
+}
+
+/** The last stop before a place; places are asked for in their order. */
+class StopsBefore {
+  readonly #text: string
+  readonly #stops: string
+  #at = 0
+  #last = -1
+
+  constructor(text: string, stops: string) {
+    this.#text = text
+    this.#stops = stops
+  }
+
+  last(place: number): number {
+    if (this.#stops === '') return -1
+    for (; this.#at < place; this.#at++)
+      if (this.#stops.includes(this.#text.charAt(this.#at))) this.#last = this.#at
+    return this.#last
+  }
+}

@@ -1,0 +1,68 @@
+// No reader of foreign text costs more than its text is long: a short search for slow inputs over all
+// of them. The long one, at full size, is `npm run soak -- slow-inputs`.
+
+import { describe, expect, test } from 'vitest'
+import { growthExponent } from './slow-inputs/measure.ts'
+import { TEXT_READERS } from './slow-inputs/readers.ts'
+import {
+  confirm,
+  EXPONENT_MAX,
+  findSlowInput,
+  type SearchOptions,
+  seeded,
+  type TextReader,
+} from './slow-inputs/search.ts'
+import { rowOf } from './slow-inputs/table.ts'
+
+const search: SearchOptions = {
+  secondsMax: 0.12,
+  runMicrosMax: 20_000,
+  charsMax: 65_536,
+  random: seeded(Number(process.env.SLUICE_TEST_SEED ?? Date.now())),
+}
+
+/** Undefined where it grows no faster than its text, also when it is measured again. */
+function findSteep(reader: TextReader): string | undefined {
+  const found = findSlowInput(reader, search)
+  if (found.exponent <= EXPONENT_MAX) return undefined
+  // Longer texts and more runs: noise and what does not grow are less of those.
+  const again = confirm(reader, found, { ...search, runMicrosMax: 100_000, charsMax: 262_144 })
+  return again.exponent > EXPONENT_MAX ? rowOf(again) : undefined
+}
+
+describe('F9: every reader of foreign text', () => {
+  test.each(TEXT_READERS.map((reader) => [reader.name, reader] as const))(
+    '%s grows no faster than its text',
+    (_name, reader) => expect(findSteep(reader)).toBeUndefined(),
+  )
+})
+
+describe('the search', () => {
+  test.each<[how: string, run: (text: string) => unknown]>([
+    ['a test of the whole text for each mark', marksTestWhole],
+    ['an expression that reads on from every letter', (text) => /[a-z]+!/.test(text)],
+  ])('finds what is planted: %s', (how, run) => {
+    expect(findSteep({ name: how, charsMax: 1_048_576, run })).toContain(how)
+  })
+
+  test('takes a linear reader for one', () => {
+    const run = (text: string) => text.toUpperCase().split(' ').join('_')
+    expect(findSteep({ name: 'linear', charsMax: 1_048_576, run })).toBeUndefined()
+  })
+
+  test('fits the exponent to what was measured', () => {
+    const at = (micros: (chars: number) => number) =>
+      growthExponent(
+        [1_000, 2_000, 4_000, 8_000].map((chars) => ({ chars, micros: micros(chars) })),
+      )
+    expect(at((chars) => chars)).toBeCloseTo(1)
+    expect(at((chars) => chars ** 2)).toBeCloseTo(2)
+    expect(at(() => 10)).toBeUndefined()
+  })
+})
+
+function marksTestWhole(text: string): number {
+  let fine = 0
+  for (const letter of text) if (letter === '\u200e' && /[א-ת]/.test(text)) fine++
+  return fine
+}

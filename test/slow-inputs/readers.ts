@@ -1,0 +1,157 @@
+// Every function that reads text that a client, a server, a file or an agent wrote, with the longest
+// text that can reach it. A new one belongs here: the search of slow inputs runs over all of them.
+
+import { Redactor } from '../../src/agents/transfer/secrets.ts'
+import { canonicalText, maskedText } from '../../src/approvals/json-text.ts'
+import { classify } from '../../src/catalogue/classify.ts'
+import { gradeChange } from '../../src/catalogue/grade-change.ts'
+import { readLock } from '../../src/catalogue/lock-file.ts'
+import { skeletonOf } from '../../src/catalogue/look-alike.ts'
+import { markdownOf } from '../../src/catalogue/page-markdown.ts'
+import { rate } from '../../src/catalogue/risk.ts'
+import { toolPage } from '../../src/catalogue/tool-page.ts'
+import { printable, toJson } from '../../src/cli/output.ts'
+import { parseJson } from '../../src/clients/json-entries.ts'
+import { parseToml } from '../../src/clients/toml-entries.ts'
+import { parseDecimal } from '../../src/core/decimal.ts'
+import { foldLookAlikes } from '../../src/core/look-alikes.ts'
+import { readsOnly } from '../../src/core/sql-reads.ts'
+import type { ToolDefinition } from '../../src/core/tools.ts'
+import { DOCUMENT_LENGTH_MAX } from '../../src/document/limits.ts'
+import { nearest } from '../../src/document/nearest.ts'
+import { Problems } from '../../src/document/problem.ts'
+import { readDocument } from '../../src/document/read-document.ts'
+import { PlainReader } from '../../src/gateway/front/plain-request.ts'
+import { findInAnswer } from '../../src/guard/answer-injections.ts'
+import { findHidden, stripHidden } from '../../src/guard/hidden-text.ts'
+import { findInjections } from '../../src/guard/injections.ts'
+import { holdsSecret, inspectAnswer } from '../../src/guard/inspect-answer.ts'
+import { inspectDefinition } from '../../src/guard/inspect-definition.ts'
+import { findSecrets } from '../../src/guard/secrets.ts'
+import { withoutOwnTokens } from '../../src/identity/own-tokens.ts'
+import { decode as decodeRecord } from '../../src/ledger/decoding.ts'
+import { compile } from '../../src/policy/compile.ts'
+import { parseCel } from '../../src/policy/expression/cel.ts'
+import { parseEmail } from '../../src/policy/functions/email.ts'
+import { parsePath } from '../../src/policy/functions/path.ts'
+import { parseUrl } from '../../src/policy/functions/url.ts'
+import { wildcardMatches } from '../../src/policy/glob.ts'
+import { namesOwnFiles } from '../../src/policy/own-files.ts'
+import { LineSplitter } from '../../src/wire/lines.ts'
+import { readMessages } from '../../src/wire/read-message.ts'
+import { membersOf } from '../../src/wire/spans.ts'
+import { EventParser } from '../../src/wire/sse.ts'
+import { UriTemplate } from '../../src/wire/uri-template.ts'
+import type { TextReader } from './search.ts'
+
+const KB = 1_024
+const MB = 1_048_576
+/** A message of a client or a server. */
+const MESSAGE = 16 * MB
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const decode = (bytes: Uint8Array) => utf8.decode(bytes)
+const tool = (more: object): ToolDefinition => ({ server: 's', name: 't', ...more })
+const pathOf = (text: string) => ({ inputSchema: { properties: { path: { description: text } } } })
+const strings = (text: string): string[] => text.match(/[\s\S]{1,4096}/g) ?? []
+const call = (text: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":${text}}}`
+
+export const TEXT_READERS: readonly TextReader[] = [
+  reader('guard: findHidden', MESSAGE, findHidden),
+  reader('guard: stripHidden', 64 * KB, stripHidden),
+  reader('core: foldLookAlikes', 64 * KB, foldLookAlikes),
+  reader('guard: findInjections', MESSAGE, findInjections),
+  reader('guard: findInAnswer', MESSAGE, findInAnswer),
+  reader('guard: findSecrets', MESSAGE, findSecrets),
+  reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
+  reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>
+    inspectDefinition(strings(text)),
+  ),
+  reader('guard: inspectDefinition, a name', MESSAGE, (text) => inspectDefinition({ [text]: 1 })),
+  reader('guard: inspectAnswer, one text', MESSAGE, (text) =>
+    inspectAnswer({ content: [{ type: 'text', text }] }, ['injection', 'secret']),
+  ),
+  reader('guard: inspectAnswer, many texts', MESSAGE, (text) =>
+    inspectAnswer(strings(text), ['injection', 'secret']),
+  ),
+  reader('guard: holdsSecret', MESSAGE, (text) => holdsSecret({ a: strings(text) })),
+  reader('catalogue: classify, name', MESSAGE, (name) => classify(tool({ name }))),
+  reader('catalogue: classify, description', MESSAGE, (description) =>
+    classify(tool({ description })),
+  ),
+  reader('catalogue: classify, argument', MESSAGE, (text) => classify(tool(pathOf(text)))),
+  reader('catalogue: rate', MESSAGE, (text) =>
+    rate(tool({ name: text, description: text }), 'Write'),
+  ),
+  reader('catalogue: gradeChange', MESSAGE, (description) =>
+    gradeChange(tool({ description: 'old' }), tool({ description })),
+  ),
+  reader('catalogue: toolPage', MESSAGE, (description) =>
+    markdownOf(toolPage(tool({ description, name: description.slice(0, 200) }))),
+  ),
+  reader('catalogue: skeletonOf', MESSAGE, skeletonOf),
+  reader('catalogue: readLock', MB, readLock),
+  reader('policy: namesOwnFiles', MESSAGE, (text) =>
+    namesOwnFiles(text, ['/etc/sluice', '/srv/x.y']),
+  ),
+  reader('policy: namesOwnFiles, many texts', MESSAGE, (text) =>
+    namesOwnFiles(strings(text), ['/etc/sluice', '/srv/x.y']),
+  ),
+  reader('policy: parsePath', MESSAGE, parsePath),
+  reader('policy: parseUrl', MESSAGE, parseUrl),
+  reader('policy: parseEmail', MESSAGE, parseEmail),
+  reader('policy: wildcardMatches', MESSAGE, (text) => wildcardMatches('file:///a*a*b*/?x*', text)),
+  reader('policy: parseCel', 4_096, parseCel),
+  reader('policy: compile', DOCUMENT_LENGTH_MAX, (text) => compile({ file: 'p', text })),
+  reader('policy: compile, a condition', DOCUMENT_LENGTH_MAX, (text) =>
+    compile({
+      file: 'p',
+      text: JSON.stringify({
+        version: 1,
+        default: 'deny',
+        tools: { 'a/b': { action: 'allow', when: text } },
+      }),
+    }),
+  ),
+  reader('document: readDocument', DOCUMENT_LENGTH_MAX, (text) =>
+    readDocument(text, new Problems('f', text)),
+  ),
+  reader('document: nearest', 512, (text) => nearest(text, ['default', 'version', text.slice(1)])),
+  reader('core: readsOnly (SQL)', MESSAGE, readsOnly),
+  reader('core: parseDecimal', 1_000, parseDecimal),
+  reader('wire: readMessages', MESSAGE, (text) => readMessages(text, { batches: false })),
+  reader('wire: readMessages, arguments', MESSAGE, (text) =>
+    readMessages(call(text), { batches: true }),
+  ),
+  reader('wire: readMessages, a string', MESSAGE, (text) =>
+    readMessages(call(`{"a":"${text}"}`), { batches: false }),
+  ),
+  reader('wire: membersOf', MESSAGE, (text) => membersOf(`{"a":${text}}`)),
+  reader('wire: EventParser', MESSAGE, (text) => new EventParser(decode).push(Buffer.from(text))),
+  reader('wire: LineSplitter', MESSAGE, (text) => {
+    const lines = new LineSplitter(decode)
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += 16 * KB) lines.push(bytes.subarray(at, at + 16 * KB))
+  }),
+  reader('wire: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
+  reader('gateway: PlainReader', 64 * KB, (text) => {
+    const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
+    return new PlainReader().read(Buffer.from(head + text, 'latin1'))
+  }),
+  reader('identity: withoutOwnTokens', MESSAGE, withoutOwnTokens),
+  reader('approvals: maskedText', MB, (text) => maskedText(JSON.stringify({ text }))),
+  reader('approvals: canonicalText', MB, (text) => canonicalText(text)),
+  reader('agents: Redactor', 8 * MB, (text) => new Redactor(false).text(text, 'x')),
+  reader('ledger: decodeRecord', 256 * KB, (text) =>
+    decodeRecord(JSON.stringify([1, 1, 4, 1, text])),
+  ),
+  reader('cli: printable', MESSAGE, printable),
+  reader('cli: toJson', MESSAGE, (text) => toJson({ text })),
+  reader('clients: parseJson', 8 * MB, (text) => parseJson(text, 'f')),
+  reader('clients: parseToml', 8 * MB, (text) => parseToml(text, 'f')),
+]
+
+function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
+  return { name, charsMax, run }
+}
