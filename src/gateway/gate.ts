@@ -33,8 +33,7 @@ import type { PolicySet } from './policy-set.ts'
 import { LedgerRecord } from './record-calls.ts'
 import { Continuations } from './relay/continuations.ts'
 import { Handles } from './relay/handles.ts'
-import { labelsFound } from './relay/inspect-answers.ts'
-import { labelsOf } from './relay/labels-of.ts'
+import { labelSession } from './relay/inspect-answers.ts'
 import { Relay } from './relay/relay.ts'
 import { SeenLists } from './relay/seen-lists.ts'
 import { stripOwn } from './relay/strip-own.ts'
@@ -246,17 +245,11 @@ export class Gate {
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
       onHello: (result) => this.#hear(name, result),
-      onAnswer: (method, called, result) => {
-        const said = labelsOf(policy(), { server: name, method, name: called })
-        const saw = (label: string) => slot.facts(Date.now()).saw.includes(label)
-        const found = labelsFound(policy(), result, { saw, from: `${name}/${called}`, log })
-        const added = slot.see(found.length === 0 ? said : [...said, ...found])
-        const seen = brought.size === 0 ? added : [...added, ...brought]
-        brought.clear()
-        // After the answer itself: what is hidden from those who have read it is so from now on.
-        if (seen.length > 0) setImmediate(() => relay.tellListsChanged())
-        return seen
-      },
+      ...labelSession({
+        ...{ server: name, policy, slot, brought, log },
+        saw: (label) => slot.facts(Date.now()).saw.includes(label),
+        onSeen: () => relay.tellListsChanged(),
+      }),
       record: ({ intent, watched, approval }, startedMs, outcome) => {
         record.outcome(intent, startedMs, outcome)
         if (outcome.status === 'answered') this.#notes.answered(name)

@@ -18,6 +18,8 @@ export interface Related {
   readonly answers?: boolean
   /** The answer is this error: HTTP has a status for some. */
   readonly errorCode?: number
+  /** The answer describes a server or its tools; anything else is inspected more strictly. */
+  readonly isDefinition?: boolean
   /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */

@@ -17,6 +17,8 @@ export const DEPTH_MAX = 64
 export const FINDINGS_MAX = 50
 /** All texts of one answer: looked through only where a policy asks. */
 export const ANSWER_CHARS_MAX = 262_144
+/** A message with all of that, written as JSON: a longer one is not parsed to be looked through. */
+export const MESSAGE_CHARS_MAX = 4 * 1_048_576
 /** Strings that are base64 as a whole, such as pictures, of one answer; and from what length on. */
 export const BINARY_CHARS_MAX = 2 * 1_048_576
 export const BINARY_CHARS_MIN = 4_096

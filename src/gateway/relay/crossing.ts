@@ -143,8 +143,9 @@ export class Crossing {
   }
 
   /** False where nobody is there any more. */
-  reply(id: Id, text: string, errorCode?: number): boolean {
+  reply(id: Id, text: string, errorCode?: number, isDefinition?: boolean): boolean {
     const { from } = this.#options
+    if (isDefinition === true) return from.send(text, { request: id, answers: true, isDefinition })
     if (errorCode === undefined) return from.send(text, { request: id, answers: true })
     return from.send(text, { request: id, answers: true, errorCode })
   }

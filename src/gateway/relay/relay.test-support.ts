@@ -56,6 +56,12 @@ export class Play {
   readonly outcomes: Outcome[] = []
   readonly intents: Judged[] = []
   readonly saw: string[] = []
+  /** What was inspected, and how much the client had been told before. */
+  readonly inspected: {
+    readonly text: string
+    readonly strictness: string
+    readonly told: number
+  }[] = []
   readonly continuations: Continuations
   readonly relay: Relay
   readonly client: ClientLink
@@ -143,6 +149,10 @@ export class Play {
       onHello: (result) => result,
       onAnswer: (_method, name) => {
         this.saw.push(name)
+        return []
+      },
+      onDelivery: (text, strictness) => {
+        this.inspected.push({ text, strictness, told: this.told.length })
         return []
       },
       record: (_admission, _startedMs, outcome) => void this.outcomes.push(outcome),

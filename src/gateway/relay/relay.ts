@@ -19,6 +19,7 @@ import { BackPressure } from './back-pressure.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
 import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
+import { Deliveries, type InspectDelivery, isDefinition } from './deliveries.ts'
 import { expireQuestions } from './expire-questions.ts'
 import { type Asking, askingIn, type Refused, refusedQuestion } from './input-requests.ts'
 import { type JudgeContext, RequestJudge } from './judge-requests.ts'
@@ -40,8 +41,11 @@ export interface RelayContext
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** A server introduces itself: what of that may be told. */
   readonly onHello: (result: string) => string
-  /** The labels that an answer brings into the session and that were not there yet. */
-  readonly onAnswer: (method: string, name: string, result: string | undefined) => readonly string[]
+  /** The labels that the answer to a call brings into the session by the policy's word, and that were
+   * not there yet. */
+  readonly onAnswer: (method: string, name: string) => readonly string[]
+  /** The same for what the guard finds, in every message towards the client, before it is sent. */
+  readonly onDelivery: InspectDelivery
   readonly onEnd: (why: string) => void
   /** Of a session from before the gate was started again. */
   readonly handle?: string | undefined
@@ -59,6 +63,7 @@ export class Relay {
   readonly #names: KnownNames
   readonly #tasks = new OwnTasks()
   readonly #judge: RequestJudge
+  readonly #deliveries: Deliveries
   readonly #questions: ClientQuestions
   readonly #teller: AnswerTeller
   readonly #notifications: ServerNotifications
@@ -67,6 +72,7 @@ export class Relay {
 
   constructor(client: ClientLink, server: UpstreamLink, context: RelayContext) {
     this.#client = client
+    this.#deliveries = new Deliveries(client, context.onDelivery)
     this.#server = server
     this.#context = context
     // A session that goes on after a restart: its server may still know the low ones.
@@ -287,11 +293,11 @@ export class Relay {
   #tellAnswer(crossed: Crossed, answer: Answer, told: Answer): void {
     const { id, method, name } = crossed
     const text = writeAnswer(id, told)
-    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
+    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     if (crossed.admission) this.#names.hear(answer.result)
     if (method === 'initialize' && answer.result !== undefined) this.#begun()
-    this.#down.reply(id, text, told.error?.code)
-    this.#settle(this.#down, crossed, answer, text, labels)
+    this.#down.reply(id, text, told.error?.code, isDefinition(method, told.error !== undefined))
+    this.#settle(this.#down, crossed, answer, text, [...labels, ...this.#deliveries.found])
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
@@ -318,10 +324,10 @@ export class Relay {
     }
     const { id, method, name } = crossed
     const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
-    const labels = crossed.admission ? this.#context.onAnswer(method, name, answer.result) : []
+    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     // Whoever went away in the meantime will not come back with answers.
     if (!this.#down.reply(id, text)) this.#server.abort(answer.id as Id)
-    this.#settle(this.#down, crossed, answer, text, labels)
+    this.#settle(this.#down, crossed, answer, text, [...labels, ...this.#deliveries.found])
   }
 
   /** In place of an answer that may not be told; the server need not wait for what it asked. */
