@@ -1,6 +1,7 @@
 // Answers and arguments under the guard: what is found, what is not called a find, and what a hostile
 // text may cost. Tokens are put together here, so that no scanner takes this file for a leak.
 
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
 import { findInAnswer } from './answer-injections.ts'
@@ -158,6 +159,17 @@ describe('F6: nothing that reaches the model is passed over', () => {
     expect(inspectAnswer(make(order), ['injection'])).toHaveLength(1)
     expect(inspectAnswer(make(GITHUB), ['secret'])).toHaveLength(1)
     expect(holdsSecret({ nested: [make(GITHUB)] })).toBe(true)
+  })
+
+  test('handles, digests and keys of nobody are nothing', () => {
+    for (let at = 0; at < 2_000; at++) {
+      const bytes = createHash('sha512')
+        .update(`${at}`)
+        .digest()
+        .subarray(0, 18 + (at % 40))
+      const texts = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')]
+      expect(inspectAnswer(texts, ['injection', 'secret'])).toEqual([])
+    }
   })
 
   test('a picture and a long text of nothing are nothing', () => {

@@ -90,6 +90,9 @@ function lookAt(text: string, walk: Walk): void {
   walk.chars += text.length
   if (walk.chars > ANSWER_CHARS_MAX) return beyond(TOO_LARGE, walk)
   if (text.length < ORDER_CHARS_MIN) return
+  // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
+  const [hidden] = walk.left.has('injection') ? findHidden(text) : []
+  if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
   for (const reading of readingsOf(text, walk.views)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
     if (walk.left.has('injection')) lookForOrders(reading, walk)
@@ -106,8 +109,8 @@ function lookForOrders(text: string, walk: Walk): void {
 
 function orderIn(text: string, { strictness, scan }: Walk): string | undefined {
   const find = strictness === 'answer' ? findInAnswer : findInjections
-  const [found] = [...findHidden(text), ...find(text, scan)].filter(
-    // In definitions the mild ones are shown to people, and pass.
+  // In definitions the mild ones are shown to people, and pass.
+  const found = find(text, scan).find(
     ({ severity }) => strictness === 'answer' || severity !== 'flag',
   )
   return found === undefined ? undefined : `${found.kind}: ${found.text}`
@@ -144,23 +147,16 @@ function lookAtBinary(text: string, walk: Walk): void {
 /** A string that is base64 as a whole, with or without its padding. */
 const BINARY = /^[A-Za-z0-9+/]+={0,2}$/
 const PRINTED = /[\t\n\r\x20-\x7e]{12,}/g
-const CONTROLS = /[^\t\n\r\x20-\x7e\x80-\xff]/
+/** UTF-8 without control characters, its bytes as Latin-1. */
+const TEXT =
+  /^(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})*$/
 
-/** The text in bytes that were read as Latin-1: all of it if it is UTF-8 without controls, otherwise its
- * printed stretches. */
+/** The text in bytes that were read as Latin-1: all of it if it is text, otherwise its printed stretches. */
 function textIn(bytes: string): string {
-  if (!CONTROLS.test(bytes)) return fromUtf8(bytes)
-  return (bytes.match(PRINTED) ?? []).join('\n')
-}
-
-function fromUtf8(bytes: string): string {
+  if (!TEXT.test(bytes)) return (bytes.match(PRINTED) ?? []).join('\n')
   if (!/[\x80-\xff]/.test(bytes)) return bytes
-  return decodePercent(
-    bytes.replace(
-      /[%\x80-\xff]/g,
-      (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
-    ),
-  )
+  const escaped = (byte: string) => `%${byte.charCodeAt(0).toString(16)}`
+  return decodePercent(bytes.replace(/[%\x80-\xff]/g, escaped))
 }
 
 /** No order and no key is shorter. */
