@@ -2,7 +2,8 @@
 // text that can reach it. A new one belongs here: the search of slow inputs runs over all of them.
 
 import { Redactor } from '../../src/agents/transfer/secrets.ts'
-import { canonicalText, maskedText } from '../../src/approvals/json-text.ts'
+import { canonicalText } from '../../src/approvals/json-text.ts'
+import { maskText } from '../../src/approvals/mask-text.ts'
 import { classify } from '../../src/catalogue/classify.ts'
 import { gradeChange } from '../../src/catalogue/grade-change.ts'
 import { readLock } from '../../src/catalogue/lock-file.ts'
@@ -140,7 +141,7 @@ export const TEXT_READERS: readonly TextReader[] = [
     return new PlainReader().read(Buffer.from(head + text, 'latin1'))
   }),
   reader('identity: withoutOwnTokens', MESSAGE, withoutOwnTokens),
-  reader('approvals: maskedText', MB, (text) => maskedText(JSON.stringify({ text }))),
+  reader('approvals: maskText', MB, (text) => maskText(JSON.stringify({ text }))),
   reader('approvals: canonicalText', MB, (text) => canonicalText(text)),
   reader('agents: Redactor', 8 * MB, (text) => new Redactor(false).text(text, 'x')),
   reader('ledger: decodeRecord', 256 * KB, (text) =>
