@@ -47,7 +47,10 @@ async function withTask(era: Era): Promise<{ made: Play; taskId: string }> {
   const made = play({ era })
   made.server.answers = ({ method }) => LISTED[method ?? '']
   if (era === 'session') {
-    const id = await made.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+    const id = await made.ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: { sampling: {}, elicitation: {}, roots: {} },
+    })
     await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
     expect(made.to(id).error).toBeUndefined()
   }
