@@ -45,8 +45,9 @@ export function forkAgent(
     const { memories } = journal
     const shared = memory ?? memories.put(saved as Buffer, null, forked)
     if (memory !== undefined) memories.answerForForks(memory, forked)
-    const { owner, family, depth, asked, model, template, grants } = agent
-    const about = { owner, family, depth, image, asked, model, template, grants, createdAt: nowMs }
+    const { owner, family, depth, asked, model, price, template, grants } = agent
+    const known = { owner, family, depth, image, asked, model, price, template, grants }
+    const about = { ...known, createdAt: nowMs }
     const forks = journal.insertAlike(about, summary, 1, ids)
     const range = [forks[0]?.key ?? 0, forks.at(-1)?.key ?? 0] as const
     memories.putCheckpoints(range, image, shared)

@@ -147,6 +147,10 @@ export class Service {
       ? grantTools(given.tools, await this.#available(owner, parent))
       : []
     const config = toConfig(given, tools, price)
+    if (parent !== undefined) {
+      const { family } = await this.steps.standing(owner, parent.id, Date.now())
+      checkPrice(family.limits, price, config.model)
+    }
     checkModel(config.model, this.#options.models)
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(given.files))

@@ -20,7 +20,7 @@ import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 const SIZES_AT_ONCE = 200
 
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
-  model, template, grants, state, summary, wake_at, journal_bytes)`
+  model, price, template, grants, state, summary, wake_at, journal_bytes)`
 
 export class Journal {
   readonly memories: Memories
@@ -80,7 +80,7 @@ export class Journal {
     }
     this.#count(agent.owner, 1)
     const key = this.run(
-      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
     )
     this.append(key, event, null)
@@ -94,7 +94,7 @@ export class Journal {
     this.#join(about.family, ids.length)
     this.#count(about.owner, ids.length)
     const last = this.run(
-      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 FROM json_each(?) ORDER BY key`,
+      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 FROM json_each(?) ORDER BY key`,
       ...columnsOf(about, summary, seq),
       JSON.stringify(ids),
     )
@@ -141,7 +141,7 @@ export class Journal {
     const row = this.get(
       `SELECT json_group_array(json_object(
          'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
-         'createdAt', created_at, 'seq', seq, 'asked', json(asked), 'model', model,
+         'createdAt', created_at, 'seq', seq, 'asked', json(asked), 'model', model, 'price', json(price),
          'template', template, 'grants', json(grants), 'state', state, 'summary', json(summary),
          'hostStop', json(host_stop))) AS page
        FROM (SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
@@ -369,9 +369,10 @@ export class Journal {
 }
 
 function columnsOf(about: Alike, summary: Summary, seq: number): Value[] {
-  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
+  const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
   const { state, wakeAt } = summary
-  const texts = [JSON.stringify(asked), model, template, JSON.stringify(grants), state]
+  const asking = [JSON.stringify(asked), model, JSON.stringify(price)]
+  const texts = [...asking, template, JSON.stringify(grants), state]
   return [owner, family, depth, image, createdAt, seq, ...texts, JSON.stringify(summary), wakeAt]
 }
 

@@ -38,13 +38,13 @@ export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAg
 }
 
 /** What agents have in common that are made at once. */
-export type Alike = Omit<NewAgent, 'id' | 'limits' | 'price' | 'labels'> & {
+export type Alike = Omit<NewAgent, 'id' | 'limits' | 'labels'> & {
   readonly family: number
 }
 
 export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
-  const { owner, family, depth, image, createdAt, asked, model, template, grants } = about
-  const known = { owner, family, depth, image, createdAt, asked, model, template, grants }
+  const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
+  const known = { owner, family, depth, image, createdAt, asked, model, price, template, grants }
   return { ...known, seq, state: summary.state, summary, hostStop: null }
 }
 

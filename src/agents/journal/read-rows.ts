@@ -24,6 +24,7 @@ export function toAgent(row: Row): AgentRow {
     seq: Number(row.seq),
     asked: parse(row.asked) as Record<string, unknown>,
     model: String(row.model),
+    price: parse(row.price) as Price | null,
     template: row.template === null ? null : String(row.template),
     grants: parse(row.grants) as string[],
     state: row.state as AgentRow['state'],

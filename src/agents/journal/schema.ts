@@ -189,4 +189,10 @@ export const MIGRATIONS: readonly Migration[] = [
   -- gate's sessions.
   ALTER TABLE families ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  -- What an agent's own model costs: a child or an import of another model is counted at its price.
+  ALTER TABLE agents ADD COLUMN price TEXT NOT NULL DEFAULT 'null';
+  UPDATE agents SET price =
+    coalesce((SELECT price FROM families f WHERE f.family = agents.family), 'null');
+  `,
 ]

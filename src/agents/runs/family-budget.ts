@@ -95,7 +95,7 @@ export class FamilyBudgets {
       signal.throwIfAborted()
       // What came back meanwhile is in neither of the two counts.
       if (version !== out.version) continue
-      const need = this.#needOf(agent.family, family, size)
+      const need = this.#needOf(agent, size)
       if (this.#fits(agent.family, family, out, need)) return this.#reserved(agent, out, need, size)
       await waitIn(out.waiting, signal)
     }
@@ -105,6 +105,11 @@ export class FamilyBudgets {
   async check(agent: AgentRow): Promise<FamilyRow> {
     const { family, held } = await this.#steps.standing(null, agent.id, this.#now())
     if (held !== null) throw new BudgetSpent(held)
+    // A limit that could never hold would fail open.
+    if (family.limits.maxCostMicros !== null && agent.price === null) {
+      const detail = `there is no price for \`${agent.model}\`, and its family has a limit on cost`
+      throw new BudgetSpent({ reason: 'host_limit', detail, at: this.#now() })
+    }
     return family
   }
 
@@ -123,9 +128,9 @@ export class FamilyBudgets {
     return tokens <= (maxTokens ?? tokens) && cost <= (maxCostMicros ?? cost)
   }
 
-  #needOf(number: number, { price }: FamilyRow, { characters, isTurn }: ModelRequestSize): Need {
+  #needOf({ family, price }: AgentRow, { characters, isTurn }: ModelRequestSize): Need {
     const { tokensPerCharacter = TOKENS_PER_CHARACTER_MIN, outputTokens = 0 } =
-      this.#measured.get(number) ?? {}
+      this.#measured.get(family) ?? {}
     const inputTokens = Math.ceil(characters * tokensPerCharacter)
     const costMicros = price
       ? inputTokens * price.inputMicros + outputTokens * price.outputMicros

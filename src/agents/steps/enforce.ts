@@ -2,7 +2,7 @@
 // host counts turns, tokens, cost, calls, time and bytes on its own, for the whole family, and stops
 // what the guest does not. Pure: rows in, a verdict out.
 
-import type { Event, Summary } from '../../guest/words.ts'
+import type { Event, Price, Summary } from '../../guest/words.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
 
 /** What of an agent's standing is the host's own. */
@@ -20,15 +20,21 @@ export function heldBy(
   return agent.hostStop ?? judgeFamily(family, agent.summary, runStartedAt, nowMs) ?? null
 }
 
-/** What an event used up, in the host's own count. A model result that sums up is no turn. */
+export interface CountedEvent {
+  readonly event: Event
+  /** A model result that sums up is none. */
+  readonly isTurn: boolean
+  readonly calls: number
+  /** Of the agent's own model. */
+  readonly price: Price | null
+}
+
+/** What an event used up, in the host's own count. */
 export function countEvent(
   family: FamilyRow,
-  event: Event,
-  isTurn: boolean,
-  calls: number,
+  { event, isTurn, calls, price }: CountedEvent,
 ): FamilyRow {
   const { inputTokens = 0, outputTokens = 0 } = event.kind === 'model' ? event.usage : {}
-  const { price } = family
   const cost = price ? inputTokens * price.inputMicros + outputTokens * price.outputMicros : 0
   return {
     ...family,

@@ -197,7 +197,7 @@ export class Stepper {
       const isTurn = !isCompaction(journal, agent.key, event)
       const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
       const before = journal.family(agent.family)
-      let family = countEvent(before, event, isTurn, calls)
+      let family = countEvent(before, { event, isTurn, calls, price: agent.price })
       if (event.kind === 'resume')
         family = { ...family, limits: { ...family.limits, ...event.limits } }
       if (event.kind === 'reset' && before.members === 1 && !keepsCounts)

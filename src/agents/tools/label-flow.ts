@@ -74,6 +74,8 @@ export async function withLabelFlow<Result extends object>(
   const seen = labels.saw()
   if (flow.into === 'agent' && seen.length > 0) await tellAgent(input, setting, seen)
   if (flow.into === 'gallery') await setting.gallery.addLabels(setting.owner, seen)
+  // What it says while it goes on is said to the caller, too.
+  if (flow.from === 'agent') labels.see(await labelsFrom(flow.from, input, setting, undefined))
   let result: Result | undefined
   try {
     const filled = flow.from === 'template' ? await templateLabels(input, setting) : []

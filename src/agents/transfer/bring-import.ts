@@ -48,6 +48,7 @@ export function bringImport(stepper: Stepper, read: ReadImport, options: ImportO
   const config: Config = { ...facts.config, tools, price }
   const row = freshRow(stepper, facts, config, options)
   stepper.checkRoom(row)
+  if (row.family !== undefined) checkPrice(stepper.journal.family(row.family).limits, price, model)
   const isTrusted = facts.signer !== undefined && options.trusted.includes(facts.signer)
   const usesMemory = isTrusted && memory !== undefined && fits(stepper, facts, config)
   const agent = stepper.journal.transact(() => {

@@ -179,6 +179,27 @@ describe('export and import', () => {
     expect(() => b.prompt('dear')).toThrow(/stopped/)
   })
 
+  test('M2: a child or import of a dearer model is counted at its own price', async () => {
+    const b = await bench()
+    const cheap = { inputMicros: 1, outputMicros: 1 }
+    const dear = { inputMicros: 100, outputMicros: 100 }
+    b.create('a', configOf({ maxCostMicros: 1_000 }, { price: cheap }))
+    b.model('a', b.prompt('a'), 'one')
+    const exported = structuredClone(b.export('a').exported)
+    const { digest: _, ...rest } = exported
+    rest.agentState.config.model = 'dear:one'
+    rest.info.model = 'dear:one'
+    rest.agentState.config.limits.maxCostMicros = null
+    const text = JSON.stringify(seal(rest))
+    expect(() => b.import(text, options(b, 'no'))).toThrow(/needs a price for `dear:one`/)
+    b.import(text, options(b, 'child', { parent: 'a', prices: { 'dear:one': dear } }))
+    b.model('child', b.prompt('child'), 'one')
+    expect(b.operations.standing('me', 'a', 0).family.costMicros).toBe(15 + 1_500)
+    expect(() => b.prompt('a')).toThrow(/stopped/)
+    const [fork] = b.operations.fork('me', 'child', ['fork'], null, b.now)
+    expect(fork?.price).toEqual(dear)
+  })
+
   test('M5: what is too much is refused before it is parsed, and without a list of issues', () => {
     const zeros = (count: number) => Buffer.from(`{"messages":[0${',0'.repeat(count)}]}`)
     expect(() => readImport(zeros(IMPORT_ELEMENTS_MAX))).toThrow(/holds more than 500000 elements/)
