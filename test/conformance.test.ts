@@ -78,6 +78,17 @@ describe('0.1.16, the session era', () => {
     expect(passed(checks, 'dns-rebinding-protection')).toBe(true)
   })
 
+  test('F5: through the gate, a POST stream that the server ends is primed, and resumed', async () => {
+    const polling = 'server-sse-polling'
+    const checks = await runScenarios('sessionNext', gated, [polling])
+    const statusOf = (wanted: string) => checks.find(({ id }) => id === wanted)?.status
+    expect([
+      statusOf('server-sse-priming-event'),
+      statusOf('server-sse-retry-field'),
+      statusOf('server-sse-disconnect-resume'),
+    ]).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS'])
+  })
+
   test('through the gate to a stdio server: what a server says in the middle of a call', async () => {
     const checks = await runScenarios('session', gatedStdio, IN_THE_MIDDLE)
     expect(IN_THE_MIDDLE.filter((scenario) => !passed(checks, scenario))).toEqual([])

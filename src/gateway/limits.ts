@@ -130,6 +130,17 @@ export const UNREAD_BYTES_MAX = 128 * 1_048_576
  * number, and in UTF-16 code units. */
 export const SESSION_EVENTS_MAX = 200
 export const SESSION_EVENTS_LENGTH_MAX = 16 * 1_048_576
+/** POST streams that a client of a session may come back to. How long a call whose stream broke waits
+ * for its client before it is cancelled; how long what was said is kept after the answer; what a client
+ * is told to wait before it comes back. */
+export const REPLAY_WAIT_MS = 30_000
+export const REPLAY_KEPT_MS = 120_000
+export const REPLAY_RETRY_MS = 1_000
+/** Streams of one session that are kept, events of one stream, and what is kept over all sessions, in
+ * UTF-16 code units. */
+export const REPLAY_STREAMS_MAX = 100
+export const REPLAY_EVENTS_MAX = 1_000
+export const REPLAY_LENGTH_MAX = 32 * 1_048_576
 export const SESSION_REQUESTS_MAX = 1_000
 /** A client of 2024-11-05 that opened a stream and says nothing. */
 export const SSE_INITIALIZE_MS = 30_000

@@ -51,6 +51,9 @@ export interface ClientLink extends Link {
   drop(request: Id): void
   /** This request waits for a person, which may take long. */
   held?(request: Id): void
+  /** The server ended the stream of this request before its answer, and goes on with it later: a client
+   * that knows of that need not be kept waiting on its own. */
+  suspend?(request: Id): void
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where
    * its server can. */
   begun?(handle: string | undefined): void

@@ -137,9 +137,11 @@ export class EventParser {
 export function encodeEvent(event: {
   readonly id?: string
   readonly event?: string
+  readonly retryMs?: number
   readonly data: string
 }): string {
-  const head = field('id', event.id) + field('event', event.event)
+  const retry = event.retryMs === undefined ? '' : `retry: ${event.retryMs}\n`
+  const head = field('id', event.id) + field('event', event.event) + retry
   return `${head}data: ${oneLine(event.data)}\n\n`
 }
 

@@ -16,11 +16,28 @@ export interface Check {
   readonly errorMessage?: string
 }
 
-const SUITES = {
+interface Suite {
+  readonly package: string
+  readonly options: string[]
+  readonly version?: string[]
+}
+
+const SUITES: Record<'session' | 'sessionNext' | 'stateless', Suite> = {
   /** 0.1.16: the session era. */
   session: { package: '@modelcontextprotocol/conformance', options: ['--suite', 'active'] },
+  /** 0.2.0 for the last revision with sessions. */
+  sessionNext: { package: 'conformance-next', options: [], version: versionOf('2025-11-25') },
   /** 0.2.0: the stateless era. */
-  stateless: { package: 'conformance-next', options: ['--requirements', '2026-07-28'] },
+  stateless: {
+    package: 'conformance-next',
+    options: ['--requirements', '2026-07-28'],
+    version: versionOf('2026-07-28'),
+  },
+}
+
+/** For a single scenario. */
+function versionOf(revision: string): string[] {
+  return ['--spec-version', revision, '--force']
 }
 
 export async function runSuite(name: keyof typeof SUITES, url: string): Promise<Check[]> {
@@ -42,7 +59,7 @@ export async function runScenarios(
   url: string,
   scenarios: readonly string[],
 ): Promise<Check[]> {
-  const version = name === 'stateless' ? ['--spec-version', '2026-07-28', '--force'] : []
+  const { version = [] } = SUITES[name]
   const waiting = [...scenarios]
   const found: Check[] = []
   const work = async (): Promise<void> => {

@@ -108,6 +108,7 @@ export class AllServers {
       onAnswer: (request, told) => this.#answered(member, request, told),
       onTold: (text, related) => this.#talk.told(member, text, related),
       onDrop: (request) => this.#drop(request),
+      onSuspend: (request) => this.#client.suspend?.(request),
       onHeld: (request) => this.#client.held?.(request),
     })
     return member

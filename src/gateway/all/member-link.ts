@@ -16,6 +16,7 @@ export interface MemberLinkContext {
   /** A request or notification of the server's. */
   readonly onTold: (text: string, related: Related) => void
   readonly onDrop: (request: Id) => void
+  readonly onSuspend?: (request: Id) => void
   /** A request of the client's waits for a person. */
   readonly onHeld?: (request: Id) => void
   readonly onEnd: (why: string) => void
@@ -78,6 +79,12 @@ export class MemberLink implements ClientLink {
 
   held(request: Id): void {
     if (!this.#questions.has(request)) this.#context.onHeld?.(request)
+  }
+
+  /** Of a question of the gate's own nobody else need know. */
+  suspend(request: Id): void {
+    if (!this.#listens.has(request) && !this.#questions.has(request))
+      this.#context.onSuspend?.(request)
   }
 
   close(why: string): void {

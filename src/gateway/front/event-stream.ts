@@ -40,6 +40,11 @@ export class EventStream {
     return this.#write(encodeEvent(id === undefined ? { ...named, data } : { ...named, id, data }))
   }
 
+  /** An event that carries nothing but an id, to come back with from the very beginning. */
+  prime(id: string, retryMs: number): void {
+    this.#write(encodeEvent({ id, retryMs, data: '' }))
+  }
+
   /** Shows that the stream lives, to clients and proxies that give up after a silence. */
   pulse(): void {
     this.#write(': still here\n\n')

@@ -5,13 +5,31 @@ import type { Caller } from '../../identity/caller.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { RPC } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
+import { REPLAY_STREAMS_MAX } from '../limits.ts'
 import type { ClientLink, Link, Related } from '../link.ts'
 import { FewBy } from '../relay/few-by.ts'
 import { EventStream } from './event-stream.ts'
-import { type Answering, Exchange, type ExchangeEvents } from './exchange.ts'
+import { type Answering, Exchange, type ExchangeEvents, type History } from './exchange.ts'
 import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import { KeptEvents } from './kept-events.ts'
+import type { ReplayStore } from './replay.ts'
 import { JSON_TYPE, type Reply, type ReplyHeaders } from './reply.ts'
+
+export interface HttpSessionOptions {
+  readonly id: string
+  readonly server: string
+  readonly caller: Caller
+  readonly nowMs: number
+  readonly replays: ReplayStore
+  /** Events and streams are numbered from after this. */
+  readonly eventsBefore?: number
+}
+
+/** Since when clients know events without data, and come back where a stream ends before its answer. */
+const PRIMED_SINCE = '2025-11-25'
+const POST_EVENT = /^p(\d{1,16})-(\d{1,16})$/
+const NO_REPLAY =
+  'what came after this event is no longer kept: whether the call was carried out is in the ledger'
 
 export class HttpSession implements FrontSession, Answering {
   readonly era = 'session'
@@ -29,6 +47,10 @@ export class HttpSession implements FrontSession, Answering {
   answerHeaders: ReplyHeaders
   readonly #exchanges = new FewBy<Id, Exchange>()
   readonly #kept: KeptEvents
+  readonly #replays: ReplayStore
+  /** Exchanges that became streams, by the number of the stream: the oldest first. */
+  readonly #streams = new Map<number, Exchange>()
+  #lastStream: number
   /** The request that opened the session. */
   #opening: Id | undefined
   #stream: EventStream | undefined
@@ -41,10 +63,11 @@ export class HttpSession implements FrontSession, Answering {
   #closing = false
   #closed = false
 
-  /** Events are numbered from after `eventsBefore`. */
-  constructor(id: string, server: string, caller: Caller, nowMs: number, eventsBefore = 0) {
+  constructor({ id, server, caller, nowMs, replays, eventsBefore = 0 }: HttpSessionOptions) {
     this.id = id
     this.#kept = new KeptEvents(eventsBefore)
+    this.#replays = replays
+    this.#lastStream = eventsBefore
     this.streamHeaders = { 'mcp-session-id': id }
     this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
     this.server = server
@@ -87,8 +110,40 @@ export class HttpSession implements FrontSession, Answering {
     if (ids.length === 0) reply.send(202, this.streamHeaders)
   }
 
-  /** The client's GET: one at a time, the newest holds. Missed events come first. */
+  readonly openHistory = (exchange: Exchange): History | undefined => {
+    // A client that does not know its session yet cannot come back to it.
+    if (this.revision === '' || this.#closing) return undefined
+    const number = ++this.#lastStream
+    this.#streams.set(number, exchange)
+    const [[, oldest]] = this.#streams as unknown as [[number, Exchange]]
+    if (this.#streams.size > REPLAY_STREAMS_MAX) oldest.forget()
+    const buffer = this.#replays.open()
+    return {
+      name: `p${number}`,
+      buffer,
+      primes: this.revision >= PRIMED_SINCE,
+      forget: () => {
+        this.#streams.delete(number)
+        buffer.release()
+      },
+    }
+  }
+
+  /** The server behind ended the stream of this request, and goes on with it later. */
+  suspend(request: Id): void {
+    this.#exchanges.get(request)?.suspend()
+  }
+
+  /** The client's GET: one at a time, the newest holds, and missed events come first; or the stream of
+   * a POST that broke, beside it. */
   listen(reply: Reply, lastEventId: string | undefined): void {
+    const post = POST_EVENT.exec(lastEventId ?? '')
+    if (post !== null) {
+      const exchange = this.#streams.get(Number(post[1]))
+      if (exchange?.resume(reply, Number(post[2])) !== true)
+        reply.send(410, JSON_TYPE, writeError(null, RPC.invalidRequest, NO_REPLAY))
+      return
+    }
     this.#stream?.end()
     // Nobody is paused for it: what comes unasked must not stop what was asked for.
     const stream = new EventStream(reply, this.streamHeaders, {
@@ -134,12 +189,13 @@ export class HttpSession implements FrontSession, Answering {
     for (const [id, exchange] of this.#exchanges.entries())
       exchange.answer(id, writeError(id, RPC.internal, why))
     this.#exchanges.clear()
+    for (const exchange of [...this.#streams.values()]) exchange.forget()
     this.#stream?.end()
   }
 
   /** On the GET stream, or the stream of any open request, or kept until there is one. */
   #tell(text: string): void {
-    const [exchange] = this.#exchanges.values()
+    const exchange = [...this.#exchanges.values()].find(({ isAttached }) => isAttached)
     if (this.#stream === undefined && exchange?.tell(text)) return
     const id = this.#kept.add(text)
     if (this.#stream?.write(text, id)) this.#kept.allSent()

@@ -7,6 +7,7 @@ import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../limits.ts'
 import { MADE_ROOM, sparest } from '../make-room.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
+import { ReplayStore } from './replay.ts'
 import { StatelessClient } from './stateless-client.ts'
 
 type Held = FrontSession | StatelessClient
@@ -30,6 +31,7 @@ export class Sessions {
   readonly #byId = new Map<string, FrontSession>()
   /** Clients without a session, by what they have in common. */
   readonly #stateless = new Map<string, StatelessClient>()
+  readonly #replays = new ReplayStore()
   readonly #nowMs: () => number
 
   /** Names of sessions that are over, or are not to be gone on with, and why. */
@@ -66,7 +68,7 @@ export class Sessions {
     connect: (session: HttpSession) => void,
   ): HttpSession | undefined {
     return this.add((id, nowMs) => {
-      const session = new HttpSession(id, server, caller, nowMs)
+      const session = new HttpSession({ id, server, caller, nowMs, replays: this.#replays })
       session.onBegun = (handle) => this.#rename(session, handle)
       connect(session)
       return session
@@ -95,7 +97,8 @@ export class Sessions {
     if (kept === undefined) return undefined
     return this.add((_id, nowMs) => {
       // The client may come back with the number of an event from before.
-      const session = new HttpSession(id, server, caller, nowMs, Date.now())
+      const given = { id, server, caller, nowMs, replays: this.#replays }
+      const session = new HttpSession({ ...given, eventsBefore: Date.now() })
       session.revision = kept.revision
       connect(session, kept.handle)
       return session

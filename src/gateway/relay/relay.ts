@@ -127,6 +127,7 @@ export class Relay {
     client.onPressure = new BackPressure(server, era, (request) => this.#down.oursOf(request)).told
     server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
     server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
+    server.onSuspended = (request) => this.#suspend(request)
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
@@ -198,6 +199,11 @@ export class Relay {
   end(why: string): Promise<void> {
     this.close(why)
     return this.#server.ended
+  }
+
+  #suspend(request: Id): void {
+    const crossed = this.#down.find(request)
+    if (crossed !== undefined) this.#client.suspend?.(crossed.id)
   }
 
   /** A message that the gate trips over ends its session, and no other. */

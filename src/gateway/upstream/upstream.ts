@@ -39,6 +39,8 @@ export interface UpstreamLink extends Link {
   send(text: string, carried?: Carried): boolean
   /** Set at once by whoever made the link. */
   onFailure: (failure: UpstreamFailure) => void
+  /** The server ended the stream of a request before its answer; it is asked for the rest later. */
+  onSuspended?: (request: Id) => void
   /** Why the link closed by itself; set before onClose. */
   readonly failure: UpstreamFailure | undefined
   /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */

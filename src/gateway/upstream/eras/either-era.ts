@@ -41,6 +41,7 @@ export class EitherEra implements UpstreamLink {
     const answer = failureAnswer(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
+  onSuspended: (request: Id) => void = () => {}
   readonly ended: Promise<void>
   readonly #options: EitherEraOptions
   readonly #waiting = new WaitingMessages()
@@ -209,6 +210,7 @@ export class EitherEra implements UpstreamLink {
     // What comes beside the answer that shows the era is for whoever listens, too.
     link.onMessage = (message, related) => this.onMessage(message, related)
     link.onFailure = (failure) => this.onFailure(failure)
+    link.onSuspended = (request) => this.onSuspended(request)
     link.onClose = (why) => this.close(why)
     this.#allEnded.push(link.ended)
     this.#started.set(era, link)

@@ -25,6 +25,8 @@ export interface HttpHost {
   fail(failure: UpstreamFailure): void
   /** Sends a message once more that cannot have had an effect; false where it was that already. */
   sendAgain(message: Outgoing, failure: UpstreamFailure): boolean
+  /** The server ended the stream of this request; it is asked for the rest later. */
+  onSuspended: (request: Id) => void
   /** The link cannot go on. */
   giveUp(failure: UpstreamFailure, why?: string): void
   /** How long to read no further, after so many bytes. */

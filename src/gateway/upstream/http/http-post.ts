@@ -56,6 +56,8 @@ export class Post implements ExchangeEvents, BodyEvents {
   readonly #host: HttpHost
   readonly #options: PostOptions
   readonly #events: PostEvents
+  /** The server ended the stream by itself, without an answer. */
+  endedEarly = false
   #refusal: Refusal | undefined
   #passedOverBytes = 0
 
@@ -135,6 +137,7 @@ export class Post implements ExchangeEvents, BodyEvents {
   }
 
   #endedEarly(): void {
+    this.endedEarly = true
     if (this.body instanceof EventBody) this.#break(new Error('the stream ended before the answer'))
     else this.#nonsense('took the request and gave no answer')
   }

@@ -232,6 +232,7 @@ export class Streamable implements HttpTransport {
       },
     })
     this.#resumed.set(request, listener)
+    if (post.endedEarly) this.#host.onSuspended(request)
   }
 
   listen(): void {

@@ -54,6 +54,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
     const answer = failureAnswer(failure)
     if (answer !== undefined) this.onMessage(answer, { request: answer.id as Id })
   }
+  onSuspended: (request: Id) => void = () => {}
   failure: UpstreamFailure | undefined
   readonly ended: Promise<void>
   readonly name: string

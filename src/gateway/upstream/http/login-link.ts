@@ -28,6 +28,8 @@ export class LoginLink implements UpstreamLink {
   #waiting: (() => void)[] | undefined
   #closed = false
 
+  onSuspended: (request: Id) => void = () => {}
+
   constructor(inner: UpstreamLink, login: ServerLogin) {
     this.#inner = inner
     this.#login = login
@@ -40,6 +42,7 @@ export class LoginLink implements UpstreamLink {
       this.#kept.clear()
       this.onClose(why)
     }
+    inner.onSuspended = (request) => this.onSuspended(request)
     inner.onFailure = (failure) => void this.#failed(failure)
   }
 
