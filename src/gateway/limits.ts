@@ -374,3 +374,7 @@ export const FIRST_LIST_MS = 60_000
 /** Definitions that people refused, and how much they may say about it. */
 export const REFUSALS_MAX = 10_000
 export const REFUSAL_LENGTH_MAX = 500
+
+/** Characters of one message whose escapes are undone to look for the gate's own tokens, once for each
+ * way to undo them; a text beyond is not passed on. */
+export const STRIPPED_CHARS_MAX = 8 * 1_048_576

@@ -11,8 +11,15 @@ export const OWN_TOKEN_PREFIX = 'sluice_'
 export type OwnTokenKind = 'sys' | 'code' | 'in' | 'link'
 
 const OWN_TOKEN = /^sluice_(sys|code|in|link)_[\w-]{43,}$/
-/** Every token of the gate's in a text: a grant's are 64 hexadecimal digits. */
-const ANY_TOKEN = /sluice_(?:[0-9a-f]{64}|(?:sys|code|in|link)_[\w-]{43,})/g
+/** Between two letters of a token that a mail or a terminal has wrapped. */
+const WRAP = '(?:=?\\r?\\n[ \\t>]{0,8})?'
+const BODY = `(?:[0-9a-f]${WRAP}){64}|(?:${['sys', 'code', 'in', 'link'].map(wrapped).join('|')})_${WRAP}(?:[\\w-]${WRAP}){43,}`
+/** Every token of the gate's in a text, also over several lines: a grant's are 64 hexadecimal digits. */
+const ANY_TOKEN = new RegExp(`${wrapped(OWN_TOKEN_PREFIX)}${WRAP}(?:${BODY})`, 'g')
+
+function wrapped(word: string): string {
+  return [...word].join(WRAP)
+}
 
 /** 256 random bits. */
 export function makeOwnToken(kind: Exclude<OwnTokenKind, 'link'>): string {
@@ -23,8 +30,11 @@ export function ownTokenKind(token: string): OwnTokenKind | undefined {
   return OWN_TOKEN.exec(token)?.[1] as OwnTokenKind | undefined
 }
 
+/** What every token of the gate's begins with. */
+const MAYBE_TOKEN = new RegExp(wrapped(OWN_TOKEN_PREFIX))
+
 /** The text itself where nothing of the gate's is in it, which is nearly always. */
 export function withoutOwnTokens(text: string): string {
-  if (!text.includes(OWN_TOKEN_PREFIX)) return text
+  if (!MAYBE_TOKEN.test(text)) return text
   return text.replace(ANY_TOKEN, `${OWN_TOKEN_PREFIX}removed`)
 }

@@ -23,13 +23,13 @@ import { nearest } from '../../src/document/nearest.ts'
 import { Problems } from '../../src/document/problem.ts'
 import { readDocument } from '../../src/document/read-document.ts'
 import { PlainReader } from '../../src/gateway/front/plain-request.ts'
+import { stripOwnTokens } from '../../src/gateway/relay/strip-own.ts'
 import { findInAnswer } from '../../src/guard/answer-injections.ts'
 import { findHidden, stripHidden } from '../../src/guard/hidden-text.ts'
 import { findInjections } from '../../src/guard/injections.ts'
 import { holdsSecret, inspectAnswer } from '../../src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../src/guard/inspect-definition.ts'
 import { findSecrets } from '../../src/guard/secrets.ts'
-import { withoutOwnTokens } from '../../src/identity/own-tokens.ts'
 import { decode as decodeRecord } from '../../src/ledger/decoding.ts'
 import { compile } from '../../src/policy/compile.ts'
 import { parseCel } from '../../src/policy/expression/cel.ts'
@@ -140,7 +140,7 @@ export const TEXT_READERS: readonly TextReader[] = [
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new PlainReader().read(Buffer.from(head + text, 'latin1'))
   }),
-  reader('identity: withoutOwnTokens', MESSAGE, withoutOwnTokens),
+  reader('gateway: stripOwnTokens', MESSAGE, (text) => stripOwnTokens(JSON.stringify({ text }))),
   reader('approvals: maskText', MB, (text) => maskText(JSON.stringify({ text }))),
   reader('approvals: canonicalText', MB, (text) => canonicalText(text)),
   reader('agents: Redactor', 8 * MB, (text) => new Redactor(false).text(text, 'x')),

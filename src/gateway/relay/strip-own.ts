@@ -1,12 +1,96 @@
 // What a client is sent has lost the gate's own tokens and links: an agent that reads somebody's mail,
-// log or shell history through the gate is not to find there what lets a person in. One search for a
-// rare word a message; the rest only where it is found.
+// log or shell history through the gate is not to find there what lets a person in, in whatever
+// spelling (F12): escapes, entities, base64, hex, over several lines. One search a message; the texts
+// of a message are read one by one only where it finds something that could spell a token.
 
-import { withoutOwnTokens } from '../../identity/own-tokens.ts'
+import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
+import { readingsOf, type ViewBudget } from '../../guard/views.ts'
+import { OWN_TOKEN_PREFIX, withoutOwnTokens } from '../../identity/own-tokens.ts'
+import { STRIPPED_CHARS_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+
+/** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what
+ * stands beside it. */
+const IN_BASE64 = [0, 1, 2].map((before) => {
+  const text = Buffer.from(`${'x'.repeat(before)}${OWN_TOKEN_PREFIX}`).toString('base64url')
+  const bits = 8 * (before + OWN_TOKEN_PREFIX.length)
+  return text.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
+})
+const IN_HEX = Buffer.from(OWN_TOKEN_PREFIX).toString('hex')
+const ENCODED = new RegExp(`${IN_BASE64.join('|')}|${IN_HEX}|${IN_HEX.toUpperCase()}`)
+/** Anything by which a text can spell a token; a line break, because one may be wrapped. */
+const MAYBE = new RegExp(
+  `sluice|\\\\[nrux\\\\]|&[#a-zA-Z]|%[2-7]|=[2-7][0-9A-Fa-f]|${ENCODED.source}`,
+)
+const REMOVED = `${OWN_TOKEN_PREFIX}removed`
 
 /** From here on, whatever is sent on this link. */
 export function stripOwn(link: ClientLink): void {
   const send = link.send.bind(link)
-  link.send = (text, related) => send(withoutOwnTokens(text), related)
+  link.send = (text, related) => send(stripOwnTokens(text), related)
+}
+
+/** A message without the gate's tokens; every other byte as it was. */
+export function stripOwnTokens(message: string): string {
+  if (!MAYBE.test(message)) return message
+  const budget: ViewBudget = { charsLeft: STRIPPED_CHARS_MAX }
+  const parts: string[] = []
+  let from = 0
+  for (let start = message.indexOf('"'); start >= 0; ) {
+    const end = endOfString(message, start)
+    const literal = message.slice(start, end)
+    if (MAYBE.test(literal)) {
+      const text = JSON.parse(literal) as string
+      const clean = stripText(text, budget)
+      if (clean !== text) {
+        parts.push(message.slice(from, start), JSON.stringify(clean))
+        from = end
+      }
+    }
+    start = message.indexOf('"', end)
+  }
+  return from === 0 ? message : parts.join('') + message.slice(from)
+}
+
+/** Behind the quote that ends the string which begins at `start`. By hand: an expression keeps a place on
+ * the stack for every escape. */
+function endOfString(message: string, start: number): number {
+  for (let end = start; ; ) {
+    end = message.indexOf('"', end + 1)
+    if (end < 0) return message.length
+    let slashes = end
+    while (message.charCodeAt(slashes - 1) === BACKSLASH) slashes--
+    if ((end - slashes) % 2 === 0) return end + 1
+  }
+}
+
+const BACKSLASH = 0x5c
+
+function stripText(text: string, budget: ViewBudget): string {
+  let clean = withoutOwnTokens(text)
+  for (const reading of readingsOf(clean, budget)) {
+    // What nobody looked through is not passed on.
+    if (reading === undefined) return REMOVED
+    const stripped = withoutOwnTokens(reading)
+    if (stripped !== reading) clean = stripped
+  }
+  return ENCODED.test(clean.replace(/\r?\n/g, '')) ? stripRuns(clean, budget) : clean
+}
+
+/** Runs of base64 and hex that hold a token are left out as a whole. */
+function stripRuns(text: string, budget: ViewBudget): string {
+  const parts: string[] = []
+  let from = 0
+  for (const run of encodedRuns(text)) {
+    if (!ENCODED.test(run.text) || !holdsToken(run, budget)) continue
+    parts.push(text.slice(from, run.start), REMOVED)
+    from = run.end
+  }
+  return from === 0 ? text : parts.join('') + text.slice(from)
+}
+
+function holdsToken(run: Parameters<typeof decodeRun>[0], budget: ViewBudget): boolean {
+  for (const inside of decodeRun(run, budget))
+    if (inside === undefined || withoutOwnTokens(inside) !== inside) return true
+  return false
 }

@@ -1,0 +1,64 @@
+// F12: the gate's own tokens are taken out of what clients are sent, however they are spelt there.
+
+import { describe, expect, test } from 'vitest'
+import { makeOwnToken } from '../../identity/own-tokens.ts'
+import { STRIPPED_CHARS_MAX } from '../limits.ts'
+import { stripOwnTokens } from './strip-own.ts'
+
+const TOKENS = [makeOwnToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
+const hex = (letter: string) => letter.charCodeAt(0).toString(16)
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const SPELLINGS: readonly [how: string, spell: (token: string) => string][] = [
+  ['plainly', (token) => token],
+  ['with escapes of a program', (token) => token.replaceAll('_', '\\u005f')],
+  ['with every letter escaped', (token) => token.replace(/./g, (one) => `\\x${hex(one)}`)],
+  ['in base64', base64],
+  ['in base64 behind a letter', (token) => base64(`a link: ${token} `)],
+  ['in base64 behind two', (token) => base64(`it: ${token}`).replaceAll('=', '')],
+  ['in folded base64', (token) => base64(`mail: ${token}`).replace(/(.{40})/g, '$1\r\n')],
+  ['in hex', (token) => Buffer.from(token).toString('hex')],
+  ['as HTML', (token) => token.replaceAll('_', '&#95;').replace('s', '&#x73;')],
+  ['with a named entity', (token) => token.replaceAll('_', '&lowbar;')],
+  ['in percent escapes', (token) => token.replaceAll('_', '%5F').replace('s', '%73')],
+  ['twice escaped', (token) => token.replaceAll('_', '%255F')],
+  ['in quoted-printable', (token) => token.replaceAll('_', '=5F').replace('ce', 'ce=\r\n')],
+  ['over several lines', (token) => token.replace(/(.{20})/g, '$1\n  ')],
+  ['wrapped in its first word', (token) => token.replace('lui', 'l\r\n> ui')],
+]
+
+describe('F12: a token of the gate does not reach a client', () => {
+  test.each(SPELLINGS)('spelt %s', (_how, spell) => {
+    for (const token of TOKENS) {
+      const text = `see ${spell(token)} and go on`
+      const message = JSON.stringify({ id: 1, result: { n: 1.5, content: [{ text }], [text]: 1 } })
+      const sent = stripOwnTokens(message)
+      expect(sent).not.toContain(spell(token))
+      const { content } = (JSON.parse(sent) as { result: { content: { text: string }[] } }).result
+      expect(content[0]?.text.replace(/\s/g, '')).toMatch(/^see.*sluice_removed.*andgoon$/)
+    }
+  })
+
+  test('in the escapes of JSON itself', () => {
+    const [token = ''] = TOKENS
+    const sent = stripOwnTokens(`{"n":1.0,"text":"${token.replaceAll('_', '\\u005f')}"}`)
+    expect(sent).toBe('{"n":1.0,"text":"sluice_removed"}')
+  })
+
+  test('everything else stays byte by byte', () => {
+    const texts = [
+      'a\\nb %20 =3D &amp; \\\\u0041 sluice_ sluice_code_short',
+      base64('sluice_code_x '.repeat(9)),
+    ]
+    for (const text of texts) {
+      const message = `{"n":1.50,"big":12345678901234567890,"text":${JSON.stringify(text)},"e":"\\u0041"}`
+      expect(stripOwnTokens(message)).toBe(message)
+    }
+  })
+
+  test('a text with more escapes than are undone is not passed on', () => {
+    const text = '&amp;%41='.repeat(STRIPPED_CHARS_MAX / 9)
+    expect(stripOwnTokens(JSON.stringify({ text, other: 'x' }))).toBe(
+      '{"text":"sluice_removed","other":"x"}',
+    )
+  })
+})
