@@ -18,7 +18,8 @@ export interface Hello {
 /** Rejects with what is wrong with the line; never settles where the peer goes away before. */
 export function readHello(socket: Socket): Promise<Hello> {
   return new Promise((resolve, reject) => {
-    let said: Buffer = Buffer.alloc(0)
+    const chunks: Buffer[] = []
+    let bytes = 0
     const stop = (): void => {
       clearTimeout(patience)
       socket.off('data', take)
@@ -32,12 +33,16 @@ export function readHello(socket: Socket): Promise<Hello> {
       SOCKET_HELLO_MS_MAX,
     )
     const take = (chunk: Buffer): void => {
-      said = said.length === 0 ? chunk : Buffer.concat([said, chunk])
-      const end = said.indexOf(0x0a)
-      if ((end < 0 ? said.length : end) > SOCKET_HELLO_BYTES_MAX)
+      // Put together once: byte by byte, all that came would be copied and searched for every byte.
+      const at = chunk.indexOf(0x0a)
+      const end = bytes + (at < 0 ? chunk.length : at)
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (end > SOCKET_HELLO_BYTES_MAX)
         return fail(`the first line has more than ${SOCKET_HELLO_BYTES_MAX} bytes`)
-      if (end < 0) return
+      if (at < 0) return
       stop()
+      const said = Buffer.concat(chunks)
       // Nothing is lost until somebody reads on.
       socket.pause()
       try {

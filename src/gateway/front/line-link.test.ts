@@ -1,11 +1,15 @@
 // A client behind a pipe: its first request shows the era, and one that tried the newer era may begin
 // a session after all. What is no message is answered, and the conversation goes on.
 
-import { duplexPair } from 'node:stream'
-import { expect, test, vi } from 'vitest'
+import type { Socket } from 'node:net'
+import { duplexPair, PassThrough } from 'node:stream'
+import { describe, expect, test, vi } from 'vitest'
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
+import { LINE_BYTES_MAX } from '../../wire/limits.ts'
 import type { Message } from '../../wire/message.ts'
+import { SOCKET_HELLO_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
 
 function pipe() {
@@ -36,7 +40,7 @@ function pipe() {
     await new Promise((resolve) => setImmediate(resolve))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { far, link, said, sides, write, isEnded: () => isEnded }
+  return { near, far, link, said, sides, write, isEnded: () => isEnded }
 }
 
 const META_OWN = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
@@ -113,4 +117,71 @@ test('a client that ends its input right behind its requests reads the answers f
   await write()
   expect([isEnded(), said.map(({ id }) => id)]).toEqual([true, [2, 3]])
   expect(sides[0]?.ended).toEqual(['the client ended the session'])
+})
+
+describe('a hostile client of a pipe', () => {
+  test('what is no message of lines is answered with why, and the next line is read', async () => {
+    const { said, sides, far, write } = pipe()
+    await write(INITIALIZE)
+    const bytes = [
+      Buffer.alloc(LINE_BYTES_MAX + 1, 'a'),
+      Buffer.from([0x22, 0xff, 0x22]),
+      Buffer.from('{"jsonrpc":"2.0","id":9,"method":"ping\0"}\0'),
+      Buffer.from('\ufeff{"jsonrpc":"2.0","id":9,"method":"ping"}'),
+      Buffer.from('{"jsonrpc":"2.0","id":9,"method":"a"}\r{"jsonrpc":"2.0","id":9,"method":"b"}'),
+      Buffer.from('[{"jsonrpc":"2.0","id":9,"method":"a"}]'),
+    ]
+    for (const each of bytes) {
+      far.write(each)
+      await write('')
+    }
+    await vi.waitFor(() => expect(said).toHaveLength(bytes.length))
+    expect(said.every(({ error }) => (error?.code ?? 0) < 0)).toBe(true)
+    expect(sides[0]?.got).toHaveLength(1)
+    await write({ id: 3, method: 'ping' })
+    expect(sides[0]?.got).toHaveLength(2)
+  })
+
+  test('half a message at the end is none', async () => {
+    const { far, sides, write, isEnded } = pipe()
+    await write({ method: 'notifications/initialized' })
+    far.end('{"jsonrpc":"2.0","id":3,"method":"tools/call"}')
+    await vi.waitFor(() => expect(isEnded()).toBe(true))
+    expect(sides[0]?.got).toHaveLength(1)
+  })
+
+  test('an id that is open is not taken twice, and the first keeps it', async () => {
+    const { said, sides, write } = pipe()
+    await write(INITIALIZE, { id: 3, method: 'tools/list' }, { id: 3, method: 'tools/list' })
+    expect(sides[0]?.got).toHaveLength(2)
+    expect(said).toMatchObject([{ id: null, error: { message: expect.stringContaining('open') } }])
+    sides[0]?.side.send('{"jsonrpc":"2.0","id":3,"result":{}}', { request: 3, answers: true })
+    await write({ id: 3, method: 'tools/list' })
+    expect(sides[0]?.got).toHaveLength(3)
+  })
+
+  test('one that floods and reads nothing is let go with all that waits for it', async () => {
+    const { near, far, link, write, isEnded } = pipe()
+    await write(INITIALIZE)
+    far.pause()
+    const text = JSON.stringify({ a: 'z'.repeat(4 * 1_048_576) })
+    while (link.send(text));
+    expect([isEnded(), near.destroyed]).toEqual([true, true])
+  })
+})
+
+test('the first line of the socket byte by byte is put together once', async () => {
+  const socket = new PassThrough() as unknown as Socket
+  const concat = vi.spyOn(Buffer, 'concat')
+  const read = readHello(socket)
+  const line = Buffer.from(`{"do":"pipe","token":"${'t'.repeat(5_000)}"}\nrest`)
+  for (const byte of line) socket.emit('data', Buffer.from([byte]))
+  const { word, rest } = await read
+  // What comes behind the line was not read any more.
+  expect([word, rest.length]).toEqual(['pipe', 0])
+  expect(concat).toHaveBeenCalledTimes(1)
+  concat.mockRestore()
+  const tooLong = readHello(socket)
+  socket.emit('data', Buffer.alloc(SOCKET_HELLO_BYTES_MAX + 1, 'a'))
+  await expect(tooLong).rejects.toThrow('more than 65536 bytes')
 })

@@ -7,7 +7,7 @@ import { type Era, versionOf } from '../../wire/eras.ts'
 import { LineSplitter } from '../../wire/lines.ts'
 import type { Id, Message } from '../../wire/message.ts'
 import { hasBatches, readMessages } from '../../wire/read-message.ts'
-import { rpcCodeOf } from '../../wire/rpc-codes.ts'
+import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
 import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
@@ -69,8 +69,11 @@ export class LineLink {
     if (this.#closed || this.#stream.destroyed) return false
     this.#stream.write(`${oneLine(text)}\n`)
     const waiting = this.#stream.writableLength
-    if (waiting > STREAM_BUFFER_BYTES_MAX) this.close('the client does not read what it is told')
-    else if (waiting > STREAM_FULL_BYTES && !this.#isFull) this.#full(true)
+    if (waiting > STREAM_BUFFER_BYTES_MAX) {
+      this.close('the client does not read what it is told')
+      // Else all of it would be kept for as long as the client holds the pipe.
+      this.#stream.destroy()
+    } else if (waiting > STREAM_FULL_BYTES && !this.#isFull) this.#full(true)
     return !this.#closed
   }
 
@@ -108,6 +111,9 @@ export class LineLink {
       const side = this.#sideFor(message)
       const refused = message.kind === 'request' ? refusedIn(side.era, message) : undefined
       if (refused !== undefined) this.send(refused.text)
+      // Under no id: that of the first would be taken for its answer.
+      else if (message.kind === 'request' && this.#open.has(message.id))
+        this.send(writeError(null, RPC.invalidRequest, 'a request with this id is still open'))
       else {
         if (message.kind === 'request' && message.method !== LISTEN) this.#open.add(message.id)
         side.onMessage(message)
