@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import type { Problem } from '../document/problem.ts'
 import { type GateConfig, readConfig } from '../gateway/config/config.ts'
+import { withData } from '../gateway/config/work-directory.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
@@ -33,7 +34,8 @@ export function loadConfig(
   const number = port === undefined ? config.port : Number(port)
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
-  return { ...config, port: number, ...(data === undefined ? {} : { data: resolve(data) }) }
+  const moved = data === undefined ? config : withData(config, resolve(data))
+  return { ...moved, port: number }
 }
 
 /** The local user's document, those that grants name and the house, with every problem shown. */

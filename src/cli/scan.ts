@@ -8,6 +8,7 @@ import { count, serverPage, summaryOf } from '../catalogue/server-page.ts'
 import { suggestPolicy } from '../catalogue/suggest-policy.ts'
 import { type Told, toldOf } from '../catalogue/told.ts'
 import { CATEGORIES, RISKS, type ToolDefinition } from '../core/tools.ts'
+import { prepareWorkDirectories } from '../gateway/config/work-directory.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { BRIEF_CHARS_MAX } from './limits.ts'
@@ -76,7 +77,9 @@ async function toolsOf(
   if (url !== undefined) return listServerTools(name, { url })
   if (config === undefined) return listServerTools(name, { command })
   const found: ToolDefinition[] = []
-  for (const [server, address] of Object.entries(loadConfig({ config }, output).servers))
+  const read = loadConfig({ config }, output)
+  prepareWorkDirectories(read)
+  for (const [server, address] of Object.entries(read.servers))
     if (address.kind !== 'builtin') found.push(...(await listServerTools(server, address)))
   return found
 }

@@ -36,6 +36,15 @@ export interface SessionFacts {
   readonly saw: readonly string[]
 }
 
+/** Where a server may look for a relative path. Absolute, without links where the gate could tell. */
+export interface ServerPlace {
+  readonly bases: readonly string[]
+  /** The directory the gate made for the server, inside its own data: the server's to use. */
+  readonly workDirectory?: string
+  /** Where a path leads through links; only if the bases contain files of the gate. */
+  readonly realPath?: (path: string) => string | undefined
+}
+
 export interface Facts {
   /** Absent for what is not a tool call. */
   readonly tool?: KnownTool
@@ -51,4 +60,5 @@ export interface Facts {
   readonly session: SessionFacts
   /** Absolute paths of the gate's own configuration, policy and data. */
   readonly ownPaths?: readonly string[]
+  readonly place?: ServerPlace
 }

@@ -21,6 +21,7 @@ import type { Spine } from './admit.ts'
 import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
+import type { OwnFacts } from './config/work-directory.ts'
 import { KnownTools } from './known-tools.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './limits.ts'
 import { ALL_SERVERS, type ClientLink } from './link.ts'
@@ -57,8 +58,8 @@ export interface GateParts extends ServerLinksParts {
   readonly approvals: ApprovalEngine
   /** Where a person decides over a request; undefined while no page is served. */
   readonly approvalUrl: (id: string) => string | undefined
-  /** The gate's own files, which no argument may name. */
-  readonly ownPaths: readonly string[]
+  /** The gate's own files, which no argument may name, and where a server would look for them. */
+  readonly ownFacts: (server: string) => OwnFacts
   readonly log: Log
 }
 
@@ -183,7 +184,8 @@ export class Gate {
     handle?: string,
   ): void {
     const { client, who, slot, agent } = session
-    const { config, freezes, ownPaths, seals } = this.#parts
+    const { config, freezes, seals } = this.#parts
+    const own = this.#parts.ownFacts(name)
     const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
@@ -224,7 +226,7 @@ export class Gate {
         principal: who().principal,
         agent: agent(),
         session: slot.facts(Date.now()),
-        ownPaths,
+        ...own,
       }),
       explain: () => who().explain,
       frozen,

@@ -124,7 +124,9 @@ describe("the gate's own files", () => {
     expect(ask({ atLimit }).decision.action).toBe('allow')
     // An exception for each escape made this a hundred times the other.
     const broken = cpuOf(() => ask({ text: '%ff '.repeat(100_000) }))
-    expect(broken).toBeLessThan(20 * cpuOf(() => ask({ text: '%41 '.repeat(100_000) })))
+    const sound = cpuOf(() => ask({ text: '%41 '.repeat(100_000) }))
+    // The clock of a thread may tick in milliseconds only.
+    expect(broken).toBeLessThan(20 * Math.max(sound, 2_000))
     expect(ask({ atLimit, more: '%ff' }).decision.rule).toBe('built-in')
     expect(ask({ atLimit, more: '%ff' }, undefined, []).decision.action).toBe('allow')
     // Text without escapes is not decoded, so its length does not matter.

@@ -1,29 +1,39 @@
 // The guardrail that is always there: arguments that name the gate's own configuration, policy or
 // data are denied, whatever the document says; an agent with a file tool must not rewrite the rules
-// it lives under. Text is searched as written, decoded and with its slashes turned.
+// it lives under. Text is searched as written, decoded and with its slashes turned; relative paths are
+// resolved against the places a server may look in.
 
+import type { ServerPlace } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import { decodePercent } from '../core/percent.ts'
-import { DECODED_CHARS_MAX } from './limits.ts'
+import { DECODED_CHARS_MAX, RESOLVED_PATHS_MAX } from './limits.ts'
+import { leadsToOwnFiles, type ResolveBudget } from './relative-paths.ts'
 
 export const OWN_FILES = "the gate's own files"
 
 /** Whether any text of `value` names one of `paths`; text that is too long to decode counts as naming one. */
-export function namesOwnFiles(value: JsonValue | undefined, paths: readonly string[]): boolean {
-  return names(value, paths, { charsLeft: DECODED_CHARS_MAX })
-}
-
-interface DecodeBudget {
-  /** Characters that may still be decoded, of all texts of one call. */
-  charsLeft: number
-}
-
-function names(
+export function namesOwnFiles(
   value: JsonValue | undefined,
   paths: readonly string[],
-  budget: DecodeBudget,
+  place: ServerPlace = NOWHERE,
 ): boolean {
-  if (typeof value === 'string') return value.length > 2 && mentions(value, paths, budget)
+  return names(value, paths, {
+    charsLeft: DECODED_CHARS_MAX,
+    pathsLeft: RESOLVED_PATHS_MAX,
+    place,
+  })
+}
+
+const NOWHERE: ServerPlace = { bases: [] }
+
+interface Budget extends ResolveBudget {
+  /** Characters that may still be decoded, of all texts of one call. */
+  charsLeft: number
+  readonly place: ServerPlace
+}
+
+function names(value: JsonValue | undefined, paths: readonly string[], budget: Budget): boolean {
+  if (typeof value === 'string') return value !== '' && mentions(value, paths, budget)
   if (Array.isArray(value)) return value.some((item: JsonValue) => names(item, paths, budget))
   if (isObject(value))
     return Object.keys(value).some(
@@ -32,21 +42,22 @@ function names(
   return false
 }
 
-function mentions(text: string, paths: readonly string[], budget: DecodeBudget): boolean {
+function mentions(text: string, paths: readonly string[], budget: Budget): boolean {
   if (paths.some((path) => text.includes(path))) return true
-  if (!/[%\\]|\/\.|\/\//.test(text)) return false
+  if (!/[%\\]|\/\.|\/\//.test(text)) return leadsToOwnFiles(text, paths, budget.place, budget)
   if (/%[0-9a-f]{2}/i.test(text)) {
     budget.charsLeft -= text.length
     if (budget.charsLeft < 0) return paths.length > 0
   }
-  const plain = normalise(text)
-  return paths.some((path) => plain.includes(path))
+  const turned = decodePercent(text).replaceAll('\\', '/')
+  const plain = normalise(turned)
+  if (paths.some((path) => plain.includes(path))) return true
+  return leadsToOwnFiles(turned, paths, budget.place, budget)
 }
 
-/** Percent signs decoded while that changes anything, slashes one way, `.` and `..` taken out. */
-function normalise(text: string): string {
-  const plain = decodePercent(text)
-  const [first, ...rest] = plain.replaceAll('\\', '/').split('/') as [string, ...string[]]
+/** With `.` and `..` taken out. */
+function normalise(turned: string): string {
+  const [first, ...rest] = turned.split('/') as [string, ...string[]]
   // The first part stays whatever climbs: above the root is the root.
   const parts = [first === '.' || first === '..' ? '' : first]
   for (const part of rest) {

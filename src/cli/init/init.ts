@@ -239,6 +239,10 @@ class Init {
         ...{ file, after: writeKeys(own ?? '', keys), mode: 0o600 },
         ...(own === undefined ? {} : { before: own }),
       })
+    const environment = { ...Object.fromEntries(keys), ...process.env }
+    const { problems } = readConfig({ file: this.#config, text: config }, environment)
+    for (const { severity, message, help } of problems)
+      if (severity === 'warning') this.#output.remark(`${message}; ${help}, see --config`)
     return { changes, config, secrets: [...keys.values()] }
   }
 

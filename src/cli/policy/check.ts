@@ -1,10 +1,13 @@
 // `sluice policy check`: is the document right, and what does it say of the tools that are known?
 // Problems go to stderr with the line they are about, the summary to stdout.
 
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { ACTIONS, type Action } from '../../core/actions.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { PROBLEMS_MAX } from '../../document/limits.ts'
+import { readConfig } from '../../gateway/config/config.ts'
 import { compile } from '../../policy/compile.ts'
 import { plainVerdict } from '../../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
@@ -42,6 +45,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
     output.remark('note: no --tools, so names of tools and arguments are not held against any')
+  warnOfReach(file, output)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
@@ -72,6 +76,17 @@ function check(file: string, options: { tools?: string; house?: string }, output
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summary(verdicts)}`)
   return 0
+}
+
+/** Of the configuration beside the policy, which servers can reach the gate's own files. */
+function warnOfReach(policy: string, output: Output): void {
+  const file = join(dirname(policy), 'sluice.yaml')
+  if (!existsSync(file)) return
+  const text = readText(file)
+  const { problems } = readConfig({ file, text }, process.env)
+  for (const problem of problems)
+    if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')
+      output.problem(problem, text)
 }
 
 type Verdicts = Record<Action | 'depends', number>

@@ -25,6 +25,7 @@ import { type LedgerConfig, readLedger } from './ledger.ts'
 import { type LoginConfig, readLogin } from './login.ts'
 import { CONFIG } from './shape.ts'
 import { ConfigValues, type Environment } from './values.ts'
+import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
 
 export type ServerConfig =
   | {
@@ -133,7 +134,8 @@ class ConfigReader {
 
   read(map: LocatedMap, file: string): GateConfig {
     const servers = asMap(entry(map, 'servers')).entries.map(
-      ({ key, value }) => [String(key.value), this.#server(asMap(value))] as const,
+      ({ key, value }) =>
+        [String(key.value), this.#server(asMap(value), String(key.value), map, file)] as const,
     )
     // A policy that stands here is read where every other is: from its file, which is this one.
     const said = entry(map, 'policy')
@@ -195,7 +197,7 @@ class ConfigReader {
     }
   }
 
-  #server(map: LocatedMap): ServerConfig {
+  #server(map: LocatedMap, name: string, whole: LocatedMap, file: string): ServerConfig {
     const command = entry(map, 'command')
     const url = entry(map, 'url')
     const builtin = scalar(map, 'builtin')
@@ -223,17 +225,44 @@ class ConfigReader {
         headers: this.#headers(entry(map, 'headers')),
         ...readLogin(map, this.#values),
       }
-    const words = this.#values.list(command)
+    const started = this.#command(map, name, this.data(whole))
+    this.#checkReach(map, name, started, [resolve(file), this.data(whole)])
     const env = this.#values.texts(entry(map, 'env'))
-    return {
-      kind: 'stdio',
-      ...timeout,
-      command: words,
-      env,
-      cwd: this.#values.path(entry(map, 'cwd')) ?? this.#values.folder,
-      ...readShare(map),
-      ...optionalMs('idleMs', scalar(map, 'idle')),
-    }
+    const idle = optionalMs('idleMs', scalar(map, 'idle'))
+    return { kind: 'stdio', ...timeout, ...started, env, ...readShare(map), ...idle }
+  }
+
+  #command(map: LocatedMap, name: string, data: string) {
+    const node = entry(map, 'command')
+    const words = this.#values.list(node)
+    const cwd = this.#values.path(entry(map, 'cwd'))
+    if (cwd !== undefined) return { command: words, cwd }
+    if (needsProject(words))
+      this.#warn(
+        map,
+        `\`${name}\` starts in a directory of its own, and \`${words[0]}\` may need its project's`,
+        'add `cwd: .` to start it in the folder of this file',
+      )
+    return { command: resolveCommand(words, this.#values.folder), cwd: workDirectory(data, name) }
+  }
+
+  #checkReach(
+    map: LocatedMap,
+    name: string,
+    started: { readonly command: readonly string[]; readonly cwd: string },
+    own: readonly string[],
+  ): void {
+    const found = ownFilesBelow(started, own)
+    if (found === undefined) return
+    this.#warn(
+      map,
+      `the directories of \`${name}\` contain the gate's own files: \`${found}\``,
+      'give it a narrower directory, or move the gate’s files: it can list them, and read them through links',
+    )
+  }
+
+  #warn({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+    this.#values.problems.warn('CONFIG_SERVER', at, message, help)
   }
 
   #address(node: Located): string {

@@ -13,6 +13,7 @@ import { approverCheck } from '../../identity/people.ts'
 import { Seals } from '../../identity/seal.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
+import { ownFactsOf } from '../config/work-directory.ts'
 import { HttpFront } from '../front/http.ts'
 import { OwnCertificate } from '../front/own-certificate.ts'
 import { OwnPeers } from '../front/own-peers.ts'
@@ -121,7 +122,12 @@ export async function runGate(
     const pools = new HttpPools()
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
-    const ownPaths = [config.file, config.data, ...filesBeside(config), ...files]
+    const ownFacts = ownFactsOf(config, [
+      config.file,
+      config.data,
+      ...filesBeside(config),
+      ...files,
+    ])
     const key = InstallationKey.at(config.data)
     const seals = new Seals(key)
     const people = openPeople(config.data, log, undo)
@@ -166,7 +172,7 @@ export async function runGate(
         ...asking,
         watcher,
         pools,
-        ownPaths,
+        ownFacts,
         log,
       },
     })

@@ -87,9 +87,9 @@ export function layOwnFiles(
   { call, facts, args }: Situation,
   trace: TraceStep[] | undefined,
 ): void {
-  const { ownPaths } = facts
+  const { ownPaths, place } = facts
   if (ownPaths === undefined) return
-  if (!namesOwnFiles(call.name, ownPaths) && !namesOwnFiles(args, ownPaths)) return
+  if (!namesOwnFiles(call.name, ownPaths, place) && !namesOwnFiles(args, ownPaths, place)) return
   const rule = 'built-in'
   laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
   trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
