@@ -132,7 +132,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     ).toContain('create_payment')
     await page.getByRole('radio', { name: 'For a while' }).click()
     const stands = page.getByRole('article', { name: 'office/create_payment, for a while' })
-    await stands.getByText('at most 70').waitFor()
+    await stands.getByText('0 to 70').waitFor()
     await stands.getByText('used 1 of 2 times').waitFor()
     expect(await violationsIn(page, 'light')).toEqual([])
     await stands.getByRole('button', { name: 'End it' }).click()

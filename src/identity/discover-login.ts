@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '../core/json.ts'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
-import { type Fetched, Outgoing, type Resolve } from './outgoing.ts'
+import { type Fetched, Outgoing } from './outgoing.ts'
 
 export interface LoginPlace {
   /** What the requests of this login go through: the names it has resolved stay pinned. */
@@ -25,13 +25,9 @@ export interface LoginPlace {
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 /** Throws with the reason where it cannot be found. `wanted` is the issuer of the configuration. */
-export async function discoverLogin(
-  url: string,
-  wanted?: string,
-  resolve?: Resolve,
-): Promise<LoginPlace> {
+export async function discoverLogin(url: string, wanted?: string): Promise<LoginPlace> {
   const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
-  const outgoing = new Outgoing({ trusted, ...(resolve === undefined ? {} : { resolve }) })
+  const outgoing = new Outgoing({ trusted })
   const { status, challenge = '' } = await outgoing
     .fetchJson(url, {
       method: 'POST',

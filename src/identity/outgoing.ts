@@ -26,7 +26,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal
 }
 
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** From the outside in. A server of a zone may name what is in that zone or further out. */
 const ZONES: readonly Zone[] = ['public', 'private', 'loopback']

@@ -81,8 +81,7 @@ function Stands({ standing, reload }: { standing: Standing; reload: () => void }
 function boundText(bound: Bound): string {
   if ('any' in bound) return 'anything'
   if ('oneOf' in bound) return bound.oneOf.join(' or ')
-  const { min, max } = bound
-  if (min === undefined) return `at most ${max}`
+  const { min = '0', max } = bound
   return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
 
