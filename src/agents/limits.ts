@@ -107,6 +107,10 @@ export const IMPORT_JSON_BYTES_MAX = 64 * 1_048_576
 /** Array elements and members of an import, and how deep they may lie in each other. */
 export const IMPORT_ELEMENTS_MAX = 500_000
 export const IMPORT_DEPTH_MAX = 200
+/** What of it goes into a guest: texts of the conversation, as the guest itself bounds them, and all of
+ * messages and todos as JSON. */
+export const IMPORT_CONVERSATION_LENGTH_MAX = 4_000_000
+export const IMPORT_STATE_BYTES_MAX = 16 * 1_048_576
 /** Labels that an import brings. */
 export const IMPORT_LABELS_MAX = 64
 /** Templates and containers that are brought in. */

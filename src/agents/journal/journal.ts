@@ -22,6 +22,10 @@ const SIZES_AT_ONCE = 200
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
 
+/** A family's number is never given again: the gate knows its session, and exports name it. */
+const LAST_REMOVED = `coalesce((SELECT CAST(value AS INTEGER) FROM settings
+  WHERE owner = '' AND name = 'last removed family'), 0)`
+
 export class Journal {
   readonly memories: Memories
   readonly #database: Database
@@ -104,7 +108,8 @@ export class Journal {
   #insertFamily(agent: NewAgent): number {
     const { owner, limits, price, labels = [] } = agent
     const family = this.run(
-      'INSERT INTO families (members, owner, limits, price, labels) VALUES (1, ?, ?, ?, ?)',
+      `INSERT INTO families (family, members, owner, limits, price, labels)
+       VALUES (1 + max(coalesce((SELECT max(family) FROM families), 0), ${LAST_REMOVED}), 1, ?, ?, ?, ?)`,
       owner,
       JSON.stringify(limits),
       JSON.stringify(price),
@@ -364,7 +369,13 @@ export class Journal {
       this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
     this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
     this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
-    this.run('DELETE FROM families WHERE family = ? AND members <= 0', family)
+    const gone = 'FROM families WHERE family = ? AND members <= 0'
+    this.run(
+      `INSERT OR REPLACE INTO settings (owner, name, value)
+       SELECT '', 'last removed family', max(family, ${LAST_REMOVED}) ${gone}`,
+      family,
+    )
+    this.run(`DELETE ${gone}`, family)
   }
 }
 

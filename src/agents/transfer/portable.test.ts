@@ -153,6 +153,21 @@ describe('export and import', () => {
     expect(away.agent.family).not.toBe(spy.agent.family)
   })
 
+  test('M5: what no agent can hold is refused before it gets to the thread of all agents', async () => {
+    const b = await bench()
+    b.create('a')
+    const { digest: _, ...rest } = b.export('a').exported
+    const read = (more: object) => () =>
+      readImport(Buffer.from(JSON.stringify(seal({ ...rest, ...more }))))
+    const message = { role: 'user' as const, content: 'x'.repeat(1_000_000) }
+    const messages = Array.from({ length: 5 }, () => message)
+    const state = { ...rest.agentState, messages }
+    expect(read({ agentState: state })).toThrow(/conversation has 5000000/)
+    const file = { path: 'f', modifiedAt: 1, text: 'x'.repeat(9_000_000) }
+    expect(read({ files: [file] })).toThrow(/files have 9000000 bytes/)
+    expect(read({})).not.toThrow()
+  })
+
   test('M2: a limit on cost holds after an import by any way, or it is refused', async () => {
     const b = await bench()
     const price = { inputMicros: 10, outputMicros: 20 }
@@ -293,6 +308,21 @@ describe('export and import', () => {
     expect(() => b.prompt('x')).toThrow(/stopped/)
     const away = b.import(text, options(b, 'z', { installation: 'elsewhere' }))
     expect(b.stepper.journal.family(away.agent.family).turns).toBe(1)
+  })
+
+  test('the number of a family that is gone is not given again', async () => {
+    const b = await bench()
+    const familyOf = (id: string) => b.operations.standing(null, id, 0).agent.family
+    b.create('a')
+    b.create('b')
+    const text = JSON.stringify(b.export('b').exported)
+    const gone = [familyOf('a'), familyOf('b')]
+    b.operations.remove('me', 'b')
+    b.operations.remove('me', 'a')
+    b.create('c')
+    expect(gone).not.toContain(familyOf('c'))
+    const { agent } = b.import(text, options(b, 'd'))
+    expect([...gone, familyOf('c')]).not.toContain(agent.family)
   })
 
   test('every byte of a small bundle changed: refused, and nothing is there after it', async () => {

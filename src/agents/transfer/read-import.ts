@@ -4,7 +4,14 @@
 
 import type { Config, Usage } from '../../guest/words.ts'
 import { AgentError } from '../errors.ts'
-import { IMPORT_BYTES_MAX, IMPORT_DEPTH_MAX, IMPORT_ELEMENTS_MAX } from '../limits.ts'
+import {
+  FILES_BYTES_MAX,
+  IMPORT_BYTES_MAX,
+  IMPORT_CONVERSATION_LENGTH_MAX,
+  IMPORT_DEPTH_MAX,
+  IMPORT_ELEMENTS_MAX,
+  IMPORT_STATE_BYTES_MAX,
+} from '../limits.ts'
 import { isBundle, readBundle } from './bundle.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
 import { type Exported, readExport } from './portable.ts'
@@ -52,14 +59,25 @@ function takeApart(
   const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
   const { files, bytes } = packFiles(unpackExported(exported))
   const counts = { turnCount: turn_count, toolCallCount: tool_call_count, usage }
-  const rest = { todos, messages, ...counts, stop: stopped }
+  const rest = Buffer.from(JSON.stringify({ todos, messages, ...counts, stop: stopped }))
+  // What no agent can hold does not get as far as the thread of all agents.
+  const held = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
+  checkSize('its files have', held, FILES_BYTES_MAX)
+  const said = messages.reduce((sum, { content }) => sum + content.length, 0)
+  checkSize('its conversation has', said, IMPORT_CONVERSATION_LENGTH_MAX)
+  checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
   return {
     facts: { info, config: config as Config, ...counts, signer },
     files: Buffer.from(JSON.stringify(files)),
-    rest: Buffer.from(JSON.stringify(rest)),
+    rest,
     bytes,
     memory: memory?.length ? memory : undefined,
   }
+}
+
+function checkSize(what: string, found: number, most: number): void {
+  if (found > most)
+    throw new AgentError('AGENT_IMPORT', `${what} ${found} bytes or characters, at most ${most}`)
 }
 
 /** A bundle as text; undefined where it is none. JSON begins with what is no base64. */
