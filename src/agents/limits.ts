@@ -84,6 +84,8 @@ export const MODEL_RETRY_MS_MAX = 20_000
 export const MODEL_TIMEOUT_MS = 300_000
 /** What a server of models may answer in all, unpacked. */
 export const MODEL_ANSWER_BYTES_MAX = 16 * 1_048_576
+/** Commas and colons of such an answer: about as many values, which are parsed in one piece. */
+export const MODEL_ANSWER_MARKS_MAX = 50_000
 export const MODEL_OUTPUT_LENGTH_MAX = 1_000_000
 /** The size of a script; how many stay in memory, and how long one may be for that. */
 export const SCRIPT_BYTES_MAX = 4 * 1_048_576

@@ -17,6 +17,8 @@ export const USED_TOLD_MS = 10_000
 export const ARGS_LENGTH_MAX = 1_048_576
 /** Masked parts of one call that are listed one by one; all of them are counted. */
 export const MASKED_PARTS_MAX = 100
+/** Commas and colons of a call that is shown to people: about as many values. */
+export const HELD_MARKS_MAX = 10_000
 /** What the session did before, in calls, and how many records are read for it. */
 export const BEFORE_MAX = 10
 export const BEFORE_RECORDS_MAX = 500

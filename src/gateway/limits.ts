@@ -181,8 +181,11 @@ export const LISTED_TOOLS_MAX = 20_000
 /** A definition in a list, in UTF-16 code units; a longer one is left out. */
 export const DEFINITION_LENGTH_MAX = 131_072
 /** A list up to this length, in UTF-16 code units, is looked through at once; a longer one in slices. */
-export const LIST_AT_ONCE_LENGTH_MAX = 32_768
-/** An answer beyond this length, in UTF-16 code units, is passed on in a turn of its own. */
+export const LIST_AT_ONCE_LENGTH_MAX = 8_192
+/** Entries of all pages of a list up to which they are put together at once. */
+export const ENTRIES_AT_ONCE_MAX = 100
+/** A body or an answer beyond this length, in UTF-16 code units, is read or passed on in a turn of its
+ * own. */
 export const ANSWER_AT_ONCE_LENGTH_MAX = 262_144
 /** How long open calls may take to finish when the gate stops. */
 export const DRAIN_MS = 5_000

@@ -7,7 +7,7 @@ export const ERRORS = {
   WIRE_LONE_SURROGATE: 'half of a surrogate pair, raw or escaped, which UTF-8 cannot carry',
   WIRE_NUMBER: 'a number too large for a double, or with too many characters',
   WIRE_DEPTH: 'arrays and objects are nested too deep',
-  WIRE_SIZE: 'the text is too long or has too many values',
+  WIRE_SIZE: 'the text is too long, or has too many values, escapes or long numbers',
   WIRE_ENVELOPE: 'the JSON is no JSON-RPC message: a member is missing, unknown or misplaced',
   WIRE_VERSION: '`jsonrpc` is something other than the string "2.0"',
   WIRE_ID: '`id` is no string and no whole number, or beyond its bound',

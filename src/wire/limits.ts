@@ -26,7 +26,7 @@ export const JSON_LIMITS: JsonLimits = {
   lengthMax: 16 * 1_048_576,
   depthMax: 64,
   tokensMax: 50_000,
-  skippedTokensMax: 250_000,
+  skippedTokensMax: 200_000,
   numberLengthMax: 1_000,
   longNumbersLengthMax: 524_288,
   escapedLengthMax: 6 * 1_048_576,

@@ -24,14 +24,15 @@ export function skipValue(reader: Reader): void {
   new Skipper(reader).skipValue()
 }
 
-class Skipper {
+/** For several values of one text. */
+export class Skipper {
   readonly #reader: Reader
   readonly #tokensMax: number
   /** The keys of all objects that are open, and where each stands; an object's own come last. */
   readonly #keys: string[] = []
   readonly #keysAt: number[] = []
   /** The number of the last object that had the key. */
-  #lastObjects = new Map<string, number>()
+  #lastObjects: Map<string, number> | undefined
   #objects = 0
 
   constructor(reader: Reader) {
@@ -141,12 +142,14 @@ class Skipper {
   /** At the end of an object with many keys, when no other object's come between them. */
   #refuseDoubled(first: number): void {
     const object = ++this.#objects
-    if (this.#lastObjects.size > KEYS_KEPT_MAX) this.#lastObjects = new Map()
+    const isFull = (this.#lastObjects?.size ?? 0) > KEYS_KEPT_MAX
+    const lastObjects = isFull ? new Map<string, number>() : (this.#lastObjects ?? new Map())
+    this.#lastObjects = lastObjects
     for (let at = first; at < this.#keys.length; at++) {
       const key = this.#keys[at] as string
-      if (this.#lastObjects.get(key) === object)
+      if (lastObjects.get(key) === object)
         this.#reader.refuseDoubled(key, this.#keysAt[at] as number)
-      this.#lastObjects.set(key, object)
+      lastObjects.set(key, object)
     }
   }
 }

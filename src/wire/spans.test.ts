@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { JSON_LIMITS } from './limits.ts'
 import { elementsOf, membersOf } from './spans.ts'
 
 describe('spans', () => {
@@ -17,6 +18,14 @@ describe('spans', () => {
 
   test.each(['1', '"a"', 'null', '[]', '{}'])('%s has none', (text) => {
     expect([membersOf(text).size, elementsOf(text)]).toEqual([0, []])
+  })
+
+  test('F9: texts at the limits of a result are taken apart', () => {
+    const count = JSON_LIMITS.skippedTokensMax / 2 - 1
+    const object = `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
+    const array = `[${'1,'.repeat(2 * count)}1]`
+    expect([membersOf(object).size, elementsOf(object)]).toEqual([count, []])
+    expect([membersOf(array).size, elementsOf(array).length]).toEqual([0, 2 * count + 1])
   })
 
   test('what the strict reader refuses is a fault', () => {

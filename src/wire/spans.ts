@@ -4,17 +4,20 @@
 
 import type { JsonValue } from '../core/json.ts'
 import { JSON_LIMITS } from './limits.ts'
-import { Reader } from './read-json.ts'
+import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './read-json.ts'
 import { Refusal } from './refusal.ts'
-import { skipValue } from './skip-json.ts'
+import { Skipper } from './skip-json.ts'
 
 /** In the order they were written; empty where the text is no object. */
 export function membersOf(text: string): Map<string, string> {
   const members = new Map<string, string>()
-  walk(text, (reader) => {
-    reader.readValue((key) => {
-      members.set(key, readSpan(reader))
-      return null
+  walk(text, (reader, skipper) => {
+    if (reader.skipSpace() !== OPEN_OBJECT) return skipper.skipValue()
+    reader.eachMember((keyAt) => {
+      const key = reader.readString()
+      if (members.has(key)) reader.refuseDoubled(key, keyAt)
+      reader.skipColon()
+      members.set(key, readSpan(reader, skipper))
     })
   })
   return members
@@ -23,26 +26,27 @@ export function membersOf(text: string): Map<string, string> {
 /** Empty where the text is no array. */
 export function elementsOf(text: string): string[] {
   const elements: string[] = []
-  walk(text, (reader) => {
-    reader.readValue(undefined, (): JsonValue => {
-      elements.push(readSpan(reader))
+  walk(text, (reader, skipper) => {
+    if (reader.skipSpace() !== OPEN_ARRAY) return skipper.skipValue()
+    reader.readArray((): JsonValue => {
+      elements.push(readSpan(reader, skipper))
       return null
     })
   })
   return elements
 }
 
-function readSpan(reader: Reader): string {
+function readSpan(reader: Reader, skipper: Skipper): string {
   reader.skipSpace()
   const start = reader.at
-  skipValue(reader)
+  skipper.skipValue()
   return reader.text.slice(start, reader.at)
 }
 
-function walk(text: string, read: (reader: Reader) => void): void {
+function walk(text: string, read: (reader: Reader, skipper: Skipper) => void): void {
   const reader = new Reader(text, JSON_LIMITS)
   try {
-    reader.readText(() => read(reader))
+    reader.readText(() => read(reader, new Skipper(reader)))
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
     throw new Error(`a text the strict reader refuses: ${thrown.message}`)

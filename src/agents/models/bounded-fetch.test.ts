@@ -37,6 +37,12 @@ test('a bomb of gzip counts as what it unpacks to', async () => {
   await expect(answer.text()).rejects.toThrow(/more than \d+ bytes/)
 })
 
+test('F9: an answer of a million values is given up, and not parsed', async () => {
+  const url = await serve((_, response) => response.end(`[${'1,'.repeat(1_000_000)}1]`))
+  const answer = await boundedFetch(url)
+  await expect(answer.json()).rejects.toThrow(/more than \d+ values/)
+})
+
 test('a redirect is not followed: the conversation stays where it was sent', async () => {
   let isReached = false
   const elsewhere = await serve((_, response) => {

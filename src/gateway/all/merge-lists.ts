@@ -6,6 +6,8 @@ import { isObject } from '../../core/json.ts'
 import { elementsOf, membersOf } from '../../wire/spans.ts'
 import { writeMembers } from '../../wire/write-message.ts'
 import {
+  ENTRIES_AT_ONCE_MAX,
+  LIST_AT_ONCE_LENGTH_MAX,
   LIST_PAGES_MAX,
   MEMBER_LIST_LENGTH_MAX,
   MEMBER_WAIT_MS_MAX,
@@ -106,9 +108,11 @@ export class MergedLists {
     const slices = new Slices()
     const entries: { text: string; name: string }[] = []
     const { name: server } = member
+    let isLong = false
     for await (const result of this.#pages(member, method)) {
+      isLong ||= result.length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
       for (const text of elementsOf(membersOf(result).get(key) ?? '[]')) {
-        if (slices.isOver) await slices.next()
+        if (isLong && slices.isOver) await slices.next()
         enterStep('merge')
         const entry: unknown = JSON.parse(text)
         const named = isObject(entry) ? entry[name] : undefined
@@ -119,7 +123,7 @@ export class MergedLists {
     const given = this.#given(server, method, names)
     const listed: string[] = []
     for (const [at, { text }] of entries.entries()) {
-      if (slices.isOver) await slices.next()
+      if (isLong && slices.isOver) await slices.next()
       enterStep('merge')
       const known = given[at]
       if (known === undefined)

@@ -10,9 +10,10 @@ import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { writeError } from '../../wire/write-message.ts'
 import type { ServerConfig } from '../config/config.ts'
-import { SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
+import { takeTurn } from '../slices.ts'
 import { answerForm } from './answer-form.ts'
 import { type Authenticate, isLoopback } from './authenticate.ts'
 import type { FrontSession } from './front-session.ts'
@@ -138,8 +139,14 @@ export class McpFront {
     if (form === undefined) return refuse(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
     asked.reply.readsOnlyEvents = form === 'events'
     const body = asked.body()
-    if (body instanceof Promise) return body.then((read) => this.#read(caller, asked, read))
+    if (body instanceof Promise) return body.then((read) => this.#readLater(caller, asked, read))
     return this.#read(caller, asked, body)
+  }
+
+  /** Decoding a long body and reading it are two pieces of work. */
+  async #readLater(caller: Caller, asked: McpRequest, body: Body): Promise<void> {
+    if ((body.text?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
+    this.#read(caller, asked, body)
   }
 
   #read(caller: Caller, { server, request, reply }: McpRequest, body: Body): void {

@@ -4,6 +4,7 @@
 
 import type { Hold } from '../../approvals/engine.ts'
 import { askedOf, type HeldCall } from '../../approvals/held-call.ts'
+import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
 import { becameOf } from '../../approvals/recover.ts'
 import type { Verdict } from '../../core/approval.ts'
 import type { ApprovalTold, Channel, Decision } from '../../core/decision.ts'
@@ -11,8 +12,10 @@ import type { Person } from '../../core/person.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { decide } from '../../policy/decide/decide.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
+import { isDense } from '../../wire/is-dense.ts'
 import { writeMembers } from '../../wire/write-message.ts'
 import { type Asked, denied, type Spine } from '../admit.ts'
+import { enterStep } from '../operate/current-step.ts'
 import type { WatchedCall } from '../operate/watch-calls.ts'
 import type { Outcome } from '../relay/crossing.ts'
 
@@ -96,12 +99,26 @@ export type Held =
       readonly waited: Waited
     }
 
+/** Why a call cannot be put to a person: whoever could not read it could not decide either, and to
+ * mask and to order that many values would hold everybody else. */
+function tooLong(params: Holding['params']): string | undefined {
+  let length = 0
+  for (const text of params?.values() ?? []) {
+    length += text.length
+    if (isDense(text, HELD_MARKS_MAX))
+      return `it has more than ${HELD_MARKS_MAX} values, which nobody can be shown: send fewer`
+  }
+  if (length <= ARGS_LENGTH_MAX) return undefined
+  return `it has ${length} characters, at most ${ARGS_LENGTH_MAX} can be shown to a person`
+}
+
 export async function holdCall(
   spine: Spine,
   asked: Asked,
   decision: Decision,
   waited: Waited,
 ): Promise<Held> {
+  enterStep('hold')
   const { engine, urlOf } = spine.approvals
   const { approvedFor } = asked
   const askedFor = askedOf(decision.approvals)
@@ -115,6 +132,8 @@ export async function holdCall(
     return refused(
       denied(decision, 'APPROVAL_REQUIRED', `${decision.reason}; nobody can be asked here`),
     )
+  const long = tooLong(holding.params)
+  if (long !== undefined) return refused(denied(decision, 'APPROVAL_LIMITED', long))
   const hold = await engine.ask(heldCallOf(spine, asked, holding, decision, waited.callId))
   if (hold.is !== 'pending') waited.withdraw?.()
   const told = (id: string) => ({ id, ...defined(urlOf(id)) })

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '../../core/json.ts'
 import { Refused } from '../../core/refused.ts'
+import { enterStep } from './current-step.ts'
 
 export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
 
@@ -20,6 +21,7 @@ export class Control {
   }
 
   async run(word: string, request: JsonObject): Promise<JsonObject> {
+    enterStep('command')
     const more = this.#more()
     const command = this.#words.get(word) ?? (Object.hasOwn(more, word) ? more[word] : undefined)
     if (command === undefined)

@@ -17,6 +17,7 @@ import {
 } from '../../wire/write-message.ts'
 import type { Admission } from '../admit.ts'
 import type { Link, Related, Trace } from '../link.ts'
+import { enterStep } from '../operate/current-step.ts'
 import type { Carried } from '../upstream/upstream.ts'
 import type { Told } from './answers.ts'
 import { Few } from './few.ts'
@@ -102,6 +103,7 @@ export class Crossing {
   }
 
   carry(request: Request, name: string, admission?: Admission, along: Along = {}): void {
+    enterStep('forward')
     const { id, method } = request
     const { newId, to, renamesTokens } = this.#options
     const startedMs = performance.now()

@@ -179,10 +179,11 @@ export class SeenLists {
       const params = cursor === undefined ? {} : { cursor }
       const { result, error } = await this.#context.ask('tools/list', params)
       if (result === undefined) throw new Error(`the server lists no tools: ${error?.message}`)
-      if (result.length > LIST_AT_ONCE_LENGTH_MAX) await slices.next()
+      const isLong = result.length > LIST_AT_ONCE_LENGTH_MAX
+      if (isLong) await slices.next()
       const members = membersOf(result)
       for (const text of elementsOf(members.get('tools') ?? '[]')) {
-        if (slices.isOver) await slices.next()
+        if (isLong && slices.isOver) await slices.next()
         enterStep('list')
         const definition = this.#read(text)
         const name = isObject(definition) ? definition.name : undefined

@@ -1,0 +1,111 @@
+// The tables of docs/limits.md, made of the limits.ts of every room: name, value, unit, and what its
+// comment says. Run by hand after a limit has changed (`node scripts/limits-page.ts`); a test compares.
+
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ROOT } from './run-step.ts'
+
+const PAGE = join(ROOT, 'docs', 'limits.md')
+const MARK =
+  '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
+const FILES = ['src/*/{,console-}limits.ts', 'src/*/*/limits.ts']
+/** By how the name ends, `_MAX` and `_MIN` left out; else it is a number of things. */
+const UNITS: readonly (readonly [ending: RegExp, unit: string])[] = [
+  [/BYTES$/, 'bytes'],
+  [/(_|^)MS$|Ms$/, 'ms'],
+  [/SECONDS$/, 's'],
+  [/(LENGTH|CHARS)$|[lL]ength$/, 'UTF-16 code units'],
+]
+
+export interface LimitRow {
+  readonly file: string
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly says: string
+}
+
+export async function readLimits(): Promise<LimitRow[]> {
+  const rows: LimitRow[] = []
+  for (const file of globSync(FILES, { cwd: ROOT }).sort()) {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const values = (await import(pathToFileURL(join(ROOT, file)).href)) as Record<string, unknown>
+    const told = commentsIn(text)
+    for (const [name, says] of told)
+      for (const [path, value] of numbersIn(name, values[name]))
+        rows.push({
+          file,
+          name: path,
+          value,
+          unit: unitOf(path),
+          says: memberSays(text, path) ?? says,
+        })
+  }
+  return rows
+}
+
+/** Each exported constant, in order, with the comment above it or above the ones before it. */
+function commentsIn(text: string): [name: string, says: string][] {
+  const found: [string, string][] = []
+  let says = ''
+  for (const { groups } of text.matchAll(
+    /\/\*\*(?<comment>[\s\S]*?)\*\/|^export const (?<name>\w+)|^(?<blank>)$/gm,
+  )) {
+    if (groups?.comment !== undefined) says = groups.comment.replace(/\s*\n\s*\*\s*/g, ' ').trim()
+    else if (groups?.name !== undefined) found.push([groups.name, says])
+    else says = ''
+  }
+  return found
+}
+
+/** Of a member of an object of limits: what its type says of it. */
+function memberSays(text: string, path: string): string | undefined {
+  const [, member] = path.split('.')
+  if (member === undefined) return undefined
+  const [before = '', declared] = text.split(`readonly ${member}:`)
+  const comment = declared === undefined ? undefined : before.slice(before.lastIndexOf('/**') + 3)
+  return comment
+    ?.replace(/\*\/\s*$/, '')
+    .replace(/\s*\n\s*\*\s*/g, ' ')
+    .trim()
+}
+
+function numbersIn(name: string, value: unknown): [string, number][] {
+  if (typeof value === 'number') return [[name, value]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => numbersIn(`${name}.${key}`, inner))
+}
+
+function unitOf(name: string): string {
+  const bare = name.replace(/_?(MAX|MIN|Max|Min)$/, '')
+  return UNITS.find(([ending]) => ending.test(bare))?.[1] ?? ''
+}
+
+export function writeNumber(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 6 })
+}
+
+export function limitTables(rows: readonly LimitRow[]): string {
+  const files = [...new Set(rows.map(({ file }) => file))]
+  const table = (file: string): string => {
+    const lines = rows
+      .filter((row) => row.file === file)
+      .map(
+        ({ name, value, unit, says }) =>
+          `| \`${name}\` | ${writeNumber(value)} | ${unit} | ${says.replaceAll('|', '\\|')} |`,
+      )
+    const head = '| name | value | unit | what it bounds |\n|---|--:|---|---|'
+    return `### ${file}\n\n${head}\n${lines.join('\n')}\n`
+  }
+  return `${MARK}\n\n${files.map(table).join('\n')}`
+}
+
+/** The page with its tables as they are now. */
+export async function limitsPage(): Promise<{ readonly is: string; readonly shouldBe: string }> {
+  const is = readFileSync(PAGE, 'utf8')
+  const [written = ''] = is.split(MARK)
+  return { is, shouldBe: written + limitTables(await readLimits()) }
+}
+
+if (import.meta.main) writeFileSync(PAGE, (await limitsPage()).shouldBe)
