@@ -6,7 +6,7 @@ import { CATEGORIES, type KnownTool } from '../core/tools.ts'
 import { sampleFacts } from '../policy/cases/sample-facts.ts'
 import { decideAssuming } from '../policy/decide/decide.ts'
 import { toolScope } from '../policy/decide/resolve.ts'
-import type { Scope } from '../policy/decide/scope.ts'
+import { readiesOf, type Scope } from '../policy/decide/scope.ts'
 import { TOOL_CALL } from '../policy/methods.ts'
 import { plainVerdict } from '../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
@@ -33,11 +33,12 @@ function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const call = { server, name, method: TOOL_CALL, args: {} }
   const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
   const verdict = plainVerdict(policy, tool)
-  const laid = [...scope.rules, ...scope.guardrails, ...scope.house]
+  const laid = readiesOf(scope)
   return {
     server,
     name,
     category: scope.category,
+    unknown: tool.unknown === true && !scope.classified,
     risk: tool.risk,
     verdict,
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
@@ -49,8 +50,11 @@ function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
 }
 
 /** What the call gets where its conditions hold. */
-function hopedOf({ rules }: Scope): Action {
-  return rules.reduce((word: Action, { rule }) => stronger(word, rule.action), 'allow')
+function hopedOf({ rules, doubted }: Scope): Action {
+  return [...rules, ...(doubted?.rules ?? [])].reduce(
+    (word: Action, { rule }) => stronger(word, rule.action),
+    'allow',
+  )
 }
 
 function lockOf(policy: CompiledPolicy, { rules, guardrails, house }: Scope, key: string): string {

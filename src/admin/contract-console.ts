@@ -143,6 +143,8 @@ export interface ToolView {
   readonly server: string
   readonly name: string
   readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
   readonly risk: string
   /** Of a plain call by the local user. */
   readonly verdict: Action | 'depends'
@@ -158,6 +160,8 @@ export interface ToolPage {
   readonly title: string
   readonly description: string
   readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
   readonly risk: string
   readonly riskBecause: string
   readonly inputSchema: string
@@ -177,6 +181,8 @@ export interface HeldPin {
   readonly server: string
   readonly name: string
   readonly category: string
+  /** The class is a guess. */
+  readonly unknown: boolean
   readonly because: string
   readonly changes: readonly string[]
   /** Definitions as text, one member a line; `before` is empty where none was accepted. */
@@ -216,6 +222,8 @@ export interface BoardTool {
   readonly server: string
   readonly name: string
   readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
   readonly risk: string
   readonly verdict: Action | 'depends'
   /** Where it stands: the verdict, or what it would be if its conditions hold. */

@@ -57,8 +57,8 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
         const held = new Map(pins.held.map((one) => [keyOf(one.tool), one] as const))
         return {
-          tools: placed.map(({ server, name, category, risk, verdict, reason }) => ({
-            ...{ server, name, category, risk, verdict, reason },
+          tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
+            ...{ server, name, category, unknown, risk, verdict, reason },
             held: held.has(`${server}/${name}`),
             refusedBy: held.get(`${server}/${name}`)?.refused?.by ?? null,
           })),
@@ -118,7 +118,7 @@ function pageOf(definition: ToolDefinition): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
   const told = account(definition)
   return {
-    ...{ server, name, category: told.category, risk: told.risk },
+    ...{ server, name, category: told.category, unknown: told.unknown, risk: told.risk },
     title: textOf(title),
     description: textOf(description),
     inputSchema: json(inputSchema),
@@ -137,7 +137,8 @@ function heldPin(
 ): HeldPin {
   const { server, name } = tool.definition
   return {
-    ...{ server, name, category: tool.category, because, changes, digest },
+    ...{ server, name, category: tool.category, unknown: tool.unknown === true },
+    ...{ because, changes, digest },
     before: before === undefined ? '' : json(before as unknown as JsonValue),
     after: json(tool.definition as unknown as JsonValue),
     refused: refused ?? null,

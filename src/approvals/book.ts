@@ -223,6 +223,7 @@ export class Book {
       ...{ principal: row.principal, agent: row.agent, session: row.session },
       ...{ server: row.server, method: row.method, name: displayName(row.method, row.name) },
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
+      ...(row.unknown === true ? { unknown: true } : {}),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...maskCall(args, besideName(rest)),
       ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },

@@ -7,7 +7,7 @@ import type { Person } from '../core/person.ts'
 import type { Event } from '../ledger/record.ts'
 import { ApprovalEngine } from './engine.ts'
 import type { HeldCall } from './held-call.ts'
-import { APPROVAL_TABLES } from './schema.ts'
+import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from './schema.ts'
 
 export class EngineBench {
   readonly database = new DatabaseSync(':memory:')
@@ -22,7 +22,7 @@ export class EngineBench {
   #ids = 0
 
   constructor() {
-    this.database.exec(APPROVAL_TABLES)
+    this.database.exec(APPROVAL_TABLES + APPROVAL_OF_UNKNOWN)
     this.engine = this.open()
   }
 

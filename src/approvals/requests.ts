@@ -52,12 +52,13 @@ export class Requests {
     this.#run(
       `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
         agent, session, server, method, name, category, risk, asks, votes, before, call_id, args,
-        edited, told, used_by, used_at, used_from, why)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
+        edited, unknown, told, used_by, used_at, used_from, why)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
       ...[row.id, row.key, row.asked, row.pin, row.state, row.atMs, row.expiresAtMs],
       ...[row.principal.id, row.principal.kind, row.agent, row.session, row.server, row.method],
       ...[row.name, row.category, row.risk, JSON.stringify(row.asks), JSON.stringify(row.votes)],
       ...[JSON.stringify(row.before), row.callId, row.args, row.edited],
+      row.unknown === true ? 1 : 0,
     )
   }
 
@@ -243,6 +244,7 @@ function rowOf(row: StoredRow): Row {
     name: text('name'),
     category: maybe('category'),
     risk: maybe('risk'),
+    ...(row.unknown === 1 ? { unknown: true } : {}),
     asks: JSON.parse(text('asks')) as ApprovalAsk[],
     votes: JSON.parse(text('votes')) as KeptVote[],
     before: JSON.parse(text('before')) as Before[],

@@ -60,3 +60,7 @@ export const APPROVAL_TABLES = `
     at INTEGER NOT NULL,
     PRIMARY KEY (session, server, name)
   ) STRICT;`
+
+/** Whether the class that a person is shown is a guess. */
+export const APPROVAL_OF_UNKNOWN =
+  'ALTER TABLE approvals ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;'

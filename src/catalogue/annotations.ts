@@ -1,9 +1,10 @@
-// The vendor's hints, as a cross-check and never more: where they say less than the definition they
-// are shown as a disagreement, where they say more the riskier word wins (A24: a published server
-// ships e-mail sending as read-only). Pure; called by classify.
+// The vendor's hints. Where the words speak, they are a cross-check and never more: where they say less
+// than the definition they are shown as a disagreement, where they say more the riskier word wins (A24:
+// a published server ships e-mail sending as read-only). What the words leave open, they settle.
+// Pure; called by classify.
 
 import { isObject, type JsonValue } from '../core/json.ts'
-import type { Category } from '../core/tools.ts'
+import { CATEGORIES, type Category } from '../core/tools.ts'
 
 export interface CrossCheck {
   /** The class with the hints taken in: never below the one given. */
@@ -38,4 +39,38 @@ export function crossCheck(
   if (destructiveHint === false && category === 'Destructive')
     disagreements.push('the vendor hints that it destroys nothing; the definition says Destructive')
   return { category: worst, disagreements }
+}
+
+/** A share below which the words do not leave a class open. */
+const OPEN_SHARE_MIN = 0.05
+
+/**
+ * The class that the hints pick among those the words leave open; undefined where they pick none.
+ * `readOnlyHint: false` alone is what a server sends that has never thought about it.
+ */
+export function settleByHints(
+  guess: Category,
+  shares: readonly number[],
+  annotations: JsonValue | undefined,
+): Category | undefined {
+  if (!isObject(annotations)) return undefined
+  const { readOnlyHint, destructiveHint } = annotations
+  const open = (category: Category) =>
+    (shares[CATEGORIES.indexOf(category)] as number) >= OPEN_SHARE_MIN
+  if (readOnlyHint === true) return open('Read') ? 'Read' : undefined
+  if (readOnlyHint !== false) return undefined
+  if (destructiveHint === true) return open('Destructive') ? 'Destructive' : undefined
+  if (destructiveHint === false && guess !== 'Destructive')
+    return guess === 'Read' ? 'Write' : guess
+  return undefined
+}
+
+/** What a server says of its own tools, where its word is as good as ours: it is a part of Sluice. */
+export function ownHints(annotations: JsonValue | undefined): Category | undefined {
+  if (!isObject(annotations)) return undefined
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations
+  if (readOnlyHint === true) return 'Read'
+  if (readOnlyHint !== false) return undefined
+  if (destructiveHint === true) return 'Destructive'
+  return openWorldHint === true ? 'Execute' : 'Write'
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Category, ToolDefinition } from '../core/tools.ts'
-import { account, CONFIDENCE_MIN, classify } from './classify.ts'
+import { account, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
 import { valueAt } from './evidence.ts'
 
 function tool(name: string, description?: string, rest: object = {}): ToolDefinition {
@@ -65,10 +65,13 @@ describe('the class', () => {
     expect(classify(tool('list_branches', denied)).category).toBe('Read')
   })
 
-  test('is a guess on the safe side where nobody speaks', () => {
-    const { category, confidence } = account(tool('frobnicator', 'Quux of the zyzzy'))
-    expect(category).toBe('Execute')
+  test('is unknown where nobody speaks, with the best guess', () => {
+    const { category, confidence, unknown } = account(tool('frobnicator', 'Quux of the zyzzy'))
+    expect([category, unknown]).toEqual(['Execute', true])
     expect(confidence).toBeLessThan(CONFIDENCE_MIN)
+    expect(classify(tool('frobnicator', 'Quux of the zyzzy')).unknown).toBe(true)
+    expect(classify(tool('get_user', 'Get a user')).unknown).toBe(false)
+    expect(classText(classify(tool('frobnicator')))).toBe('unknown, perhaps Execute')
   })
 })
 
@@ -81,6 +84,28 @@ describe('hints of the vendor', () => {
     expect(disagreements).toEqual([
       'the vendor hints that it only reads; the definition says Write',
     ])
+  })
+
+  test.each<[object, Category, boolean]>([
+    [{ readOnlyHint: true }, 'Read', false],
+    [{ readOnlyHint: false, destructiveHint: false }, 'Execute', false],
+    [{ readOnlyHint: false }, 'Execute', true],
+    [{ title: 'x' }, 'Execute', true],
+  ])('settle what the words leave open: %j is %s', (annotations, category, unknown) => {
+    const silent = tool('frobnicator', 'Quux of the zyzzy', { annotations })
+    expect(classify(silent)).toMatchObject({ category, unknown })
+  })
+
+  test.each<[object | undefined, Category]>([
+    [{ readOnlyHint: true }, 'Read'],
+    [{ readOnlyHint: false, destructiveHint: true }, 'Destructive'],
+    [{ readOnlyHint: false, destructiveHint: false, openWorldHint: true }, 'Execute'],
+    [{ readOnlyHint: false, destructiveHint: false, openWorldHint: false }, 'Write'],
+    [{ openWorldHint: true }, 'Destructive'],
+    [undefined, 'Destructive'],
+  ])('of our own server hold: %j is %s', (annotations, category) => {
+    const own = tool('delete_agent', 'Delete an agent', annotations && { annotations })
+    expect(classifyOwn(own)).toMatchObject({ category, unknown: false })
   })
 
   test('raise a read, and never lower', () => {

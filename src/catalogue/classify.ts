@@ -3,7 +3,7 @@
 // a cross-check. Pure: no network, no model but the numbers in weights.ts, the same answer each time.
 
 import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '../core/tools.ts'
-import { crossCheck } from './annotations.ts'
+import { crossCheck, ownHints, settleByHints } from './annotations.ts'
 import { type Depends, dependsOn } from './call-class.ts'
 import { isOfCompany } from './company.ts'
 import type { Evidence } from './evidence.ts'
@@ -18,14 +18,16 @@ import { WEIGHTS } from './weights.ts'
 import { type WhyNot, whyNot } from './why-not.ts'
 
 export interface Classification {
+  /** Where it is unknown, the best guess; the same holds of the risk. */
   readonly category: Category
   readonly risk: Risk
+  readonly unknown: boolean
 }
 
 /** The whole answer, for people and for `sluice classify`. */
 export interface Account extends Classification {
   readonly riskBecause: string
-  /** 0 to 1; below CONFIDENCE_MIN the class is a guess on the safe side. */
+  /** 0 to 1; below CONFIDENCE_MIN the class is a guess. */
   readonly confidence: number
   readonly flows: Flows
   readonly evidence: readonly Evidence[]
@@ -46,8 +48,24 @@ const FLOOR_CONFIDENCE = 0.9
 const MAY_DESTROY_SHARE = 0.15
 
 export function classify(definition: ToolDefinition): Classification {
-  const { category } = judge(definition, WEIGHTS)
-  return { category, risk: rate(definition, category).risk }
+  const { category, unknown } = judge(definition, WEIGHTS)
+  return { category, risk: rate(definition, category).risk, unknown }
+}
+
+/** A class for people: `Write, medium risk`; of a guess no risk is told. */
+export function classText({
+  category,
+  risk,
+  unknown,
+}: Omit<Classification, 'unknown'> & { readonly unknown?: boolean }): string {
+  return unknown === true ? `unknown, perhaps ${category}` : `${category}, ${risk} risk`
+}
+
+/** Of a server that is part of Sluice: its own hints hold, the words are not weighed. */
+export function classifyOwn(definition: ToolDefinition): Classification {
+  const category = ownHints(definition.annotations)
+  if (category === undefined) return classify(definition)
+  return { category, risk: rate(definition, category).risk, unknown: false }
 }
 
 export function account(definition: ToolDefinition, weights: Weights = WEIGHTS): Account {
@@ -62,6 +80,7 @@ export function account(definition: ToolDefinition, weights: Weights = WEIGHTS):
   return {
     category,
     risk,
+    unknown: judged.unknown,
     riskBecause: because,
     confidence: Math.round(judged.confidence * 100) / 100,
     flows: flowsOf(definition, category),
@@ -77,6 +96,7 @@ export interface Judged {
   /** By the definition alone, before the vendor's hints. */
   readonly own: Category
   readonly confidence: number
+  readonly unknown: boolean
   readonly signals: readonly Signal[]
   readonly floor: Floor | undefined
   readonly shares: readonly number[]
@@ -93,8 +113,19 @@ function judge(definition: ToolDefinition, weights: Weights, schema?: readonly S
   const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
   const confidence = isSilent(amounts) ? Math.min(floored, SILENT_CONFIDENCE) : floored
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
-  const { category, disagreements } = crossCheck(own, mayDestroy, definition.annotations)
-  return { category, own, confidence, signals, floor, shares, disagreements }
+  const open = confidence < CONFIDENCE_MIN
+  const hinted = open ? settleByHints(own, shares, definition.annotations) : undefined
+  const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
+  return {
+    category: checked.category,
+    own,
+    confidence,
+    unknown: open && hinted === undefined,
+    signals,
+    floor,
+    shares,
+    disagreements: checked.disagreements,
+  }
 }
 
 function ownClass(

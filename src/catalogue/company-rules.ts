@@ -160,6 +160,11 @@ export const RULES: readonly Rule[] = [
     with: /\+copy\.|^says:restores over$/,
   },
   {
+    feature: 'drops data',
+    act: /^(?:name|text)=drop$/,
+    with: /^(?:name|text)\.act\+data\./,
+  },
+  {
     feature: 'makes a secret void',
     act: /^(?:name|text)=(?:rotate|reset|regenerate|revoke|expire|unset)$/,
     with: /^(?:name|text)\.act\+secret\.object$/,

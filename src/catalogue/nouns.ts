@@ -157,6 +157,10 @@ const MATTER = words(
 const OWNERSHIP = words('domain domains email phone ownership identity dns sender')
 
 const DISPUTE = words('dispute disputes chargeback chargebacks claim')
+const DATA = words(`
+  table tables collection collections index indexes database databases schema view views column columns
+  keyspace bucket topic
+`)
 const CLOCK = words('timer timers stopwatch timesheet entry')
 const DATABASE = words(`
   database databases sql cypher graphql postgres postgresql mysql mariadb sqlite duckdb warehouse oracle mssql
@@ -214,6 +218,7 @@ export type Noun =
   | 'dispute'
   | 'copy'
   | 'clock'
+  | 'data'
   | 'database'
   | 'memory'
   | 'ownership'
@@ -259,6 +264,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['dispute', DISPUTE],
   ['copy', COPY],
   ['clock', CLOCK],
+  ['data', DATA],
   ['database', DATABASE],
   ['memory', MEMORY],
   ['ownership', OWNERSHIP],

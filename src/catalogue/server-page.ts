@@ -12,6 +12,8 @@ export interface Counted {
   readonly categories: Readonly<Record<Category, number>>
   /** Destructive tools, and what they can lose is gone. */
   readonly loseForGood: number
+  /** Of the tools, those whose class is a guess. */
+  readonly unknown: number
 }
 
 export function count(definitions: readonly ToolDefinition[]): Counted {
@@ -19,17 +21,25 @@ export function count(definitions: readonly ToolDefinition[]): Counted {
     Category,
     number
   >
-  for (const definition of definitions) categories[toldOf(definition).category]++
-  return { tools: definitions.length, categories, loseForGood: categories.Destructive }
+  let loseForGood = 0
+  let unknown = 0
+  for (const definition of definitions) {
+    const told = toldOf(definition)
+    categories[told.category]++
+    if (told.unknown) unknown++
+    else if (told.category === 'Destructive') loseForGood++
+  }
+  return { tools: definitions.length, categories, loseForGood, unknown }
 }
 
 /** `37 tools: 21 Read, 9 Write, 2 Execute, 4 Destructive, 1 Financial; 4 can lose data for good`. */
-export function summaryOf({ tools, categories, loseForGood }: Counted): string {
+export function summaryOf({ tools, categories, loseForGood, unknown }: Counted): string {
   const parts = CATEGORIES.filter((category) => categories[category] > 0).map(
     (category) => `${categories[category]} ${category}`,
   )
   const lost = loseForGood > 0 ? `; ${loseForGood} can lose data for good` : ''
-  return `${tools} tool${tools === 1 ? '' : 's'}: ${parts.join(', ')}${lost}`
+  const guessed = unknown > 0 ? `; ${unknown} of these by a guess` : ''
+  return `${tools} tool${tools === 1 ? '' : 's'}: ${parts.join(', ')}${lost}${guessed}`
 }
 
 export function serverPage(
@@ -40,10 +50,10 @@ export function serverPage(
   const told = definitions
     .map((definition) => ({ definition, ...toldOf(definition) }))
     .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))
-  const rows = told.map(({ definition, category, risk, evidence }) => [
+  const rows = told.map(({ definition, category, risk, unknown, evidence }) => [
     { text: definition.name, to: pathOf(definition) },
-    category,
-    risk,
+    unknown ? `unknown, perhaps ${category}` : category,
+    unknown ? 'unknown' : risk,
     evidence
       .map(({ text }) => text)
       .filter((text) => text !== '')

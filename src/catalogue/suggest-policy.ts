@@ -4,7 +4,7 @@
 
 import type { Category, ToolDefinition } from '../core/tools.ts'
 import { inspectDefinition } from '../guard/inspect-definition.ts'
-import { type Account, CONFIDENCE_MIN } from './classify.ts'
+import type { Account } from './classify.ts'
 import { toldOf } from './told.ts'
 
 export interface Suggested {
@@ -96,8 +96,11 @@ function reasonFor(
   const worst = findings[0]?.kind ?? ''
   if (severity === 'refuse' || severity === 'hold')
     return { action: 'hide', reason: `its definition: ${worst}` }
-  if (told.confidence < CONFIDENCE_MIN && told.category !== 'Read')
-    return { action: 'require_approval', reason: 'what it does is not clear from its definition' }
+  if (told.unknown)
+    return {
+      action: 'require_approval',
+      reason: `what it does is not clear from its definition, perhaps ${told.category}`,
+    }
   const [decides] = told.depends
   const reads =
     told.depends.length === 1 &&

@@ -44,11 +44,12 @@ function classified(definition: ToolDefinition) {
 }
 
 function lineOf(one: ReturnType<typeof classified>): string {
-  const { server, name, category, risk, confidence, evidence } = one
+  const { server, name, category, risk, unknown, confidence, evidence } = one
   const words = evidence
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .slice(0, 3)
   const sure = `${Math.round(confidence * 100)} %`
-  return `${category.padEnd(12)} ${risk.padEnd(9)} ${sure.padStart(5)}  ${printable(`${server}/${name}`)}${words.length > 0 ? `  (${printable(words.join(', '))})` : ''}`
+  const said = unknown ? `unknown      perhaps ${category}` : `${category.padEnd(12)} ${risk}`
+  return `${said.padEnd(31)} ${sure.padStart(5)}  ${printable(`${server}/${name}`)}${words.length > 0 ? `  (${printable(words.join(', '))})` : ''}`
 }

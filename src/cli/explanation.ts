@@ -1,6 +1,7 @@
 // A decision and its trace as text for people: what counted, what did not and why, conditions with
 // how they came out, limits with what is left, and the verdict with its place in the document.
 
+import { classText } from '../catalogue/classify.ts'
 import type { Action } from '../core/actions.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -34,9 +35,7 @@ export class Explanation {
     shown: boolean,
   ): void {
     const { line, bold, dim } = this
-    line(
-      `${bold(printable(target))}${tool ? dim(`  ${tool.category}, ${tool.risk} risk by the catalogue`) : ''}`,
-    )
+    line(`${bold(printable(target))}${tool ? dim(`  ${classText(tool)} by the catalogue`) : ''}`)
     if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))
     line()
     for (const step of trace) this.#step(step)
@@ -48,6 +47,10 @@ export class Explanation {
     switch (step.step) {
       case 'category':
         return line(`  category   ${step.category} ${dim(`(by the ${step.by})`)}`)
+      case 'unknown':
+        return line(
+          `  unknown    the class is a guess; as ${step.category}: ${action(step.action)} ${dim(this.place(step.rule))}`,
+        )
       case 'aside':
         return line(dim(`  aside      ${this.place(step.rule)}: ${printable(step.why)}`))
       case 'default':

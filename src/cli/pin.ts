@@ -72,6 +72,7 @@ interface Told {
   readonly server: string
   readonly name: string
   readonly category: string
+  readonly unknown?: boolean
   readonly because: string
   readonly changes: readonly string[]
   readonly digest: string
@@ -139,8 +140,12 @@ async function accept(target: string, options: Options, output: Output): Promise
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
 
-function tell({ server, name, category, because, changes, refused }: Told, output: Output): void {
-  output.line(`${printable(`${server}/${name}`)}  ${category}: ${printable(because)}`)
+function tell(
+  { server, name, category, unknown, because, changes, refused }: Told,
+  output: Output,
+): void {
+  const said = unknown === true ? `unknown, perhaps ${category}` : category
+  output.line(`${printable(`${server}/${name}`)}  ${said}: ${printable(because)}`)
   for (const change of changes) output.line(`  ${printable(change)}`)
   if (refused !== undefined) {
     const why = refused.why === '' ? '' : `: ${printable(refused.why)}`

@@ -114,6 +114,7 @@ function tell(tools: readonly ToolDefinition[], options: Options, output: Output
   if (options.brief === true) return output.line(brief(told, summaryOf(counted)))
   const sorted = [...told].sort(
     (a, b) =>
+      Number(a.unknown) - Number(b.unknown) ||
       CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category) ||
       RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk),
   )
@@ -128,10 +129,13 @@ type Shown = Told & { readonly definition: ToolDefinition }
 
 const STYLES = { low: 'green', medium: 'cyan', high: 'yellow', critical: 'red' } as const
 
-function lineOf({ definition, category, risk, attacks }: Shown, output: Output): string {
+function lineOf({ definition, category, risk, unknown, attacks }: Shown, output: Output): string {
   const id = printable(`${definition.server}/${definition.name}`)
   const known = attacks.map(({ id: attack }) => attack).join(' ')
-  return `${category.padEnd(12)} ${output.paint(STYLES[risk], risk.padEnd(9))} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
+  const said = unknown
+    ? output.paint('dim', `unknown, perhaps ${category}`.padEnd(22))
+    : `${category.padEnd(12)} ${output.paint(STYLES[risk], risk.padEnd(9))}`
+  return `${said} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
 }
 
 /** What an agent should know, in what its context can spare. */
@@ -140,10 +144,17 @@ function brief(told: readonly Shown[], summary: string): string {
   for (const category of [...CATEGORIES].reverse()) {
     if (category === 'Read') continue
     const names = told
-      .filter((one) => one.category === category)
+      .filter((one) => one.category === category && !one.unknown)
       .map(({ definition }) => printable(`${definition.server}/${definition.name}`))
     if (names.length > 0) lines.push(`${category}: ${names.join(', ')}`)
   }
+  const guesses = told
+    .filter(({ unknown }) => unknown)
+    .map(
+      (one) =>
+        `${printable(`${one.definition.server}/${one.definition.name}`)} (perhaps ${one.category})`,
+    )
+  if (guesses.length > 0) lines.push(`unknown: ${guesses.join(', ')}`)
   const text = lines.join('\n')
   return text.length < BRIEF_CHARS_MAX ? text : `${text.slice(0, BRIEF_CHARS_MAX - 20)} … and more`
 }

@@ -47,6 +47,8 @@ export interface CallHeld {
   readonly name: string
   readonly category: string | null
   readonly risk: string | null
+  /** The class is a guess, and so is the risk. */
+  readonly unknown?: boolean
 }
 
 /** Where something is masked: a JSON pointer into `params`, and from which character of the text on. */

@@ -26,6 +26,8 @@ export interface KnownTool {
   readonly definition: ToolDefinition
   readonly category: Category
   readonly risk: Risk
+  /** The class is a guess: a call gets the stricter of the verdicts for it and for Execute. */
+  readonly unknown?: boolean
   /** What its server tells the model beside its tools; absent where nobody has asked it yet. */
   readonly instructions?: string
 }

@@ -97,11 +97,14 @@ export class Gate {
     this.#notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
     this.#servers = new ServerLinks(parts, { ...processes, max })
-    this.#known = new KnownTools((tool) => {
-      parts.tools.learn(tool)
-      const { server, name } = tool.definition
-      parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
-    })
+    this.#known = new KnownTools(
+      (tool) => {
+        parts.tools.learn(tool)
+        const { server, name } = tool.definition
+        parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
+      },
+      (server) => this.kindOf(server) === 'builtin',
+    )
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
       counters: parts.counters,

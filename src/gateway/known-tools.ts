@@ -2,17 +2,20 @@
 // One object for each distinct definition, shared by all sessions, because the engine keeps what it
 // derives from a definition by identity.
 
-import { classify } from '../catalogue/classify.ts'
+import { classify, classifyOwn } from '../catalogue/classify.ts'
 import type { KnownTool, ToolDefinition } from '../core/tools.ts'
 
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
   readonly #onNew: (tool: KnownTool) => void
+  readonly #isOwn: (server: string) => boolean
   /** Of each server, with a number for each time they were others. */
   readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
 
-  constructor(onNew: (tool: KnownTool) => void) {
+  /** `isOwn`: a server that runs inside the gate, whose own hints hold. */
+  constructor(onNew: (tool: KnownTool) => void, isOwn: (server: string) => boolean = () => false) {
     this.#onNew = onNew
+    this.#isOwn = isOwn
   }
 
   /** The newest definition of each. */
@@ -36,7 +39,8 @@ export class KnownTools {
     if (tool === undefined) {
       const whole = { ...definition, server }
       const instructions = said === undefined ? {} : { instructions: said.text }
-      tool = { definition: whole, ...classify(whole), ...instructions }
+      const found = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
+      tool = { definition: whole, ...found, ...instructions }
       if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
       this.#byText.set(key, tool)
       this.#onNew(tool)

@@ -155,14 +155,19 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   }
   for (const tool of tools) {
     const { server, name } = tool.definition
-    const scope = toolScope(policy, tool)
+    const whole = toolScope(policy, tool)
     for (const rule of policy.tools.all(server, name)) meet(rule, tool)
-    for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
     const own = new Set<Rule | Guardrail>(policy.guardrails)
-    for (const { rule } of [...scope.guardrails, ...scope.shadow])
-      if (own.has(rule)) meet(rule, tool)
-    const general = policy.categories.get(scope.category)
-    if (general !== undefined) meet(general, tool)
+    const generals = new Set<Rule>()
+    const laid = new Set<Rule | Guardrail>()
+    for (const scope of [whole, ...(whole.doubted ? [whole.doubted] : [])]) {
+      for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
+      for (const { rule } of [...scope.guardrails, ...scope.shadow])
+        if (own.has(rule)) laid.add(rule)
+      const general = policy.categories.get(scope.category)
+      if (general !== undefined) generals.add(general)
+    }
+    for (const rule of [...laid, ...generals]) meet(rule, tool)
   }
   return { met, counting }
 }

@@ -10,7 +10,9 @@ import { TOOL_CALL } from './methods.ts'
 import type { CompiledPolicy } from './policy.ts'
 
 export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
-  if (toolScope(policy, tool).rules.some(({ program }) => program !== undefined)) return 'depends'
+  const { rules, doubted } = toolScope(policy, tool)
+  if ([...rules, ...(doubted?.rules ?? [])].some(({ program }) => program !== undefined))
+    return 'depends'
   const { server, name } = tool.definition
   const call = { server, name, method: TOOL_CALL, args: {} }
   return decideAssuming(policy, call, sampleFacts(tool), new Map()).action

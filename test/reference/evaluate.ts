@@ -75,16 +75,22 @@ export function referenceDecide(
     return { action: 'hide', code: 'DENIED', rule: '', ...none }
   if (call.method !== 'tools/call' && !(call.method in JUDGED_AS))
     return { action: 'deny', code: 'DENIED', rule: '', ...none }
-  const decision = decideByRules(document, { call, facts, used, nowMs })
+  const moment = { call, facts, used, nowMs }
+  const category = categoryOf(document, moment)
+  const guess = decideByRules(document, moment, category)
+  const isGuess = facts.tool?.unknown === true && call.method === 'tools/call'
+  const decision =
+    isGuess && !isClassified(document, call)
+      ? stricterOf(guess, decideByRules(document, moment, 'Execute'))
+      : guess
   if (document.mode !== 'shadow') return decision
   const { action, code, rule, takes, shadow, notes } = decision
   const recorded = [{ action, code, rule, takes }, ...shadow]
   return { ...none, action: 'allow', code: 'ALLOWED', rule: '/mode', shadow: recorded, notes }
 }
 
-function decideByRules(document: RefDocument, moment: Moment): RefDecision {
+function decideByRules(document: RefDocument, moment: Moment, category?: Category): RefDecision {
   const { call, facts } = moment
-  const category = categoryOf(document, moment)
   const notes = { globs: 0, undecidable: 0 }
 
   // 1. The rules that count.
@@ -147,6 +153,43 @@ function decideByRules(document: RefDocument, moment: Moment): RefDecision {
       ...over.map((named) => settle(named.rule.action ?? 'allow', named.pointer, [named], moment)),
     ]
   }
+}
+
+/** A guess is not a class: the stricter word; where both say the same, the limits of both. */
+function stricterOf(guess: RefDecision, doubt: RefDecision): RefDecision {
+  const shadow = [...guess.shadow]
+  for (const verdict of doubt.shadow) {
+    const at = shadow.findIndex(({ rule }) => rule === verdict.rule)
+    const before = shadow[at]
+    if (before === undefined) shadow.push(verdict)
+    else shadow[at] = { ...before, ...stricterVerdict(before, verdict) }
+  }
+  const chosen = stricterVerdict(guess, doubt)
+  const from = chosen.of === 'doubt' ? doubt : guess
+  const { of: _of, ...verdict } = chosen
+  const notes = {
+    globs: Math.max(guess.notes.globs, doubt.notes.globs),
+    undecidable: guess.notes.undecidable + doubt.notes.undecidable,
+  }
+  return { ...from, ...verdict, shadow: shadow.map(withoutOf), notes }
+}
+
+function withoutOf({ action, code, rule, takes }: RefVerdict): RefVerdict {
+  return { action, code, rule, takes }
+}
+
+function stricterVerdict(a: RefVerdict, b: RefVerdict): RefVerdict & { of: 'guess' | 'doubt' } {
+  const { action, code, rule, takes } = a
+  if (a.action !== b.action && stronger(a.action, b.action) === b.action)
+    return { action: b.action, code: b.code, rule: b.rule, takes: b.takes, of: 'doubt' }
+  if (a.action !== b.action) return { action, code, rule, takes, of: 'guess' }
+  const known = new Set(takes.map((take) => JSON.stringify(take)))
+  const more = b.takes.filter((take) => !known.has(JSON.stringify(take)))
+  return { action, code, rule, takes: [...takes, ...more], of: 'guess' }
+}
+
+function isClassified(document: RefDocument, { server, name }: Call): boolean {
+  return Object.keys(document.classify ?? {}).some((key) => matchesKey(key, server, name))
 }
 
 function categoryOf(document: RefDocument, { call, facts }: Moment): Category | undefined {

@@ -10,6 +10,18 @@ export interface Fault {
 
 export const FAULTS: readonly Fault[] = [
   {
+    name: 'a guess is taken for a class',
+    file: 'policy/decide/resolve.ts',
+    find: 'tool.unknown === true && word === undefined',
+    put: 'false',
+  },
+  {
+    name: 'of a guess and a doubt the guess counts',
+    file: 'policy/decide/stricter.ts',
+    find: 'if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }',
+    put: '',
+  },
+  {
     name: 'an undecidable condition takes the action as if it were true',
     file: 'policy/decide/lay.ts',
     find: 'return stronger(action, otherwise)',

@@ -75,6 +75,7 @@ function generateTool(random: Random, full: string): KnownTool {
     definition: chance(random, 0.08) ? definition : { ...definition, inputSchema },
     category: pick(random, CATEGORIES),
     risk: pick(random, ['low', 'medium', 'high', 'critical']),
+    ...(chance(random, 0.2) ? { unknown: true } : {}),
   }
 }
 

@@ -40,10 +40,25 @@ export function Mark({
   )
 }
 
-export function Category({ name }: { name: string | null }): JSX.Element | null {
-  return name === null ? null : <span className="tag">{name}</span>
+export function Category({
+  name,
+  unknown = false,
+}: {
+  name: string | null
+  /** It is a guess. */
+  unknown?: boolean | undefined
+}): JSX.Element | null {
+  if (name === null) return null
+  return <span className="tag">{unknown ? `unknown, perhaps ${name}` : name}</span>
 }
 
-export function Risk({ level }: { level: string | null }): JSX.Element | null {
-  return level === null ? null : <span className={`tag ${level}`}>{level} risk</span>
+export function Risk({
+  level,
+  unknown = false,
+}: {
+  level: string | null
+  /** Of a guess no risk is told. */
+  unknown?: boolean | undefined
+}): JSX.Element | null {
+  return level === null || unknown ? null : <span className={`tag ${level}`}>{level} risk</span>
 }

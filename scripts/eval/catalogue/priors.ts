@@ -74,6 +74,7 @@ const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^runs what only reads$/, 'Read', 4],
   [/^runs any query$/, 'Execute', 4],
   [/^keeps time$/, 'Write', 4],
+  [/^drops data$/, 'Destructive', 4],
   [/^pushes by force$/, 'Destructive', 4.5],
   [/^empties first$/, 'Destructive', 4.5],
   [/^may be undone$/, 'Write', 3],

@@ -35,11 +35,12 @@ export interface Told {
 }
 
 export function tellOf(request: ApprovalRequest, links: readonly Link[], showsArgs: boolean): Told {
-  const { server, name, principal, agent, category, risk, asks, before } = request
+  const { server, name, principal, agent, category, risk, unknown, asks, before } = request
   const what = `${visible(server, TOLD_NAME_LENGTH_MAX)}/${visible(name, TOLD_NAME_LENGTH_MAX)}`
   const who = visible(principal.id, TOLD_NAME_LENGTH_MAX)
   const by = agent === null ? who : `${who} (${visible(agent, TOLD_NAME_LENGTH_MAX)})`
-  const kind = [category, risk].flatMap((word) => (word === null ? [] : [visible(word, 64)]))
+  const said = unknown === true ? ['unknown', `perhaps ${category}`] : [category, risk]
+  const kind = said.flatMap((word) => (word === null ? [] : [visible(word, 64)]))
   const reasons = asks.map(({ rule, reason }) => visible(reason === '' ? rule : reason))
   const past = before
     .slice(-TOLD_BEFORE_MAX)

@@ -64,11 +64,11 @@ export function lineOf(request: ApprovalRequest, output: Output, nowMs: number):
 
 /** Everything that a person decides by. */
 export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
-  const { asks, votes, before, category, risk, session, args, rest, edited, why } = request
+  const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
   const dim = (text: string) => output.paint('dim', text)
   return [
     lineOf({ ...request, args: '' }, output, nowMs),
-    `  ${dim('class')}      ${category ?? 'none'}, risk ${risk ?? 'unknown'}`,
+    `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
     `  ${dim('session')}    ${printable(session)}`,
     ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {
       const whom = `${quorum} of ${printable(approvers.join(', ')) || 'any approver'}`

@@ -175,8 +175,9 @@ function searched(
   pathOf: (one: { server: string; name: string }) => string,
 ): string {
   const rows = tools.map((tool) => {
-    const { category, risk } = toldOf(tool)
-    return [`${tool.server}/${tool.name}`, `${pathOf(tool)}.html`, category, risk]
+    const { category, risk, unknown } = toldOf(tool)
+    const said = unknown ? ['unknown', `perhaps ${category}`] : [category, risk]
+    return [`${tool.server}/${tool.name}`, `${pathOf(tool)}.html`, ...said]
   })
   return JSON.stringify(rows).replaceAll('<', '\\u003c')
 }

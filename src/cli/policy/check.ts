@@ -5,16 +5,17 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { ACTIONS, type Action } from '../../core/actions.ts'
-import type { KnownTool } from '../../core/tools.ts'
+import type { Category, KnownTool, Risk } from '../../core/tools.ts'
 import { PROBLEMS_MAX } from '../../document/limits.ts'
 import { readConfig } from '../../gateway/config/config.ts'
 import { compile } from '../../policy/compile.ts'
+import { toolScope } from '../../policy/decide/resolve.ts'
 import { plainVerdict } from '../../policy/plain-verdict.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import type { Answer } from '../answer.ts'
 import { Output, plural, printable } from '../output.ts'
 import { loadHouse, readText } from '../read-input.ts'
-import { readTools } from '../read-tools.ts'
+import { idOf, readTools } from '../read-tools.ts'
 
 const EXAMPLES = `
 Examples:
@@ -49,6 +50,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
+  const guesses = policy && tools ? guessesOf(policy, tools) : undefined
   output.value({
     ok: policy !== undefined,
     file,
@@ -56,6 +58,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
     warnings,
     problems,
     ...(verdicts ? { tools: verdicts } : {}),
+    ...(guesses ? { unknown: guesses } : {}),
   })
   if (policy === undefined) {
     output.line(
@@ -75,6 +78,7 @@ function check(file: string, options: { tools?: string; house?: string }, output
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summary(verdicts)}`)
+  if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   return 0
 }
 
@@ -87,6 +91,35 @@ function warnOfReach(policy: string, output: Output): void {
   for (const problem of problems)
     if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')
       output.problem(problem, text)
+}
+
+interface Guess {
+  readonly tool: string
+  readonly category: Category
+  readonly risk: Risk
+  readonly unknown: true
+  /** Under `classify:`, once somebody has looked. */
+  readonly line: string
+}
+
+/** Tools whose class is a guess, and that the document says nothing of. */
+function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Guess[] {
+  return tools
+    .filter((tool) => tool.unknown === true && !toolScope(policy, tool).classified)
+    .map((known) => {
+      const tool = idOf(known)
+      const { category, risk } = known
+      return { tool, category, risk, unknown: true, line: `${JSON.stringify(tool)}: ${category}` }
+    })
+}
+
+function tellGuesses(guesses: readonly Guess[], output: Output): void {
+  const count = plural(guesses.length, 'tool')
+  output.line(
+    `${count} of unknown class, judged as the guess or as Execute, whichever is stricter. Where the guess is right, its line settles it:`,
+  )
+  output.line('  classify:')
+  for (const { line } of guesses) output.line(`    ${printable(line)}`)
 }
 
 type Verdicts = Record<Action | 'depends', number>

@@ -274,6 +274,7 @@ function heldCallOf(
     name: call.name,
     category: tool?.category ?? null,
     risk: tool?.risk ?? null,
+    ...(tool?.unknown === true ? { unknown: true } : {}),
     pin: tool === undefined ? '' : approvals.pinOf(tool),
     rest: hasArguments ? writeMembers(rest) : '{}',
     args: hasArguments ? (argsText ?? '') : writeMembers(rest),

@@ -101,7 +101,8 @@ function checkSeen(mine: readonly HeldTool[], seen: JsonValue | undefined): void
 function told({ tool, digest, because, changes, refused }: HeldTool): JsonObject {
   const { server, name } = tool.definition
   const said = refused === undefined ? {} : { refused: { ...refused } }
-  return { server, name, category: tool.category, because, changes, digest, ...said }
+  const unknown = tool.unknown === true ? { unknown: true } : {}
+  return { server, name, category: tool.category, ...unknown, because, changes, digest, ...said }
 }
 
 function readTarget({ server, name }: JsonObject): { server: string; name: string | undefined } {

@@ -2,7 +2,7 @@
 // Opened by whoever holds the directory's lock: the running gate, or a command where none runs.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { APPROVAL_TABLES } from '../../approvals/schema.ts'
+import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from '../../approvals/schema.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 
 /** `id` is empty where everything is frozen. */
@@ -68,7 +68,10 @@ function gateFile(directory: string) {
   return {
     directory,
     name: 'gate.db',
-    migrations: [FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
+    migrations: [
+      ...[FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
+      APPROVAL_OF_UNKNOWN,
+    ],
   }
 }
 

@@ -2,6 +2,7 @@
 // past calls, and looked at, while no server runs. Written a little later than seen: no call waits.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { classify } from '../../catalogue/classify.ts'
 import type { Category, KnownTool, Risk, ToolDefinition } from '../../core/tools.ts'
 import {
   KEEP_TOOLS_EVERY_MS,
@@ -74,9 +75,15 @@ export function readKeptTools(store: DatabaseSync): KnownTool[] {
   return store
     .prepare('SELECT definition, category, risk FROM tools ORDER BY server, name')
     .all()
-    .map(({ definition, category, risk }) => ({
-      definition: JSON.parse(String(definition)) as ToolDefinition,
-      category: category as Category,
-      risk: risk as Risk,
-    }))
+    .map(({ definition, category, risk }) => {
+      const whole = JSON.parse(String(definition)) as ToolDefinition
+      const now = classify(whole)
+      // A class that another reading accepted is no guess of this one.
+      const unknown = now.unknown && now.category === category
+      return {
+        definition: whole,
+        ...{ category: category as Category, risk: risk as Risk },
+        ...(unknown ? { unknown } : {}),
+      }
+    })
 }

@@ -161,6 +161,7 @@ class ReplayWalk {
       definition: kept?.definition ?? { server, name },
       category,
       risk: kept?.risk ?? 'low',
+      ...(kept?.unknown === true && kept.category === category ? { unknown: true } : {}),
     }
     this.#tools.set(key, tool)
     return { tool, schemaKnown: kept !== undefined }

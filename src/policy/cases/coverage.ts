@@ -49,7 +49,7 @@ export function measureCoverage(
   const untried = tools
     .map((tool) => ({
       tool: `${tool.definition.server}/${tool.definition.name}`,
-      rules: toolScope(policy, tool).rules.map(({ pointer }) => pointer),
+      rules: rulesOfTool(policy, tool),
     }))
     .filter(({ tool }) => !called.has(tool))
   return {
@@ -58,6 +58,11 @@ export function measureCoverage(
     total: branches.length,
     untried,
   }
+}
+
+function rulesOfTool(policy: CompiledPolicy, tool: KnownTool): string[] {
+  const { rules, doubted } = toolScope(policy, tool)
+  return [...new Set([...rules, ...(doubted?.rules ?? [])].map(({ pointer }) => pointer))]
 }
 
 function reached(step: TraceStep): string[] {

@@ -10,7 +10,7 @@ import { compareDecimal } from '../../core/decimal.ts'
 import type { KnownTool } from '../../core/tools.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
 import { toolScope } from '../decide/resolve.ts'
-import type { Ready, Scope } from '../decide/scope.ts'
+import { type Ready, readiesOf, type Scope } from '../decide/scope.ts'
 import type { Program } from '../expression/bind-expression.ts'
 import type { Truth } from '../expression/evaluate.ts'
 import { globMatches, wildcardMatches } from '../glob.ts'
@@ -58,9 +58,11 @@ export function prove(
 
 function speaksOf(policy: CompiledPolicy, property: Property, tool: KnownTool): boolean {
   const { server, name } = tool.definition
-  const { category } = toolScope(policy, tool)
-  if (property.categories && !property.categories.includes(category)) return false
-  if (property.risks && !property.risks.includes(tool.risk)) return false
+  const { category, classified } = toolScope(policy, tool)
+  // A guess counts as any class and any risk, until the document says which.
+  const open = tool.unknown === true && !classified
+  if (property.categories && !open && !property.categories.includes(category)) return false
+  if (property.risks && !open && !property.risks.includes(tool.risk)) return false
   if (property.servers && !property.servers.some((pattern) => wildcardMatches(pattern, server)))
     return false
   return (
@@ -107,9 +109,7 @@ function breakingBranch(
   tool: KnownTool,
   scope: Scope,
 ): string | undefined {
-  const conditional = [...scope.rules, ...scope.guardrails, ...scope.house].filter(
-    (ready) => ready.program !== undefined,
-  )
+  const conditional = readiesOf(scope).filter((ready) => ready.program !== undefined)
   const combinations = 2 ** conditional.length
   if (combinations > PROVE_BRANCHES_MAX)
     return `${combinations} combinations of ${conditional.length} conditions, more than ${PROVE_BRANCHES_MAX}`
@@ -140,7 +140,7 @@ const TRUE: Truth = { is: 'true' }
 const FALSE: Truth = { is: 'false' }
 
 function readsAmounts(scope: Scope): boolean {
-  return [...scope.rules, ...scope.guardrails, ...scope.house].some(({ rule }) =>
+  return readiesOf(scope).some(({ rule }) =>
     rule.limits.some(
       (limit) => limit.amount !== undefined || limit.per.some((part) => part.by === 'args'),
     ),

@@ -18,7 +18,7 @@ import {
   UNDECLARED,
 } from '../decide/judged-values.ts'
 import { resolve } from '../decide/resolve.ts'
-import type { Scope } from '../decide/scope.ts'
+import { readiesOf, type Scope } from '../decide/scope.ts'
 import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { Program } from '../expression/bind-expression.ts'
 import { evaluate, type Truth } from '../expression/evaluate.ts'
@@ -59,7 +59,7 @@ export function replayCall(
   const bare = { ...past.call, args: {} }
   const scope = resolve(policy, bare, facts)
   if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }
-  const bearing = [...scope.rules, ...scope.guardrails, ...scope.house]
+  const bearing = readiesOf(scope)
   if (!past.schemaKnown && bearing.some(({ rule }) => rule.when?.expression.readsArgs))
     return { unknown: 'what the tool declares is not known' }
   const reads = bearing.flatMap(({ rule }) => rule.limits.flatMap(({ reads: each }) => each))
@@ -96,14 +96,17 @@ interface Open {
 function settleConditions(scope: Scope, past: PastCall, now: Instant) {
   const assumed = new Map<Program, Truth>()
   const open: Open[] = []
-  for (const { program } of bearingOn(scope)) {
+  const classes = [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap((one) =>
+    bearingOn(one).map(({ program }) => ({ program, category: one.category })),
+  )
+  for (const { program, category } of classes) {
     if (program === undefined || assumed.has(program)) continue
     const why = unknownIn(program, past)
     if (why !== undefined) open.push({ program, why })
     const args = argsFor(program, past.judged)
     const call = { ...past.call, args }
     const facts = { ...past.facts, principal: principalFor(program, past) }
-    const situation = { call, facts, now, category: scope.category, args }
+    const situation = { call, facts, now, category, args }
     assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
   }
   return { assumed, open }

@@ -4,7 +4,7 @@
 
 import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../../core/tools.ts'
-import type { Scope } from '../decide/scope.ts'
+import { readiesOf, type Scope } from '../decide/scope.ts'
 import { childrenOf, type Node } from '../expression/cel.ts'
 import {
   BOOLEAN,
@@ -57,7 +57,7 @@ export function* samples(tool: KnownTool, scope: Scope): Generator<Sample> {
 
 function placesOf(tool: KnownTool, scope: Scope): Place[] {
   const declared = declaredArguments(tool.definition.inputSchema)
-  const rules = [...scope.rules, ...scope.guardrails, ...scope.house].map(({ rule }) => rule)
+  const rules = readiesOf(scope).map(({ rule }) => rule)
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
   const literals = [...new Set(expressions.flatMap(({ ast }) => literalsOf(ast)))]
   const slots = expressions.flatMap((expression) => expression.slots)

@@ -13,6 +13,7 @@ import { layAlone, layGuardrails, layOwnFiles, layPlain, layRules } from './lay.
 import { type Resolved, resolve } from './resolve.ts'
 import type { Scope } from './scope.ts'
 import { type Settled, settle } from './settle.ts'
+import { stricterOf } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
 import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
@@ -114,6 +115,24 @@ function weighOne(
   const { call, facts } = asked
   const scope = given ?? resolve(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
+  const decision = weighScope(policy, scope, asked, usage, trace)
+  if (scope.doubted === undefined) return decision
+  const doubted = weighScope(policy, scope.doubted, asked, usage, undefined)
+  const { category } = scope.doubted
+  const { action, rule } = doubted
+  trace?.push({ step: 'unknown', category, action, rule })
+  return stricterOf(decision, doubted, policy.shadow)
+}
+
+/** The call as one of a class. */
+function weighScope(
+  policy: CompiledPolicy,
+  scope: Scope,
+  asked: Omit<Situation, 'category'>,
+  usage: Usage | undefined,
+  trace: TraceStep[] | undefined,
+): Decision {
+  const { facts } = asked
   const situation: Situation = { ...asked, category: scope.category }
   if (trace !== undefined) traceScope(scope, facts, trace)
 

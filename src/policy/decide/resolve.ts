@@ -14,6 +14,9 @@ import { readUri } from '../resource-uri.ts'
 import type { Guardrail, Rule } from '../rule.ts'
 import type { Ready, Scope } from './scope.ts'
 
+/** What a tool may be whose class is a guess. */
+const DOUBTED_AS: Category = 'Execute'
+
 export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
 
 export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resolved {
@@ -26,7 +29,7 @@ export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resol
     ? [policy.resources, normalName(policy.resources, call.name)]
     : [method === 'prompts/get' ? policy.prompts : undefined, call.name]
   const target = { server, name, method, category, accepted: category, classified: false }
-  return buildScope(policy, target, named, declaredArguments(undefined))
+  return buildScope(policy, target, named, readyMaker(declaredArguments(undefined)))
 }
 
 /** Rules over resources compare normal forms. */
@@ -57,7 +60,14 @@ export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
       accepted: tool.category,
       classified: word !== undefined,
     }
-    scope = buildScope(policy, target, policy.tools, declaredArguments(inputSchema))
+    const declared = declaredArguments(inputSchema)
+    const make = readyMaker(declared)
+    scope = buildScope(policy, target, policy.tools, make)
+    // A guess is not a class: it is judged as one that executes too.
+    if (tool.unknown === true && word === undefined && category !== DOUBTED_AS) {
+      const doubted = { ...target, category: DOUBTED_AS } as const
+      scope = { ...scope, doubted: buildScope(policy, doubted, policy.tools, make) }
+    }
     policy.scopes.set(tool, scope)
   }
   return scope
@@ -86,15 +96,15 @@ function buildScope(
   policy: CompiledPolicy,
   target: Target,
   named: NameMap<Rule> | undefined,
-  declared: Declared,
+  make: ReadyMaker,
 ): Scope {
   const { category, accepted, classified } = target
   const { counting, shadow, aside } = rulesThatCount(policy, target, named)
-  const ready = (rule: Rule) => makeReady(rule, rule.pointer, declared)
+  const ready = (rule: Rule) => make(rule, rule.pointer)
   const laid = (guardrails: readonly Guardrail[], classes: readonly Category[], prefix: string) =>
     guardrails
       .filter((guardrail) => bears(guardrail, target, classes))
-      .map((guardrail) => makeReady(guardrail, prefix + guardrail.pointer, declared))
+      .map((guardrail) => make(guardrail, prefix + guardrail.pointer))
   const own = laid(policy.guardrails, [category], '')
   // The house goes by either class: no document classifies its way out from under it.
   const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
@@ -163,6 +173,22 @@ function bears(
     return false
   if (match.tools === undefined) return true
   return method === TOOL_CALL && match.tools.some((glob) => globMatches(glob, server, name))
+}
+
+type ReadyMaker = <T extends Rule | Guardrail>(rule: T, pointer: string) => Ready<T>
+
+/** Each rule is made ready once for a tool, unless it reads the class: that may be one of two. */
+function readyMaker(declared: Declared): ReadyMaker {
+  const made = new Map<string, Ready<Rule | Guardrail>>()
+  return <T extends Rule | Guardrail>(rule: T, pointer: string) => {
+    const ready = made.get(pointer) ?? makeReady(rule, pointer, declared)
+    if (!readsClass(rule)) made.set(pointer, ready)
+    return ready as Ready<T>
+  }
+}
+
+function readsClass({ when }: Rule | Guardrail): boolean {
+  return when?.expression.slots.some(({ path }) => path[0] === 'category') ?? false
 }
 
 function makeReady<T extends Rule | Guardrail>(

@@ -19,6 +19,8 @@ export interface Ready<T extends Rule | Guardrail> {
 
 export interface Scope {
   readonly category: Category
+  /** Of a tool whose class is a guess: what bears on it as one that executes. The stricter verdict holds. */
+  readonly doubted?: Scope
   readonly classified: boolean
   /** Enforced and counting, by pointer. Empty: the default holds. */
   readonly rules: readonly Ready<Rule>[]
@@ -28,4 +30,10 @@ export interface Scope {
   readonly shadow: readonly Ready<Rule | Guardrail>[]
   /** What matches and does not count. */
   readonly aside: readonly { readonly pointer: string; readonly why: string }[]
+}
+
+/** All that may bear on a call: of the guess, and of the doubt where there is one; each once. */
+export function readiesOf({ rules, guardrails, house, doubted }: Scope): Ready<Rule | Guardrail>[] {
+  const own = [...rules, ...guardrails, ...house]
+  return doubted === undefined ? own : [...new Set([...own, ...readiesOf(doubted)])]
 }

@@ -12,6 +12,13 @@ export type TraceStep =
       readonly category: Category
       readonly by: 'document' | 'catalogue' | 'method'
     }
+  | {
+      /** The class is a guess: what the call would get as this one. */
+      readonly step: 'unknown'
+      readonly category: Category
+      readonly action: Action
+      readonly rule: string
+    }
   | { readonly step: 'aside'; readonly rule: string; readonly why: string }
   | {
       readonly step: 'rule'

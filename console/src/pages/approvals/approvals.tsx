@@ -123,7 +123,7 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
           text={request.agent === null ? request.principal.id : `${request.principal.id}, an agent`}
           className="muted small"
         />
-        <Risk level={request.risk} />
+        <Risk level={request.risk} unknown={request.unknown} />
       </span>
     </button>
   )

@@ -31,8 +31,8 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
       <div className="request-head">
         <div className="row">
           <StateMark request={request} />
-          <Category name={request.category} />
-          <Risk level={request.risk} />
+          <Category name={request.category} unknown={request.unknown} />
+          <Risk level={request.risk} unknown={request.unknown} />
           <span className="muted small num">
             {request.state === 'pending' ? left(request.expiresAtMs, now) : ago(request.atMs, now)}
           </span>

@@ -236,10 +236,12 @@ function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
   }))
 }
 
-function itemOf({ server, name, category, risk, lock, limits, column }: BoardTool): Item {
+function itemOf(tool: BoardTool): Item {
+  const { server, name, category, unknown, risk, lock, limits, column } = tool
   return {
-    ...{ id: `${server}/${name}`, name: `${server}/${name}`, title: name, risk, lock },
-    detail: `${server} · ${category}`,
+    ...{ id: `${server}/${name}`, name: `${server}/${name}`, title: name, lock },
+    risk: unknown ? null : risk,
+    detail: `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
     ...{ limits, column },
     move: (to) => ({ tool: `${server}/${name}`, to }),
   }

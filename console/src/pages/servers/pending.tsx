@@ -68,7 +68,7 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
         <div className="row">
           {refused === null ? <Mark word="ask" says="Held" /> : <Mark word="deny" says="Refused" />}
           <ToolName server={server} name={name} />
-          <Category name={pin.category} />
+          <Category name={pin.category} unknown={pin.unknown} />
         </div>
         <div className="row">
           <Button kind="quiet" onPress={() => setOpen(!open)} aria-expanded={open}>

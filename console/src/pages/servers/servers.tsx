@@ -192,10 +192,10 @@ const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): 
       <SaidLine text={tool.name} className="strong" />
       <span className="muted cut">{tool.server}</span>
       <span>
-        <Category name={tool.category} />
+        <Category name={tool.category} unknown={tool.unknown} />
       </span>
       <span>
-        <Risk level={tool.risk} />
+        <Risk level={tool.risk} unknown={tool.unknown} />
       </span>
       <span>
         {tool.refusedBy !== null ? (

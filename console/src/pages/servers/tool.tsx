@@ -37,8 +37,8 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
   return (
     <div className="stack">
       <div className="row">
-        <Category name={tool.category} />
-        <Risk level={tool.risk} />
+        <Category name={tool.category} unknown={tool.unknown} />
+        <Risk level={tool.risk} unknown={tool.unknown} />
         <span className="muted small">{Math.round(tool.confidence * 100)} % sure</span>
       </div>
       <p>
