@@ -16,6 +16,10 @@ type Fields = any[]
 
 export function decode(text: string): LedgerRecord {
   const fields = parse(text)
+  return refusingDamage(() => toRecord(fields))
+}
+
+function toRecord(fields: Fields): LedgerRecord {
   const [version, seq, kind, atMs, ...rest] = fields
   if (version !== ENCODING_VERSION)
     throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
@@ -52,7 +56,7 @@ export function decodeCall(text: string): PastCall {
   const [version, seq, kind, atMs] = fields
   if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
     throw broken(`record ${seq} is no call`)
-  return {
+  return refusingDamage(() => ({
     kind: kind === KINDS.intent ? 'intent' : 'refusal',
     seq,
     atMs,
@@ -60,7 +64,7 @@ export function decodeCall(text: string): PastCall {
     server: text_(fields[11]),
     method: text_(fields[12]),
     name: text_(fields[13]),
-  }
+  }))
 }
 
 /** What an intent took, shadow rules included. `at` is where its fifth field begins; nothing behind
@@ -70,9 +74,19 @@ export function decodeTakes(data: Buffer, at: number): Take[] {
   const end = endOfArray(data, middle + 1)
   if (end - at === '[],[]'.length) return []
   const [limits, shadow] = parse(`[${data.toString('utf8', at, end)}]`) as [Fields, Fields]
-  const takes: Take[] = limits.map(takeOf)
-  for (const verdict of shadow) takes.push(...verdict[4].map(takeOf))
-  return takes
+  return refusingDamage(() => [
+    ...limits.map(takeOf),
+    ...shadow.flatMap((verdict) => verdict[4].map(takeOf) as Take[]),
+  ])
+}
+
+/** Fields are read by their place without a look at their types: what does not fit is damage. */
+function refusingDamage<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof LedgerError ? error : broken('a record is not readable')
+  }
 }
 
 /** Behind the bracket that closes the array that begins at `start`. */

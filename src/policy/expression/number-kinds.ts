@@ -123,7 +123,7 @@ export class NumberKinds {
       // One that no double holds stays an int, which compares by value.
       if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
         this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
-    } else if (node.op === '-_') this.#toDouble(node.args)
+    } else if (node.op === '-_' || node.op === '!_') this.#toDouble(node.args)
     else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
     else for (const part of node.args as readonly Node[]) this.#toDouble(part)
   }

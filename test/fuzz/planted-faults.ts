@@ -1,0 +1,104 @@
+// Three faults for each target, planted one at a time: a fuzzer that does not find them would find none.
+// `find` is exactly once in the file; where the code changes, change it here.
+
+import type { PlantedFault } from './instrument.ts'
+
+const JSON_READER = 'src/wire/read-json.ts'
+const HTTP_READER = 'src/gateway/front/plain-request.ts'
+const SSE_READER = 'src/wire/sse.ts'
+const LINES = 'src/wire/lines.ts'
+const URI = 'src/policy/resource-uri.ts'
+const NUMBERS = 'src/policy/expression/number-kinds.ts'
+const RVF = 'src/agents/transfer/rvf.ts'
+const LEDGER = 'src/ledger/decoding.ts'
+
+export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
+  json: [
+    { file: JSON_READER, find: 'if (at > first + 1 && text', put: 'if (at > first + 3 && text' },
+    {
+      file: JSON_READER,
+      find: 'code === 0x0d || code === 0x09',
+      put: 'code === 0x0d || code <= 0x0c',
+    },
+    {
+      file: JSON_READER,
+      find: "if (this.at < length) this.refuseSyntax('the end of the text')",
+      put: '',
+    },
+  ],
+  http: [
+    { file: HTTP_READER, find: 'if (NOT_PLAIN.has(name) || ', put: 'if (' },
+    { file: HTTP_READER, find: "if (length !== '' || !LENGTH.test(value)) return -1", put: '' },
+    { file: HTTP_READER, find: ' || headers[name] !== undefined) return -1', put: ') return -1' },
+  ],
+  sse: [
+    { file: LINES, find: 'if (chunk[from] === NEWLINE) from++', put: '' },
+    { file: SSE_READER, find: "else if (!value.includes('\\0')) this", put: 'else this' },
+    { file: LINES, find: 'if (chunk.length > 0) this.#endedInReturn = false', put: '' },
+  ],
+  uri: [
+    { file: URI, find: "HOST.test(written.host ?? '') &&", put: '' },
+    { file: URI, find: "written.user === '' &&", put: '' },
+    { file: URI, find: 'spell(uri) === normal &&', put: 'spell(uri).length === normal.length &&' },
+  ],
+  policy: [
+    {
+      file: 'src/document/parse-yaml.ts',
+      find: 'if (!(error instanceof FirstError)) throw error',
+      put: 'if (text.includes("!")) throw error',
+    },
+    {
+      file: 'src/policy/compile.ts',
+      find: 'readDocument(text, problems)',
+      put: 'readDocument(text.includes("allow:") ? "" : text, text.includes("[[") ? (undefined as never) : problems)',
+    },
+    {
+      file: 'src/document/parse-yaml.ts',
+      find: 'const parser = new Parser()',
+      put: 'if (/^ +-/m.test(text) && text.includes("&")) throw new Error("planted")\n  const parser = new Parser()',
+    },
+  ],
+  cel: [
+    { file: NUMBERS, find: " || node.op === '!_'", put: '' },
+    {
+      file: 'src/policy/expression/expression.ts',
+      find: 'throw syntaxError(text, celFailure(error))',
+      put: "if (text.includes('||')) throw error\n    throw syntaxError(text, celFailure(error))",
+    },
+    {
+      file: 'src/policy/expression/evaluate.ts',
+      find: 'return undecidable(nameSlots(reasonOf(error), program))',
+      put: 'throw error',
+    },
+  ],
+  bundle: [
+    {
+      file: RVF,
+      find: "throw wrong('it does not begin as one')",
+      put: "throw new Error('planted')",
+    },
+    {
+      file: RVF,
+      find: "throw wrong('there is something after",
+      put: "throw new Error('there is something after",
+    },
+    {
+      file: RVF,
+      find: "throw wrong('a segment is not JSON')",
+      put: "throw new Error('a segment is not JSON')",
+    },
+  ],
+  ledger: [
+    {
+      file: LEDGER,
+      find: 'throw error instanceof LedgerError ? error : broken',
+      put: 'throw error ?? broken',
+    },
+    { file: LEDGER, find: 'if (Array.isArray(value)) return value', put: 'return value as Fields' },
+    {
+      file: LEDGER,
+      find: "  throw broken('a record is not readable')\n}\n\n/** At the quote",
+      put: "  throw new RangeError('planted')\n}\n\n/** At the quote",
+    },
+  ],
+}

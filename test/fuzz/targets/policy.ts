@@ -1,0 +1,44 @@
+// Policy documents: whatever the text, the compiler answers with a policy or with problems that have a
+// place, and a policy that compiles decides every call without throwing.
+
+import { sampleFacts } from '../../../src/policy/cases/sample-facts.ts'
+import { compile } from '../../../src/policy/compile.ts'
+import { decide } from '../../../src/policy/decide/decide.ts'
+import { MemoryCounters } from '../../../src/store/memory/counters.ts'
+
+export const seeds = [
+  'version: 1\ndefault: deny\ncategories: { Read: allow }\n',
+  `version: 1
+default: allow
+tools:
+  pay/refund:
+    action: require_approval
+    when: args.amount > 50 && args.to.startsWith("a")
+    limits: [{ max: 3, window: 1m, per: session }]
+guardrails:
+  - name: private
+    when: session.saw.private
+    action: deny
+`,
+]
+
+const CALL = { server: 'pay', method: 'tools/call', name: 'refund', args: { amount: 7, to: 'ab' } }
+const DEFINITION = { server: 'pay', name: 'refund' }
+const FACTS = sampleFacts({ definition: DEFINITION, category: 'Write', risk: 'low' })
+const ACTIONS = ['allow', 'deny', 'hide', 'require_approval']
+
+export function run(input: Buffer): void {
+  const { policy, problems } = compile({ file: 'policy.yaml', text: input.toString('utf8') })
+  for (const { message } of problems)
+    if (typeof message !== 'string' || message === '')
+      throw new Error('a problem without a message')
+  if (policy === undefined) {
+    if (problems.length === 0) throw new Error('neither a policy nor a problem')
+    return
+  }
+  const { action } = decide(policy, CALL, FACTS, new MemoryCounters(), {
+    wallMs: 1_800_000_000_000,
+    monotonicMs: 1_000,
+  })
+  if (!ACTIONS.includes(action)) throw new Error(`the action \`${action}\``)
+}
