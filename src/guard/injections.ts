@@ -111,6 +111,8 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   if (findings.length > 0 || isPlain(text)) return findings
   const plain = foldLookAlikes(stripHidden(text))
   if (plain === text) return findings
+  // One character may fold into eighteen.
+  if (!spend(budget, plain.length)) return [tooLarge(text)]
   // The places of the folded text are not those of the text: the whole of it is shown.
   return match(plain, PATTERNS, ANY, budget).map((one) => ({ ...one, start: 0, end: text.length }))
 }

@@ -10,8 +10,9 @@ export const DEFINITION_CHARS_MAX = 262_144
 /** Characters searched for one answer or definition, once for each expression that searches them. At
  * some 10 ns each that is 40 ms; what needs more was made to. */
 export const SCANNED_CHARS_MAX = 4 * 1_048_576
-/** Characters decoded for one answer, once for each way to read them: at some 10 ns each. */
-export const DECODED_CHARS_MAX = 2 * 1_048_576
+/** Characters decoded for one answer, once for each way to read them: at some 40 ns each with what is
+ * then searched. */
+export const DECODED_CHARS_MAX = 1_048_576
 export const DEPTH_MAX = 64
 /** Findings told of one text. */
 export const FINDINGS_MAX = 50

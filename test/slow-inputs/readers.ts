@@ -23,12 +23,14 @@ import { nearest } from '../../src/document/nearest.ts'
 import { Problems } from '../../src/document/problem.ts'
 import { readDocument } from '../../src/document/read-document.ts'
 import { PlainReader } from '../../src/gateway/front/plain-request.ts'
+import { DEFINITION_LENGTH_MAX } from '../../src/gateway/limits.ts'
 import { stripOwnTokens } from '../../src/gateway/relay/strip-own.ts'
 import { findInAnswer } from '../../src/guard/answer-injections.ts'
 import { findHidden, stripHidden } from '../../src/guard/hidden-text.ts'
 import { findInjections } from '../../src/guard/injections.ts'
 import { holdsSecret, inspectAnswer } from '../../src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../src/guard/inspect-definition.ts'
+import { ANSWER_CHARS_MAX } from '../../src/guard/limits.ts'
 import { findSecrets } from '../../src/guard/secrets.ts'
 import { decode as decodeRecord } from '../../src/ledger/decoding.ts'
 import { compile } from '../../src/policy/compile.ts'
@@ -38,6 +40,7 @@ import { parsePath } from '../../src/policy/functions/path.ts'
 import { parseUrl } from '../../src/policy/functions/url.ts'
 import { wildcardMatches } from '../../src/policy/glob.ts'
 import { namesOwnFiles } from '../../src/policy/own-files.ts'
+import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../src/wire/limits.ts'
 import { LineSplitter } from '../../src/wire/lines.ts'
 import { readMessages } from '../../src/wire/read-message.ts'
 import { membersOf } from '../../src/wire/spans.ts'
@@ -47,6 +50,8 @@ import type { TextReader } from './search.ts'
 
 const KB = 1_024
 const MB = 1_048_576
+/** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
+const GUARDED = ANSWER_CHARS_MAX
 /** A message of a client or a server. */
 const MESSAGE = 16 * MB
 
@@ -59,12 +64,12 @@ const call = (text: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":${text}}}`
 
 export const TEXT_READERS: readonly TextReader[] = [
-  reader('guard: findHidden', MESSAGE, findHidden),
-  reader('guard: stripHidden', 64 * KB, stripHidden),
-  reader('core: foldLookAlikes', 64 * KB, foldLookAlikes),
-  reader('guard: findInjections', MESSAGE, findInjections),
-  reader('guard: findInAnswer', MESSAGE, findInAnswer),
-  reader('guard: findSecrets', MESSAGE, findSecrets),
+  reader('guard: findHidden', GUARDED, findHidden),
+  reader('guard: stripHidden', GUARDED, stripHidden),
+  reader('core: foldLookAlikes', GUARDED, foldLookAlikes),
+  reader('guard: findInjections', GUARDED, findInjections),
+  reader('guard: findInAnswer', GUARDED, findInAnswer),
+  reader('guard: findSecrets', GUARDED, findSecrets),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
   reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>
     inspectDefinition(strings(text)),
@@ -77,21 +82,23 @@ export const TEXT_READERS: readonly TextReader[] = [
     inspectAnswer(strings(text), ['injection', 'secret']),
   ),
   reader('guard: holdsSecret', MESSAGE, (text) => holdsSecret({ a: strings(text) })),
-  reader('catalogue: classify, name', MESSAGE, (name) => classify(tool({ name }))),
-  reader('catalogue: classify, description', MESSAGE, (description) =>
+  reader('catalogue: classify, name', NAME_LENGTH_MAX, (name) => classify(tool({ name }))),
+  reader('catalogue: classify, description', DEFINITION_LENGTH_MAX, (description) =>
     classify(tool({ description })),
   ),
-  reader('catalogue: classify, argument', MESSAGE, (text) => classify(tool(pathOf(text)))),
-  reader('catalogue: rate', MESSAGE, (text) =>
+  reader('catalogue: classify, argument', DEFINITION_LENGTH_MAX, (text) =>
+    classify(tool(pathOf(text))),
+  ),
+  reader('catalogue: rate', DEFINITION_LENGTH_MAX, (text) =>
     rate(tool({ name: text, description: text }), 'Write'),
   ),
-  reader('catalogue: gradeChange', MESSAGE, (description) =>
+  reader('catalogue: gradeChange', DEFINITION_LENGTH_MAX, (description) =>
     gradeChange(tool({ description: 'old' }), tool({ description })),
   ),
-  reader('catalogue: toolPage', MESSAGE, (description) =>
+  reader('catalogue: toolPage', DEFINITION_LENGTH_MAX, (description) =>
     markdownOf(toolPage(tool({ description, name: description.slice(0, 200) }))),
   ),
-  reader('catalogue: skeletonOf', MESSAGE, skeletonOf),
+  reader('catalogue: skeletonOf', NAME_LENGTH_MAX, skeletonOf),
   reader('catalogue: readLock', MB, readLock),
   reader('policy: namesOwnFiles', MESSAGE, (text) =>
     namesOwnFiles(text, ['/etc/sluice', '/srv/x.y']),
@@ -102,7 +109,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('policy: parsePath', MESSAGE, parsePath),
   reader('policy: parseUrl', MESSAGE, parseUrl),
   reader('policy: parseEmail', MESSAGE, parseEmail),
-  reader('policy: wildcardMatches', MESSAGE, (text) => wildcardMatches('file:///a*a*b*/?x*', text)),
+  reader('policy: wildcardMatches', URI_LENGTH_MAX, (text) =>
+    wildcardMatches('file:///a*a*b*/?x*', text),
+  ),
   reader('policy: parseCel', 4_096, parseCel),
   reader('policy: compile', DOCUMENT_LENGTH_MAX, (text) => compile({ file: 'p', text })),
   reader('policy: compile, a condition', DOCUMENT_LENGTH_MAX, (text) =>

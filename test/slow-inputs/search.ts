@@ -138,7 +138,7 @@ function grow(reader: TextReader, shape: Shape, options: SearchOptions, runs: nu
   const exponent = growthExponent(points) ?? 0
   const last = points.at(-1) as Point
   const isMeasured = last.chars >= reader.charsMax
-  const factor = (reader.charsMax / last.chars) ** Math.max(exponent, 1)
+  const factor = (reader.charsMax / last.chars) ** Math.max(exponent, 0)
   const micros = isMeasured ? last.micros : last.micros * factor
   const atLimit = { chars: reader.charsMax, micros, isMeasured }
   return { reader: reader.name, shape, exponent, points, atLimit }
