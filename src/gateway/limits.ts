@@ -378,6 +378,7 @@ export const FIRST_LIST_MS = 60_000
 export const REFUSALS_MAX = 10_000
 export const REFUSAL_LENGTH_MAX = 500
 
-/** Characters of one message whose escapes are undone to look for the gate's own tokens, once for each
- * way to undo them; a text beyond is not passed on. */
-export const STRIPPED_CHARS_MAX = 8 * 1_048_576
+/** A text with more escapes than this is dense: of dense texts so many characters of one message are
+ * looked through for the gate's own tokens, at some 60 ns each; a text beyond is not passed on. */
+export const STRIPPED_ESCAPES_MAX = 20_000
+export const STRIPPED_CHARS_MAX = 1_048_576

@@ -45,12 +45,13 @@ export function readingsOf(text: string, budget: ViewBudget): (string | undefine
 /** `\\u005f`, `\\x5f`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
 function undoBackslash(text: string): string {
   if (!text.includes('\\')) return text
-  return text.replace(
-    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\}|\r?\n|([\\/"'_.:-]))/g,
-    (_all, unit?: string, byte?: string, point?: string, same?: string) => {
-      const hex = unit ?? byte ?? point
-      return hex === undefined ? (same ?? '') : character(Number.parseInt(hex, 16))
-    },
+  // Without a function where there is nothing to work out: texts of programs are full of these.
+  const bare = text.replace(/\\(?:\r?\n|([\\/"'_.:-]))/g, '$1')
+  if (!/\\[ux]/.test(bare)) return bare
+  return bare.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\})/g,
+    (_all, unit?: string, byte?: string, point?: string) =>
+      character(Number.parseInt(unit ?? byte ?? (point as string), 16)),
   )
 }
 

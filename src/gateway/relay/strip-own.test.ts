@@ -56,9 +56,10 @@ describe('F12: a token of the gate does not reach a client', () => {
   })
 
   test('a text with more escapes than are undone is not passed on', () => {
-    const text = '&amp;%41='.repeat(STRIPPED_CHARS_MAX / 9)
-    expect(stripOwnTokens(JSON.stringify({ text, other: 'x' }))).toBe(
-      '{"text":"sluice_removed","other":"x"}',
+    const dense = '&amp;%41='.repeat(STRIPPED_CHARS_MAX / 9 + 1)
+    const sparse = `${'lorem ipsum '.repeat(STRIPPED_CHARS_MAX / 6)} %41`
+    expect(stripOwnTokens(JSON.stringify({ dense, sparse }))).toBe(
+      JSON.stringify({ dense: 'sluice_removed', sparse }),
     )
   })
 })

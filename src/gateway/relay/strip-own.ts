@@ -6,7 +6,7 @@
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { OWN_TOKEN_PREFIX, withoutOwnTokens } from '../../identity/own-tokens.ts'
-import { STRIPPED_CHARS_MAX } from '../limits.ts'
+import { STRIPPED_CHARS_MAX, STRIPPED_ESCAPES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 
 /** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what
@@ -33,7 +33,8 @@ export function stripOwn(link: ClientLink): void {
 /** A message without the gate's tokens; every other byte as it was. */
 export function stripOwnTokens(message: string): string {
   if (!MAYBE.test(message)) return message
-  const budget: ViewBudget = { charsLeft: STRIPPED_CHARS_MAX }
+  const budget: ViewBudget = { charsLeft: Number.POSITIVE_INFINITY }
+  let dense = 0
   const parts: string[] = []
   let from = 0
   for (let start = message.indexOf('"'); start >= 0; ) {
@@ -41,7 +42,11 @@ export function stripOwnTokens(message: string): string {
     const literal = message.slice(start, end)
     if (MAYBE.test(literal)) {
       const text = JSON.parse(literal) as string
-      const clean = stripText(text, budget)
+      // What would take too long to look through is not passed on.
+      const isDense = hasManyEscapes(text)
+      if (isDense) dense += text.length
+      const isTooMuch = isDense && dense > STRIPPED_CHARS_MAX
+      const clean = isTooMuch ? REMOVED : stripText(text, budget)
       if (clean !== text) {
         parts.push(message.slice(from, start), JSON.stringify(clean))
         from = end
@@ -50,6 +55,16 @@ export function stripOwnTokens(message: string): string {
     start = message.indexOf('"', end)
   }
   return from === 0 ? message : parts.join('') + message.slice(from)
+}
+
+const ESCAPE = /\\[ux\\/"'_.:-]|&[#A-Za-z]|%[0-9a-fA-F]{2}|=[0-9A-Fa-f]{2}/g
+
+/** Each is undone on its own: few of them cost nothing, however long the text. */
+function hasManyEscapes(text: string): boolean {
+  ESCAPE.lastIndex = 0
+  let count = 0
+  while (count <= STRIPPED_ESCAPES_MAX && ESCAPE.exec(text) !== null) count++
+  return count > STRIPPED_ESCAPES_MAX
 }
 
 /** Behind the quote that ends the string which begins at `start`. By hand: an expression keeps a place on
@@ -69,7 +84,6 @@ const BACKSLASH = 0x5c
 function stripText(text: string, budget: ViewBudget): string {
   let clean = withoutOwnTokens(text)
   for (const reading of readingsOf(clean, budget)) {
-    // What nobody looked through is not passed on.
     if (reading === undefined) return REMOVED
     const stripped = withoutOwnTokens(reading)
     if (stripped !== reading) clean = stripped
