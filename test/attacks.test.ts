@@ -13,9 +13,9 @@ import { compile } from '../src/policy/compile.ts'
 import { ROOT } from './rooms.ts'
 
 describe('the library', () => {
-  test('has 32 entries, numbered without a gap', () => {
+  test('has 37 entries, numbered without a gap', () => {
     expect(ATTACKS.map(({ id }) => id)).toEqual(
-      Array.from({ length: 32 }, (_, index) => `A${String(index + 1).padStart(2, '0')}`),
+      Array.from({ length: 37 }, (_, index) => `A${String(index + 1).padStart(2, '0')}`),
     )
   })
 
@@ -68,14 +68,14 @@ describe('a tool', () => {
     expect(links(reader)).not.toContain('A11')
   })
 
-  test('that only looks up a thing has none', () => {
+  test('that only looks up a thing has what its class lets an attacker do', () => {
     const plain = {
       server: 'a',
       name: 'get_version',
       description: 'Get the version',
       ...properties(),
     }
-    expect(links(plain)).toEqual([])
+    expect(links(plain)).toEqual(['A33'])
   })
 
   test('that pays is a target of payment abuse, by its amount', () => {

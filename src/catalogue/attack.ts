@@ -46,5 +46,7 @@ export type Signal =
   | 'false hint'
   | 'puts itself first'
   | 'asks for context'
+  /** Its class is enough. */
+  | 'its class'
   /** Of the gate or the transport, not of one tool. */
   | 'none'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Category, ToolDefinition } from '../core/tools.ts'
 import { account, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
 import { valueAt } from './evidence.ts'
+import { toldOf } from './told.ts'
 
 function tool(name: string, description?: string, rest: object = {}): ToolDefinition {
   return { server: 'acme', name, ...(description === undefined ? {} : { description }), ...rest }
@@ -58,6 +59,16 @@ describe('the class', () => {
       'Destructive',
     )
     expect(classify(tool('language', 'Get or set the language')).category).toBe('Write')
+  })
+
+  test.each<[string, Category]>([
+    ['Deletes every word of the glossary.', 'Destructive'],
+    ['Sends an e-mail to anybody', 'Write'],
+    ['Pays an invoice', 'Financial'],
+    ['Run a shell command', 'Execute'],
+  ])('is unknown where a name that reads stands over a text that acts: %s', (said, category) => {
+    const hinted = tool('look_up', said, { annotations: { readOnlyHint: true } })
+    expect(classify(hinted)).toMatchObject({ category, unknown: true })
   })
 
   test('is not changed by what a description denies', () => {
@@ -149,6 +160,28 @@ describe('flows', () => {
       reads: ['private', 'untrusted'],
       sends: 'nothing',
     })
+  })
+})
+
+describe('flows and secrets', () => {
+  test('every way to read a file brings in the same', () => {
+    const of = (name: string, description: string) =>
+      account(tool(name, description, schema({ path: { type: 'string' } }))).flows
+    const said = { reads: ['private', 'untrusted'], sends: 'nothing' }
+    expect(of('read_file', 'Read the complete contents of a file as text')).toEqual(said)
+    expect(of('read_text_file', 'Read a file from the file system as text')).toEqual(said)
+    expect(of('list_files', 'List the files of a folder').reads).toEqual(['private'])
+  })
+
+  test.each([
+    ['get-env', 'Returns all environment variables'],
+    ['printEnv', 'Prints the environment'],
+    ['get_env', undefined],
+  ])('%s is a source of secrets', (name, description) => {
+    const definition = tool(name, description)
+    const told = toldOf(definition)
+    expect([told.category, told.risk, told.flows.reads]).toEqual(['Read', 'medium', ['private']])
+    expect(told.attacks.map(({ id }) => id)).toContain('A20')
   })
 })
 

@@ -11,7 +11,7 @@ import { type Floor, floorOf } from './floors.ts'
 import { type Flows, flowsOf } from './flows.ts'
 import { amountsOf, gatherSignals, schemaSignals } from './gather-signals.ts'
 import { rate } from './risk.ts'
-import { choose, sharesOf, type Weights } from './score.ts'
+import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
 import type { Signal } from './signal.ts'
 import { standOn } from './stand-on.ts'
 import { WEIGHTS } from './weights.ts'
@@ -42,6 +42,8 @@ export interface Account extends Classification {
 export const CONFIDENCE_MIN = 0.5
 /** Where neither name nor description speaks. */
 const SILENT_CONFIDENCE = 0.2
+/** Where name and description contradict each other. */
+const PARTED_CONFIDENCE = 0.4
 /** What a rule of the categories says by itself. */
 const FLOOR_CONFIDENCE = 0.9
 /** The share from which the vendor's hint of destruction is borne out. */
@@ -108,13 +110,16 @@ function judge(definition: ToolDefinition, weights: Weights, schema?: readonly S
   const amounts = amountsOf(signals)
   const shares = sharesOf(weights, amounts)
   const floor = floorOf(new Set(amounts.keys()))
-  const own = ownClass(amounts, shares, floor)
+  const parted = contradicts(amounts)
+  const own = ownClass(amounts, shares, floor, parted)
   const share = shares[CATEGORIES.indexOf(own)] as number
   const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
-  const confidence = isSilent(amounts) ? Math.min(floored, SILENT_CONFIDENCE) : floored
+  const bound = isSilent(amounts) ? SILENT_CONFIDENCE : parted ? PARTED_CONFIDENCE : 1
+  const confidence = Math.min(floored, bound)
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
   const open = confidence < CONFIDENCE_MIN
-  const hinted = open ? settleByHints(own, shares, definition.annotations) : undefined
+  // Who contradicts themselves is not believed a third time.
+  const hinted = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
   return {
     category: checked.category,
@@ -132,11 +137,28 @@ function ownClass(
   amounts: ReadonlyMap<string, number>,
   shares: readonly number[],
   floor: Floor | undefined,
+  parted: boolean,
 ): Category {
-  const weighed = isSilent(amounts) ? 'Execute' : choose(shares)
+  const weighed = isSilent(amounts) ? 'Execute' : parted ? chooseAct(shares) : choose(shares)
   if (floor === undefined) return weighed
   return CATEGORIES.indexOf(floor.category) > CATEGORIES.indexOf(weighed) ? floor.category : weighed
 }
+
+/** A name that only reads over a text that acts: one of them is wrong, and it is not for us to say which. */
+function contradicts(amounts: ReadonlyMap<string, number>): boolean {
+  let reads = false
+  let acts = false
+  for (const feature of amounts.keys()) {
+    if (/^name:(?:look|judge|render)$/.test(feature)) reads = true
+    else if (feature.startsWith('name:') || READ_BY_TEXT.test(feature)) return false
+    else if (ACT_BY_TEXT.test(feature)) acts = true
+  }
+  return reads && (acts || (amounts.has('text:run') && amounts.has('says:runs anything')))
+}
+
+const READ_BY_TEXT = /^text:(?:look|judge|render)$/
+/** To run a search is to look, and so is to generate a report. */
+const ACT_BY_TEXT = /^text:(?!look|judge|render|nothing|run|generate|manage)/
 
 /** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
 function isSilent(amounts: ReadonlyMap<string, number>): boolean {

@@ -29,7 +29,7 @@ const PRIVATE =
   project projects secret secrets token tokens key keys credential cookie cookies balance invoice
   invoices order orders payment payments transaction transactions memory session sessions log logs
   clipboard screenshot bucket object storage environment variable variables board card task tasks deal
-  deals ticket tickets issue issues portfolio position positions password wallet spreadsheet sheet
+  deals env envs ticket tickets issue issues portfolio position positions password wallet spreadsheet sheet
   employee patient profile crm dashboard`)
 const PUBLIC = set(`weather forecast news stock stocks ticker wikipedia documentation docs map maps
   directions geocode pricing exchange rates holidays arxiv pubmed library libraries package packages
@@ -52,10 +52,22 @@ export function flowsOf(definition: ToolDefinition, category: Category): Flows {
   if (!own && (web || has(PUBLIC))) reads.push('public')
   if (own || reads.length === 0) reads.push('private')
   // What a write answers is mostly what it was given.
-  if (web || (category === 'Read' && has(STRANGERS)) || category === 'Execute')
+  if (
+    web ||
+    (category === 'Read' && (has(STRANGERS) || readsFiles(words))) ||
+    category === 'Execute'
+  )
     reads.push('untrusted')
   return { reads, sends: sendsOf(category, takesUrl, has(OUT)) }
 }
+
+/** Whoever wrote a file, its text comes in with it: `read_file`, `read_text_file`, not `list_files`. */
+function readsFiles(words: readonly string[]): boolean {
+  return words.some((word) => READ.has(word)) && words.some((word) => FILES.has(word))
+}
+
+const READ = set('read reads cat view open contents content')
+const FILES = set('file files document documents doc pdf attachment note notes')
 
 function sendsOf(category: Category, takesUrl: boolean, out: boolean): Sends {
   // An address with a secret in it is a letter: to fetch is to send.

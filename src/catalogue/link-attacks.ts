@@ -3,22 +3,30 @@
 // and the tool page.
 
 import { isObject } from '../core/json.ts'
-import type { ToolDefinition } from '../core/tools.ts'
+import type { Category, ToolDefinition } from '../core/tools.ts'
 import { inspectDefinition } from '../guard/inspect-definition.ts'
 import type { Attack, Signal } from './attack.ts'
+import { ATTACKS_BY_CLASS } from './attacks-by-class.ts'
 import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
 import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
 import type { Account } from './classify.ts'
 import { argumentsOf } from './flows.ts'
 import { looksAlike } from './look-alike.ts'
+import { readsSecrets } from './risk.ts'
 
-export const ATTACKS: readonly Attack[] = [...ATTACKS_ON_DEFINITIONS, ...ATTACKS_ON_CALLS]
+export const ATTACKS: readonly Attack[] = [
+  ...ATTACKS_ON_DEFINITIONS,
+  ...ATTACKS_ON_CALLS,
+  ...ATTACKS_BY_CLASS,
+]
 
 export interface LinkedAttack {
   readonly id: string
   readonly name: string
   /** The argument that makes it a target, where one does. */
   readonly argument?: string
+  /** What the attacker can do with this very tool. */
+  readonly what: string
   readonly gate: Attack['gate']
 }
 
@@ -46,8 +54,50 @@ export function linkAttacks(
     const shown = look(attack.signal)
     if (shown === undefined) return []
     const { id, name, gate } = attack
-    return [{ id, name, ...(shown === '' ? {} : { argument: shown }), gate }]
+    const by = shown === '' ? '' : `, by \`${shown}\``
+    const what =
+      attack.signal === 'its class' ? lets(account.category, definition) : `${attack.what}${by}`
+    return [{ id, name, ...(shown === '' ? {} : { argument: shown }), what, gate }]
   })
+}
+
+/** What whoever steers the agent can do with this tool, in terms of its arguments. */
+function lets(category: Category, definition: ToolDefinition): string {
+  const names = argumentsOf(definition)
+    .filter((name) => !PAGING.test(name))
+    .slice(0, ARGUMENTS_SHOWN_MAX)
+    .map((name) => `\`${name}\``)
+  const last = names.pop()
+  const said = names.length === 0 ? last : `${names.join(', ')} and ${last}`
+  const [bare, given] = LETS[category]
+  return said === undefined ? bare : given.replace('…', said)
+}
+
+const ARGUMENTS_SHOWN_MAX = 3
+const PAGING =
+  /^(?:page|limit|offset|cursor|per_?page|page_?size|page_?token|verbose|fields|format)$/i
+/** Without arguments to choose, and with. */
+const LETS: Readonly<Record<Category, readonly [bare: string, given: string]>> = {
+  Read: [
+    'whoever steers the agent learns what it answers, and carries it out by another tool',
+    'whoever steers the agent chooses …, reads what that names, and carries it out by another tool',
+  ],
+  Write: [
+    'whoever steers the agent changes what others rely on, as often as they like',
+    'whoever steers the agent chooses …, and others rely on what is written or sent',
+  ],
+  Execute: [
+    'whoever steers the agent starts it when they like, with the rights of its server',
+    'whoever steers the agent chooses …, and that is run or driven with the rights of its server',
+  ],
+  Destructive: [
+    'whoever steers the agent makes it take away what there is, for good',
+    'whoever steers the agent chooses …, and what that names is gone for good',
+  ],
+  Financial: [
+    'whoever steers the agent commits money with it',
+    'whoever steers the agent chooses …, and money is moved or committed by that',
+  ],
 }
 
 /** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
@@ -64,6 +114,8 @@ function lookerAt(
     const pattern = BY_ARGUMENT[signal]
     if (pattern !== undefined) return names.find((name) => pattern.test(name))
     switch (signal) {
+      case 'its class':
+        return ''
       case 'takes sql':
         return account.depends.find(({ kind }) => kind === 'sql')?.argument
       case 'takes many':
@@ -73,7 +125,7 @@ function lookerAt(
       case 'reads private':
         return says(account.flows.reads.includes('private') && isShared(definition))
       case 'reads secrets':
-        return says(/secret|password|credential|cookie|token|api_?key|\benv/i.test(definition.name))
+        return says(readsSecrets(definition))
       case 'sends outside':
         return says(account.flows.sends === 'outside')
       case 'runs code':

@@ -21,8 +21,16 @@ const START: Readonly<Record<Category, number>> = {
 
 const MANY = set('all batch bulk multiple many every everything wildcard mass')
 const SECRETS = set(
-  'secret secrets password passwords credential credentials cookie cookies apikey',
+  'secret secrets password passwords credential credentials cookie cookies apikey env envs envvars',
 )
+const MORE_SECRETS =
+  /secret|password|credential|cookie|token|api_?key|(?:^|[_-])envs?(?=$|[_-])|[a-z]Envs?(?![a-z])|environment.?variables?/i
+
+/** A name, or a first sentence, that speaks of secrets; the environment of a process is full of them. */
+export function readsSecrets({ name, description }: ToolDefinition): boolean {
+  const said = typeof description === 'string' ? description.slice(0, RISK_CHARS_MAX) : ''
+  return MORE_SECRETS.test(name) || /environment variables?/i.test(said)
+}
 const PEOPLE =
   set(`broadcast invite share grant unsubscribe contest permission permissions role roles
   member members everyone public ban`)
@@ -56,7 +64,8 @@ export function rate(definition: ToolDefinition, category: Category): Rated {
   const many =
     has(MANY) ?? names.find((name) => /^(?:items|inputs|orders|requests|all)$/i.test(name))
   if (category === 'Read') {
-    const secret = has(SECRETS)
+    const environment = ENVIRONMENT.test(words.join(' ')) ? 'environment variables' : undefined
+    const secret = has(SECRETS) ?? environment
     if (secret !== undefined) step(1, `it reads secrets (\`${secret}\`)`)
   } else if (category === 'Write') {
     const people = has(PEOPLE)
@@ -87,6 +96,7 @@ export function rate(definition: ToolDefinition, category: Category): Rated {
   return { risk: RISKS[bounded] as Risk, because: reasons.join('; ') }
 }
 
+const ENVIRONMENT = /\benvironment variables?\b/
 const CHANGES_DEAL = set('cancel amend update subscription subscriptions price prices')
 
 function wordsOf({ name, description }: ToolDefinition): string[] {

@@ -32,8 +32,17 @@ const READ_TIMES_MIN = 4
 /** The class to act on: doubt goes to the riskier side. */
 export function choose(shares: readonly number[]): Category {
   const read = shares[0] as number
-  const staked = shares.map((share, index) => share * (STAKES[index] as number))
-  const most = Math.max(...staked)
+  const most = Math.max(...stakedOf(shares))
   if (read >= READ_SHARE_MIN || read > READ_TIMES_MIN * most) return 'Read'
-  return CATEGORIES[staked.indexOf(most)] as Category
+  return chooseAct(shares)
+}
+
+/** The class of a tool that does more than read. */
+export function chooseAct(shares: readonly number[]): Category {
+  const staked = stakedOf(shares)
+  return CATEGORIES[staked.indexOf(Math.max(...staked))] as Category
+}
+
+function stakedOf(shares: readonly number[]): number[] {
+  return shares.map((share, index) => share * (STAKES[index] as number))
 }

@@ -1,13 +1,17 @@
-// The page of one tool: what it does, what it can do and why that needs a policy, what it is not, the
-// attacks that fit it, the rule to begin with, and the questions people ask. Pure; the words of the
-// definition are the server's and are shown as such.
+// The page of one tool: what it does and takes, how agents use it, why that needs a policy, what an
+// attacker can do with it, the policy to begin with and the ways to change it, and its neighbours.
+// Pure; the words of the definition are the server's and are shown as such.
 
-import type { Category, Risk, ToolDefinition } from '../core/tools.ts'
+import { isObject } from '../core/json.ts'
+import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '../core/tools.ts'
 import type { Account } from './classify.ts'
 import { ATTACKS, type LinkedAttack } from './link-attacks.ts'
 import { type Block, type Page, type Section, say, yaml } from './page.ts'
+import { count, summaryOf } from './server-page.ts'
 import { suggestRule } from './suggest-policy.ts'
 import { toldOf } from './told.ts'
+import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
+import { splitName } from './words.ts'
 
 const MEANS: Readonly<Record<Category, string>> = {
   Read: 'It answers and changes nothing; what it answers stays with the agent.',
@@ -27,7 +31,9 @@ const WRITES: readonly (readonly [says: RegExp, means: string])[] = [
 ]
 
 function meansOf({ category, evidence }: Account): string {
-  const says = evidence[0]?.says ?? ''
+  // What is archived is put away, not copied.
+  const archives = /^archiv/i.test(evidence[0]?.text ?? '')
+  const says = archives ? ': settling' : (evidence[0]?.says ?? '')
   const own = category === 'Write' ? WRITES.find(([pattern]) => pattern.test(says)) : undefined
   return own?.[1] ?? MEANS[category]
 }
@@ -43,48 +49,87 @@ const BEGIN: Readonly<Record<Category, readonly string[]>> = {
 
 const DESCRIPTION_CHARS_MAX = 600
 const EVIDENCE_SHOWN_MAX = 8
+const PARAMETERS_SHOWN_MAX = 24
+const NOTE_CHARS_MAX = 160
+const RELATED_MAX = 8
 
-export function toolPage(definition: ToolDefinition): Page {
+/** Where a page stands: the other tools of the server, and the addresses of their pages. */
+export interface Surroundings {
+  readonly neighbours?: readonly ToolDefinition[]
+  readonly pathOf?: (definition: ToolDefinition) => string
+}
+
+export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
   const told = toldOf(definition)
   const id = `${definition.server}/${definition.name}`
+  const { category } = told
   return {
     title: id,
-    lead: `**${told.category}**, ${told.risk} risk. ${meansOf(told)}`,
+    lead: leadOf(told),
     sections: [
       { heading: 'What it does', blocks: described(definition) },
+      { heading: 'Parameters', blocks: parameters(definition) },
+      { heading: 'How agents use it', blocks: [say(USED[category])] },
       { heading: 'Why it needs a policy', blocks: why(told) },
       { heading: 'What it is not', blocks: whatNot(told) },
-      ...attackSection(told.attacks),
-      { heading: 'Recommended rule', blocks: recommended(id, told) },
-      { heading: 'Questions', blocks: [] },
-      ...questions(id, definition, told),
+      { heading: 'What this access lets an attacker do', blocks: [attackTable(told.attacks)] },
+      { heading: 'Advice', blocks: [{ kind: 'list', items: ADVICE[category] }] },
+      { heading: 'A policy to begin with', blocks: recommended(id, told) },
+      { heading: 'Four ways to rule it', blocks: ways(id) },
+      { heading: 'What a denied agent receives', blocks: denied() },
+      ...related(definition, told, around),
+      { heading: 'Its server', blocks: server(definition, around) },
     ],
   }
 }
 
-function described({ description, inputSchema, title }: ToolDefinition): Block[] {
+/** Of a guess no risk is told. */
+function leadOf(told: Account): string {
+  const { category, risk, unknown } = told
+  if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(told)}`
+  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets the stricter of the verdicts for ${category} and for Execute.`
+}
+
+function described({ description, title }: ToolDefinition): Block[] {
   const said = typeof description === 'string' ? description.trim() : ''
   const short =
     said.length > DESCRIPTION_CHARS_MAX ? `${said.slice(0, DESCRIPTION_CHARS_MAX)} …` : said
-  const properties = (inputSchema as { properties?: object } | undefined)?.properties
-  const names = properties === undefined ? [] : Object.keys(properties)
   return [
     say(
       short === '' ? (title ?? 'Its server says nothing about it.') : `Its server says: “${short}”`,
     ),
-    say(
-      names.length === 0
-        ? 'It takes no arguments.'
-        : `It takes ${names.map((name) => `\`${name}\``).join(', ')}.`,
-    ),
+  ]
+}
+
+function parameters({ inputSchema }: ToolDefinition): Block[] {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (!isObject(properties) || names.length === 0) return [say('It takes no arguments.')]
+  const list = isObject(inputSchema) ? inputSchema.required : undefined
+  const required = new Set(Array.isArray(list) ? list : [])
+  const rows = names.slice(0, PARAMETERS_SHOWN_MAX).map((name) => {
+    const property = properties[name]
+    const { type, enum: values, description } = isObject(property) ? property : {}
+    const kind = Array.isArray(type) ? type.join(' or ') : String(type ?? 'any')
+    const choices = Array.isArray(values) ? `: ${values.slice(0, 8).map(String).join(', ')}` : ''
+    const said = typeof description === 'string' ? description : ''
+    const short = said.length > NOTE_CHARS_MAX ? `${said.slice(0, NOTE_CHARS_MAX)} …` : said
+    return [`\`${name}\``, `${kind}${choices}`, required.has(name) ? 'yes' : 'no', short]
+  })
+  const more = names.length - rows.length
+  return [
+    { kind: 'table', head: ['name', 'type', 'required', 'its server says'], rows },
+    ...(more > 0 ? [say(`And ${more} more.`)] : []),
   ]
 }
 
 function why(told: Account): Block[] {
-  const { riskBecause, confidence, evidence, flows, depends, disagreements } = told
+  const { riskBecause, confidence, unknown, evidence, flows, depends, disagreements } = told
   const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
   const blocks: Block[] = [
-    say(`${meansOf(told)} Risk: ${riskBecause}. Confidence ${Math.round(confidence * 100)} %.`),
+    say(
+      `${meansOf(told)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
+    ),
     say(flowSentence(flows)),
   ]
   if (shown.length > 0)
@@ -118,64 +163,101 @@ function whatNot({ whyNot }: Account): Block[] {
   return [{ kind: 'list', items: whyNot.map(({ because }) => `${because}.`) }]
 }
 
-function attackSection(linked: readonly LinkedAttack[]): Section[] {
-  if (linked.length === 0) return []
-  const rows = linked.map(({ id, name, argument, gate }) => {
-    const attack = ATTACKS.find((one) => one.id === id)
-    const by = argument === undefined ? '' : ` by \`${argument}\``
-    return [{ text: `${id} ${name}`, to: `attacks#${id}` }, `${attack?.what ?? ''}${by}`, gate]
-  })
-  const table: Block = { kind: 'table', head: ['attack', 'what it is', 'a gate stops it'], rows }
-  return [{ heading: 'Attacks that exploit this kind of access', blocks: [table] }]
+function attackTable(linked: readonly LinkedAttack[]): Block {
+  // What this very tool lets somebody do comes first.
+  const own = [...linked].sort((a, b) => Number(isOfClass(b)) - Number(isOfClass(a)))
+  const rows = own.map(({ id, name, what, gate }) => [
+    { text: `${id} ${name}`, to: `attacks#${id}` },
+    what,
+    gate,
+  ])
+  return { kind: 'table', head: ['attack', 'what it does here', 'a gate stops it'], rows }
 }
 
-function recommended(id: string, { category, risk }: Account): Block[] {
+function isOfClass({ id }: LinkedAttack): boolean {
+  return ATTACKS.find((attack) => attack.id === id)?.signal === 'its class'
+}
+
+function ways(id: string): Block[] {
   return [
-    say('A rule to begin with; the other tools go on working by their category.'),
-    yaml(suggestRule(id, beginWith(category, risk))),
+    say('In the place of its lines in the policy above:'),
+    ...WAYS.flatMap(([name, says, rule]) => [
+      say(`**${name}**: ${says}.`),
+      yaml([`${JSON.stringify(id)}:`, ...rule.map((line) => `  ${line}`), ''].join('\n')),
+    ]),
+  ]
+}
+
+function denied(): Block[] {
+  return [
+    say(
+      'A result that says so, in words that a model can act on and as data; never an error of the protocol, which clients take for a fault.',
+    ),
+    { kind: 'code', language: 'json', text: denialOf('not for agents') },
+  ]
+}
+
+/** The tools that an agent holds beside this one, those nearest by name first. */
+function related(
+  definition: ToolDefinition,
+  { category }: Account,
+  { neighbours = [], pathOf }: Surroundings,
+): Section[] {
+  const words = new Set(splitName(definition.name).map(({ text }) => text))
+  const rows = neighbours
+    .filter(({ name }) => name !== definition.name)
+    .map((other) => ({
+      other,
+      shared: splitName(other.name).filter(({ text }) => words.has(text)).length,
+    }))
+    .sort((a, b) => b.shared - a.shared || (a.other.name < b.other.name ? -1 : 1))
+    .slice(0, RELATED_MAX)
+    .map(({ other }) => {
+      const told = toldOf(other)
+      const cell = pathOf === undefined ? other.name : { text: other.name, to: pathOf(other) }
+      const milder = CATEGORIES.indexOf(told.category) < CATEGORIES.indexOf(category)
+      return [
+        cell,
+        told.unknown ? `unknown, perhaps ${told.category}` : told.category,
+        milder ? 'yes' : 'no',
+      ]
+    })
+  if (rows.length === 0) return []
+  const table: Block = { kind: 'table', head: ['tool', 'category', 'milder than this'], rows }
+  return [{ heading: 'Related tools of the server', blocks: [table] }]
+}
+
+function server({ server }: ToolDefinition, { neighbours = [], pathOf }: Surroundings): Block[] {
+  // A name as `scope__package` is how files name `@scope/package`.
+  const [, scope, name] = /^([a-z0-9._-]+?)__([a-z0-9._-]+)$/i.exec(server) ?? []
+  const known = scope === undefined ? '' : `, the package \`@${scope}/${name}\``
+  const of = neighbours.length > 1 ? ` It lists ${summaryOf(count(neighbours))}.` : ''
+  const blocks: Block[] = [
+    say(
+      `\`${server}\`${known}.${of} Put Sluice in front of it with \`sluice init\` or a line under \`servers:\`; every call passes the gate before it reaches the server.`,
+    ),
+  ]
+  const first = neighbours[0]
+  if (pathOf !== undefined && first !== undefined)
+    blocks.push({
+      kind: 'table',
+      head: ['all its tools'],
+      rows: [[{ text: server, to: pathOf({ ...first, name: '' }) }]],
+    })
+  return blocks
+}
+
+function recommended(id: string, { category, risk, unknown }: Account): Block[] {
+  const rule = unknown ? ['action: require_approval'] : beginWith(category, risk)
+  return [
+    say(
+      `A whole document: the other tools go on working by their category. Try it with \`sluice policy explain ${id}\`.`,
+    ),
+    yaml(suggestRule(id, rule)),
   ]
 }
 
 export function beginWith(category: Category, risk: Risk): readonly string[] {
   if (category === 'Read' && risk !== 'low') return ['action: require_approval']
   return BEGIN[category]
-}
-
-/** In its server's words, where there are few enough. */
-function firstSentence({ description }: ToolDefinition): string {
-  const [first] = /^[^.\n]{8,200}(?=\.(?:\s|$)|\n|$)/.exec(description?.trim() ?? '') ?? []
-  return first === undefined ? '' : `“${first}.” `
-}
-
-function questions(id: string, definition: ToolDefinition, told: Account): Section[] {
-  const { server, name } = definition
-  const { category, risk } = told
-  const ask = (heading: string, ...blocks: Block[]): Section => ({ heading, blocks })
-  const limited = ['action: allow', 'rate_limit: { max: 10, window: 60 }']
-  return [
-    ask(
-      `What does ${name} do?`,
-      say(`${firstSentence(definition)}${meansOf(told)} Its category is ${category}.`),
-    ),
-    ask(
-      `How do I enforce a policy on ${name}?`,
-      say(
-        `Put Sluice in front of \`${server}\` (\`sluice init\`, or a line under \`servers:\`), write a rule for \`${id}\` under \`tools:\` of the policy, and try it: \`sluice policy explain ${id}\`. Every call passes the gate before it reaches the server.`,
-      ),
-    ),
-    ask(`What risk is ${name}?`, say(`${risk}: ${told.riskBecause}.`)),
-    ask(
-      `Can I rate-limit ${name}?`,
-      say(
-        'Yes: `max` calls in any `window` of seconds, for each session unless `per` says otherwise.',
-      ),
-      yaml(suggestRule(id, limited)),
-    ),
-    ask(
-      `How do I block ${name}?`,
-      say('`deny` refuses it and tells the agent why; `hide` takes it from the list as well.'),
-      yaml(suggestRule(id, ['action: deny', 'reason: not for agents'])),
-    ),
-    ask(`Which server provides ${name}?`, say(`\`${server}\`.`)),
-  ]
 }

@@ -78,7 +78,9 @@ function build(dir: string, tools: readonly ToolDefinition[]) {
     const home = pathOf({ server, name: '' })
     put(home, serverPage(server, own, pathOf), [])
     for (const definition of own)
-      put(pathOf(definition), toolPage(definition), [{ text: server, to: `${home}.html` }])
+      put(pathOf(definition), toolPage(definition, { neighbours: own, pathOf }), [
+        { text: server, to: `${home}.html` },
+      ])
   }
   put('attacks', attacksPage(), [])
   put('index', indexPage(servers, pathOf), [], 'search.js')
