@@ -130,6 +130,17 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
     })
   })
 
+  test('a number in place of a host is an id, and an address to rules that name the address', () => {
+    const policy = policyOf(`{ version: 1, default: allow, resources: { "*/*://7": deny,
+      "s/redis://127.0.0.1*": deny, "s/sql://2130706433:99": deny } }`)
+    for (const uri of ['a://9', 'issue://1234567890', 'a://99999999999/x'])
+      expect(ask(policy, uri).action).toBe('allow')
+    for (const uri of ['a://7', 'redis://2130706433', 'redis://2130706433/0', 'sql://127.0.0.1:99'])
+      expect(ask(policy, uri)).toMatchObject({ action: 'deny', rule: expect.stringMatching('^/') })
+    for (const uri of ['redis://127.1', 'redis://0x7f000001', 'a://07', 'http://9/'])
+      expect(ask(policy, uri)).toMatchObject({ action: 'deny' })
+  })
+
   test('a URI that is too long to be read is refused, listed or not', () => {
     const long = `file:///public/${'a'.repeat(9_000)}`
     expect(ask(ALLOWS, long, { isListed: true })).toMatchObject({ action: 'deny' })

@@ -5,7 +5,7 @@
 
 import { decodePercent } from '../core/percent.ts'
 import { URI_LENGTH_MAX } from './limits.ts'
-import { normaliseHost } from './uri-host.ts'
+import { normaliseHost, respellAddress } from './uri-host.ts'
 
 export interface UriReadings {
   /** The URI is its own normal form. */
@@ -13,7 +13,7 @@ export interface UriReadings {
   /** The normal form first, then what a server that decodes more than once reads, if different. */
   readonly readings: readonly [string, ...string[]]
   /** Without user, query, parameters or the last slash: servers that ignore these read the same
-   * resource. */
+   * resource. And with a host that is a number spelt as an address, or the other way. */
   readonly shorter: readonly string[]
 }
 
@@ -109,7 +109,7 @@ function split(uri: string, isPattern: boolean): UriParts {
   const at = authority.lastIndexOf('@')
   const user = authority.slice(0, at + 1)
   const path = rest.slice(end)
-  const host = normaliseHost(authority.slice(at + 1), scheme)
+  const host = normaliseHost(authority.slice(at + 1), { scheme, isSpecial })
   // Servers take the path and ignore the host, and `localhost` is the same as none.
   if (scheme === 'file') return { scheme, user, host: WILDCARD.test(host) ? host : '', path, query }
   return { scheme, user, host, path: isSpecial && path === '' ? '/' : path, query }
@@ -262,10 +262,19 @@ function shorterThan(readings: readonly string[]): string[] {
     const anonymous = at < 0 ? head : head.slice(0, head.indexOf('//') + 2) + head.slice(at + 1)
     const cut = path.replace(/%(?:3F|23).*$/s, '').replace(/;[^/]*/g, '')
     const bare = cut.length > 1 && cut.endsWith('/') ? cut.slice(0, -1) : cut
-    found.add(anonymous + path + query)
-    found.add(anonymous + bare + query)
-    found.add(anonymous + bare)
+    for (const each of [anonymous, respellHead(anonymous)]) {
+      if (each === undefined) continue
+      found.add(each + path + query)
+      found.add(each + bare + query)
+      found.add(each + bare)
+    }
   }
   for (const reading of readings) found.delete(reading)
   return [...found]
+}
+
+function respellHead(head: string): string | undefined {
+  const [, scheme = '', host = ''] = /^([^:/]*):\/\/(.*)$/s.exec(head) ?? []
+  const other = SPECIAL.has(scheme) ? undefined : respellAddress(host)
+  return other === undefined ? undefined : `${scheme}://${other}`
 }

@@ -7,12 +7,33 @@ import { DEFAULT_PORTS, LABEL_LENGTH_MAX, parseV6, spellV6 } from './functions/u
 const NUMBER = /^(?:0x[0-9a-f]*|\d+)$/
 const DOTS = /[\u3002\uff0e\uff61]/g
 
+/** An id such as the one in `note://42`. Programs that connect to it read it as an address. */
+const LONE_NUMBER = /^(?:0|[1-9]\d{0,9})$/
+const QUAD = /^\d{1,3}(?:\.\d{1,3}){3}$/
+
+export interface HostScheme {
+  readonly scheme: string
+  /** The scheme is one of WHATWG's special ones, whose hosts are names or addresses of machines. */
+  readonly isSpecial: boolean
+}
+
 /** Whatever is not a host stays as it is, in lower case. */
-export function normaliseHost(written: string, scheme: string): string {
+export function normaliseHost(written: string, { scheme, isSpecial }: HostScheme): string {
   const [, rawHost = '', rawPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(written) ?? ['', written]
   const port = rawPort?.replace(/^0+(?=\d)/, '') ?? ''
   const isImplied = port === '' || port === String(DEFAULT_PORTS.get(scheme) ?? '')
-  return normaliseName(rawHost) + (isImplied ? '' : `:${port}`)
+  const name = !isSpecial && LONE_NUMBER.test(rawHost) ? rawHost : normaliseName(rawHost)
+  return name + (isImplied ? '' : `:${port}`)
+}
+
+/** The other spelling of a host that is a lone number or an address: `redis://2130706433` and
+ * `redis://127.0.0.1` may be one machine. Undefined for every other host. */
+export function respellAddress(host: string): string | undefined {
+  const [, name = '', port = ''] = /^([^:]*)(:\d+)?$/.exec(host) ?? []
+  const quad = LONE_NUMBER.test(name) ? dottedQuad([name]) : undefined
+  if (quad !== undefined) return quad + port
+  if (!QUAD.test(name)) return undefined
+  return name.split('.').reduce((sum, number) => sum * 256 + Number(number), 0) + port
 }
 
 function normaliseName(written: string): string {
