@@ -39,7 +39,8 @@ async function approved(made: Play): Promise<void> {
 }
 
 test('the rounds of an approved call are that call: nobody is asked twice', async () => {
-  const made = play()
+  // A client that opens pages is asked at once, in place of waiting.
+  const made = play({ capabilities: { elicitation: { form: {} } } })
   const id = await made.ask('tools/call', CALL)
   expect(arrived(made)).toEqual([])
   await approved(made)
@@ -107,7 +108,10 @@ test('a client that cancels while its call waits leaves the approval unused', as
 test('what a server asks of the client is held too, and shown as a whole', async () => {
   const rules = 'default: allow\nmethods: { elicitation/create: require_approval }'
   const made = play({ era: 'session', rules })
-  await made.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  await made.ask('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {} },
+  })
   await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   made.server.say({ id: 9, ...ELICIT })
   await vi.waitFor(() => expect(requests(made)).toHaveLength(1))
