@@ -229,7 +229,7 @@ describe('handles', () => {
     await until(() => gate.log.includes('progress for a token that no open request has'))
     const reason = 'no longer wanted'
     await plain.tell('notifications/cancelled', { requestId: 'waiting', reason })
-    expect((await waiting).text).toBe('')
+    expect((await waiting).messages).toEqual([])
     const cancelled = async (server: string) =>
       textOf((await plain.call(`${server}__get`)).answer.result).includes(reason)
     await until(() => cancelled('a'))

@@ -16,7 +16,7 @@ tools: { office/create_payment: { action: require_approval, reason: money, appro
 afterAll(endGates)
 
 test('a live inbox, with keys to decide', { timeout: 120_000 }, async () => {
-  const servers = { office: fixture('office', 'office.log') }
+  const servers = { office: fixture('office', './office.log') }
   const gate = await startGate({ servers, policy: POLICY })
   await makePerson(gate.data)
   const command = `'${NODE}' '${SLUICE}' approvals watch --data '${gate.data}'`

@@ -64,8 +64,8 @@ interface Told {
 beforeAll(async () => {
   desk = await serveHttp()
   const servers = {
-    office: fixture('office', 'office.log'),
-    shifty: fixture('shifty', 'tools.json'),
+    office: fixture('office', './office.log'),
+    shifty: fixture('shifty', './tools.json'),
     desk: { url: desk.url },
   }
   gate = await ownGate({ servers, policy: policy() })

@@ -22,7 +22,7 @@ let server: HttpFixture
 
 beforeAll(async () => {
   server = await serveHttp()
-  const servers = { office: fixture('office', 'office.log'), desk: { url: server.url } }
+  const servers = { office: fixture('office', './office.log'), desk: { url: server.url } }
   gate = await startGate({ servers, policy: POLICY })
 })
 afterAll(async () => {

@@ -150,7 +150,7 @@ let desk: PlainClient
 
 beforeAll(async () => {
   server = await serveHttp()
-  const servers = { desk: { url: server.url }, office: fixture('office', 'office.log') }
+  const servers = { desk: { url: server.url }, office: fixture('office', './office.log') }
   gate = await startGate({ servers })
   ;[office, desk] = await Promise.all([
     PlainClient.open(gate, 'office'),

@@ -326,7 +326,7 @@ describe('the gate itself', () => {
 })
 
 function startOffice(folder?: string): Promise<RunningGate> {
-  const office = fixture('office', 'office.log')
+  const office = fixture('office', './office.log')
   return startGate({ servers: { office }, ...(folder === undefined ? {} : { folder }) })
 }
 

@@ -25,7 +25,7 @@ const sessions = new Map<string, PlainClient>()
 
 beforeAll(async () => {
   server = await serveHttp()
-  const servers = { desk: { url: server.url }, office: fixture('office', 'office.log') }
+  const servers = { desk: { url: server.url }, office: fixture('office', './office.log') }
   gate = await startGate({ servers, policy: POLICY })
   for (const name of SERVERS) sessions.set(name, await PlainClient.open(gate, name))
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
   server = await serveHttp()
   const servers = {
     everything: published('everything'),
-    office: fixture('office', 'office.log'),
+    office: fixture('office', './office.log'),
     desk: { url: server.url },
   }
   gate = await startGate({ servers, policy: POLICY })

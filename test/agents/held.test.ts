@@ -22,7 +22,10 @@ const TURNS = [
   { toolCalls: [{ name: 'office__write_note', input: { text: 'no' } }] },
   { text: 'done' },
 ]
-const servers = { agents: { builtin: 'agents' as const }, office: fixture('office', 'office.log') }
+const servers = {
+  agents: { builtin: 'agents' as const },
+  office: fixture('office', './office.log'),
+}
 
 afterAll(endOwnGates)
 

@@ -32,7 +32,10 @@ const PARENT = [
   { text: 'made one' },
 ]
 
-const servers = { agents: { builtin: 'agents' as const }, office: fixture('office', 'office.log') }
+const servers = {
+  agents: { builtin: 'agents' as const },
+  office: fixture('office', './office.log'),
+}
 let gate: RunningGate
 
 beforeAll(async () => {

@@ -19,7 +19,10 @@ guardrails:
     action: deny
     reason: it has read private data
 `
-const servers = { agents: { builtin: 'agents' as const }, office: fixture('office', 'office.log') }
+const servers = {
+  agents: { builtin: 'agents' as const },
+  office: fixture('office', './office.log'),
+}
 let gate: RunningGate
 
 beforeAll(async () => {

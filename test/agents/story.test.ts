@@ -70,7 +70,7 @@ let gate: RunningGate
 
 const start = (folder?: string) =>
   startGate({
-    servers: { agents: { builtin: 'agents' }, office: fixture('office', 'office.log') },
+    servers: { agents: { builtin: 'agents' }, office: fixture('office', './office.log') },
     policy: POLICY,
     config: { models: { local: { url: model.url } } },
     ...(folder === undefined ? {} : { folder }),

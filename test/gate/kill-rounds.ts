@@ -34,7 +34,7 @@ const CALLS = 30
 export async function killRounds(times: number): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   const desk = await serveHttp()
-  const servers = { office: fixture('office', 'office.log'), desk: { url: desk.url } }
+  const servers = { office: fixture('office', './office.log'), desk: { url: desk.url } }
   const start = () => startGate({ servers, folder, policy: POLICY })
   const written = (): string[] => argumentsIn(sentTo(folder), 'write_note')
   const echoed = (): string[] =>
