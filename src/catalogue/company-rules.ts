@@ -160,6 +160,17 @@ export const RULES: readonly Rule[] = [
     with: /\+copy\.|^says:restores over$/,
   },
   {
+    feature: 'applies it for real',
+    act: /^(?:name|text)=apply$/,
+    with: /\+infra\./,
+    server: 'infra',
+  },
+  {
+    feature: 'renews a token',
+    act: /^(?:name|text)=(?:refresh|exchange|set)$/,
+    with: /^(?:name|text)\.act\+secret\.object$/,
+  },
+  {
     feature: 'drops data',
     act: /^(?:name|text)=drop$/,
     with: /^(?:name|text)\.act\+data\./,

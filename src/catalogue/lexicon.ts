@@ -72,7 +72,7 @@ const FAMILIES = {
     'Execute',
     `run exec execute eval invoke call trigger launch spawn dispatch orchestrate delegate retry rerun
     replay automate prompt chat script shell process train instruct command operate debug
-    simulate test evaluate perform apply kickoff infer`,
+    simulate test evaluate perform kickoff infer`,
   ],
   power: [
     'Execute',
@@ -83,13 +83,13 @@ const FAMILIES = {
   deploy: [
     'Execute',
     `deploy redeploy build install compile migrate sync scale rollback release promote rebuild upgrade
-    autoscale reload refresh warm package failover apply rollout redrive`,
+    autoscale reload refresh warm package failover rollout redrive`,
   ],
   drive: [
     'Execute',
     `click type navigate press scroll hover drag drop tap swipe goto go back forward fill focus hold
     keyboard mouse emulate handle interact zoom double select uncheck key resize close switch open
-    touch pan gesture input play skip seek mute unmute honk dial ring print lock unlock highlight scrub
+    touch pan gesture input play skip seek mute unmute honk dial ring lock unlock highlight scrub
     unlock dim brighten steer rewind vibrate`,
   ],
   destroy: [

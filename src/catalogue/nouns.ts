@@ -161,6 +161,10 @@ const DATA = words(`
   table tables collection collections index indexes database databases schema view views column columns
   keyspace bucket topic
 `)
+const INFRA = words(`
+  migration migrations manifest manifests terraform tofu infrastructure yaml kubernetes kubectl helm k8s
+  pulumi plan planned stack cloudformation
+`)
 const CLOCK = words('timer timers stopwatch timesheet entry')
 const DATABASE = words(`
   database databases sql cypher graphql postgres postgresql mysql mariadb sqlite duckdb warehouse oracle mssql
@@ -218,6 +222,7 @@ export type Noun =
   | 'dispute'
   | 'copy'
   | 'clock'
+  | 'infra'
   | 'data'
   | 'database'
   | 'memory'
@@ -264,6 +269,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['dispute', DISPUTE],
   ['copy', COPY],
   ['clock', CLOCK],
+  ['infra', INFRA],
   ['data', DATA],
   ['database', DATABASE],
   ['memory', MEMORY],

@@ -66,6 +66,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   copy: 'a backup',
   database: 'a database',
   clock: 'a timer',
+  infra: 'what runs elsewhere',
   data: 'what data is kept in',
   memory: 'what is remembered',
 }

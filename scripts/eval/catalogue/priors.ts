@@ -75,6 +75,8 @@ const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^runs any query$/, 'Execute', 4],
   [/^keeps time$/, 'Write', 4],
   [/^drops data$/, 'Destructive', 4],
+  [/^applies it for real$/, 'Execute', 4],
+  [/^renews a token$/, 'Write', 3],
   [/^pushes by force$/, 'Destructive', 4.5],
   [/^empties first$/, 'Destructive', 4.5],
   [/^may be undone$/, 'Write', 3],
