@@ -171,6 +171,12 @@ export const RULES: readonly Rule[] = [
     with: /^(?:name|text)\.act\+secret\.object$/,
   },
   {
+    feature: 'generates the answer',
+    act: /^(?:name|text)=(?:generate|synthesize)$/,
+    with: /^(?:name|text)\.act\+media\.object$/,
+    without: /^arg:(?:saves|file)$|^says:saves it$/,
+  },
+  {
     feature: 'drops data',
     act: /^(?:name|text)=drop$/,
     with: /^(?:name|text)\.act\+data\./,

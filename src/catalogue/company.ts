@@ -4,6 +4,7 @@
 
 import type { ToolDefinition } from '../core/tools.ts'
 import { OVER_READS, RULES, type Rule } from './company-rules.ts'
+import { classOf, FAMILY_NAMES } from './lexicon.ts'
 import { KNOWN_FEATURES_MAX } from './limits.ts'
 import { type Noun, nounsAt } from './nouns.ts'
 import type { Place, Signal, Tell } from './signal.ts'
@@ -22,6 +23,7 @@ export function readCompany(
   for (const { feature, at, start, end } of signals)
     if (!told.has(feature)) told.set(feature, { at, start, end })
   readKeeping(told, tell)
+  readAlone(told, tell)
   if (OVER_READS_LIST.tell({ told, tell, server: NO_NOUNS }).length > 0) return 'read'
   if (told.has('name:remove') || told.has('text:remove')) {
     const holder = holderOf(definition)
@@ -160,12 +162,23 @@ function holderOf({ name, description }: ToolDefinition): Place | undefined {
 
 const HOLDER_CHARS_MAX = 200
 const HOLDERS =
-  '(?:list|playlist|card|issue|ticket|message|album|queue|watchlist|dashboard|segment|label|board|conversation|channel|cart|sprint|milestone|favorites|favourites|liked|folder|event|epic|thread|view)'
+  '(?:list|playlist|card|issue|ticket|message|album|queue|watchlist|dashboard|segment|label|board|conversation|channel|cart|sprint|milestone|favorites|favourites|liked|folder|event|epic|thread|view|firewall|balancer|draft)'
 const HOLDER_OF_NAME = new RegExp(`from_?-?${HOLDERS}s?(?![a-z])`, 'i')
 const HOLDER_OF_TEXT = new RegExp(
   `\\bremov(?:e|es|ing) [^.]{1,60}? from (?:an? |the |your |this |its |specific |given |user's |users )*(?:[\\w-]+ )?${HOLDERS}s?\\b`,
   'i',
 )
+
+/** Where the name is only a noun, the verb of the description is all there is. */
+function readAlone(told: Told, tell: Tell): void {
+  if (!told.has('name:nothing')) return
+  const heads = FAMILY_NAMES.filter((family) => told.has(`text:${family}`))
+  const classes = new Set(heads.map((family) => classOf(family)))
+  const [first] = heads
+  const [only] = classes
+  if (first !== undefined && only !== undefined && classes.size === 1)
+    tell(`alone:${only}`, told.get(`text:${first}`) as Place)
+}
 
 /** A copy with a place to keep it is kept; one without is the answer. */
 function readKeeping(told: Told, tell: Tell): void {
@@ -179,7 +192,7 @@ function readKeeping(told: Told, tell: Tell): void {
 }
 
 const KEEPS =
-  /^(?:name|text)=(?:download|export|backup|save|dump|snapshot|screenshot|capture|record|generate|convert|render|fetch|retrieve|pull)$/
+  /^(?:name|text)=(?:download|export|backup|save|dump|screenshot|capture|record|generate|convert|render|fetch|retrieve|pull)$/
 
 function readMoney(definition: ToolDefinition, signals: readonly Signal[], company: Company): void {
   const { told, tell, server } = company

@@ -89,7 +89,7 @@ const JOB = words(`
 `)
 
 /** Who acts on what it is told. */
-const AGENT = words('agent agents subagent subagents swarm swarms worker copilot hive queen crew')
+const AGENT = words('agent agents subagent subagents swarm swarms copilot hive queen crew')
 
 /** What is one thing's tie to another: taken away with one call and put back with one. */
 const RELATION = words(`
@@ -143,7 +143,7 @@ const ASKED = words(
 /** By their name a server drives a browser, a desktop or a phone. */
 const BROWSER = words(`
   browser playwright puppeteer chrome chromium devtools selenium webdriver android ios simulator emulator
-  adb appium desktop browsermcp stagehand browserbase hyperbrowser
+  adb appium browsermcp stagehand browserbase hyperbrowser
 `)
 
 const CAMPAIGN = words('campaign campaigns')
@@ -164,6 +164,10 @@ const DATA = words(`
 const INFRA = words(`
   migration migrations manifest manifests terraform tofu infrastructure yaml kubernetes kubectl helm k8s
   pulumi plan planned stack cloudformation
+`)
+const MEDIA = words(`
+  image images picture text embedding embeddings caption captions summary answer speech completion
+  completions prompt
 `)
 const CLOCK = words('timer timers stopwatch timesheet entry')
 const DATABASE = words(`
@@ -222,6 +226,7 @@ export type Noun =
   | 'dispute'
   | 'copy'
   | 'clock'
+  | 'media'
   | 'infra'
   | 'data'
   | 'database'
@@ -269,6 +274,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['dispute', DISPUTE],
   ['copy', COPY],
   ['clock', CLOCK],
+  ['media', MEDIA],
   ['infra', INFRA],
   ['data', DATA],
   ['database', DATABASE],

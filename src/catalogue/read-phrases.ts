@@ -78,11 +78,18 @@ export function readPhrases(text: string, at: string, end: number, tell: Tell): 
 const HINTS =
   /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab/i
 
+const CHOICE = /\buse (?:this )?(?:tool )?(?:when|instead|if)\b/i
+const OF_THIS_ONE: ReadonlySet<string> = new Set(['says:runs anything', 'says:runs now'])
+
 function tellPhrases(looked: string, at: string, tell: Tell): void {
+  // What follows is about the choice of a tool, and speaks of others.
+  const choice = looked.search(CHOICE)
   for (const [feature, pattern] of PHRASES) {
+    const end = choice >= 0 && OF_THIS_ONE.has(feature) ? choice : looked.length
     pattern.lastIndex = 0
     for (let found = pattern.exec(looked); found !== null; found = pattern.exec(looked))
-      tell(feature, { at, start: found.index, end: found.index + found[0].length })
+      if (found.index < end)
+        tell(feature, { at, start: found.index, end: found.index + found[0].length })
   }
 }
 

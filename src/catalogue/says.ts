@@ -66,6 +66,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   copy: 'a backup',
   database: 'a database',
   clock: 'a timer',
+  media: 'a text or picture',
   infra: 'what runs elsewhere',
   data: 'what data is kept in',
   memory: 'what is remembered',
@@ -113,6 +114,7 @@ export function sayOf(feature: string): string {
     return `${ZONES[zone] ?? zone}: ${ACTS[said as Family]} (${classOf(said as Family)})`
   if (feature.includes('=')) return `${ZONES[zone] ?? zone}, as \`${said}\` is used`
   if (zone === 'choice' || zone === 'mode') return `its worst action to choose: ${said}`
+  if (zone === 'alone') return `the verb of the description, all there is: ${said}`
   if (zone === 'acts') return `the worst of the acts it lists: ${said}`
   if (feature.startsWith('deal with money'))
     return 'an order, token or the like in the company of money'

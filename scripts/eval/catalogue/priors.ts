@@ -31,6 +31,7 @@ export const STRENGTH: Readonly<Record<string, number>> = {
   acts: 1.5,
   choice: 2,
   mode: 1,
+  alone: 1.5,
 }
 
 /** What company says, before any example. */
@@ -77,6 +78,7 @@ const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^drops data$/, 'Destructive', 4],
   [/^applies it for real$/, 'Execute', 4],
   [/^renews a token$/, 'Write', 3],
+  [/^generates the answer$/, 'Read', 3],
   [/^pushes by force$/, 'Destructive', 4.5],
   [/^empties first$/, 'Destructive', 4.5],
   [/^may be undone$/, 'Write', 3],
