@@ -273,9 +273,12 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       ]),
     )
     const desk = await PlainClient.open(stage.gate, 'desk')
-    await listAll(desk)
     const held = page.locator('.held', { hasText: 'look_up' })
-    await held.waitFor()
+    // A list that another session asked for before the change may arrive after it, and lift it.
+    await until(async () => {
+      await listAll(desk)
+      return held.isVisible()
+    })
     await held.getByRole('button', { name: 'Show the difference' }).click()
     await held.locator('.diff-line.came', { hasText: 'Deletes every word' }).waitFor()
     await held.getByRole('button', { name: 'Refuse…' }).click()

@@ -41,7 +41,8 @@ export interface ServerPlace {
   readonly bases: readonly string[]
   /** The directory the gate made for the server, inside its own data: the server's to use. */
   readonly workDirectory?: string
-  /** Where a path leads through links; only if the bases contain files of the gate. */
+  /** Where a path leads through symbolic links, or the file of the gate that it is a hard link to; only
+   * for servers with directories among their arguments or roots. */
   readonly realPath?: (path: string) => string | undefined
 }
 

@@ -21,7 +21,7 @@ import type { Spine } from './admit.ts'
 import type { AgentSession } from './agent-gate.ts'
 import { AllServers } from './all/all-servers.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
-import type { OwnFacts } from './config/work-directory.ts'
+import type { OwnFiles } from './config/own-facts.ts'
 import { KnownTools } from './known-tools.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './limits.ts'
 import { ALL_SERVERS, type ClientLink } from './link.ts'
@@ -59,7 +59,7 @@ export interface GateParts extends ServerLinksParts {
   /** Where a person decides over a request; undefined while no page is served. */
   readonly approvalUrl: (id: string) => string | undefined
   /** The gate's own files, which no argument may name, and where a server would look for them. */
-  readonly ownFacts: (server: string) => OwnFacts
+  readonly ownFiles: (server: string) => OwnFiles
   readonly log: Log
 }
 
@@ -188,7 +188,8 @@ export class Gate {
   ): void {
     const { client, who, slot, agent } = session
     const { config, freezes, seals } = this.#parts
-    const own = this.#parts.ownFacts(name)
+    const files = this.#parts.ownFiles(name)
+    let own = files.facts
     const { principal } = who()
     const serverConfig = config.servers[name] as ServerConfig
     const log: Log = (level, message, fields) =>
@@ -231,6 +232,11 @@ export class Gate {
         session: slot.facts(Date.now()),
         ...own,
       }),
+      nameRoots: (roots) => {
+        const found = files.withRoots(roots)
+        if (typeof found === 'string') return found
+        own = found
+      },
       explain: () => who().explain,
       frozen,
       handle,

@@ -67,6 +67,9 @@ export const PROVE_TRIES_MAX = 20_000
 
 /** Relative paths of one call that are resolved; more count as naming the gate's files. */
 export const RESOLVED_PATHS_MAX = 10_000
+/** Texts of one call that are followed through links, at some microseconds each; more count as naming
+ * the gate's files. */
+export const LINKED_PATHS_MAX = 1_000
 /** Characters of a path that is resolved; as on Linux. */
 export const PATH_LENGTH_MAX = 4_096
 /** Characters of a resource's URI that is compared with rules; a longer one has no normal form. */

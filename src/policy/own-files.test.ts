@@ -8,6 +8,7 @@ import { compile } from './compile.ts'
 import { decide, visible } from './decide/decide.ts'
 import type { TraceStep } from './decide/trace.ts'
 import { DECODED_CHARS_MAX } from './limits.ts'
+import { namesOwnFiles } from './own-files.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
 
@@ -138,4 +139,24 @@ describe("the gate's own files", () => {
     for (let n = 0; n < 100_000; n++) deep = [deep]
     expect(ask({ deep }).decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
   })
+})
+
+test('F4: names of parameters are not looked up on the disk, everything else is', () => {
+  const seen: string[] = []
+  const realPath = (path: string) => {
+    seen.push(path)
+    return path.endsWith('/link') ? '/etc/sluice/policy.yaml' : undefined
+  }
+  const place = { bases: ['/desk'], realPath }
+  const isNamed = (args: JsonValue) => namesOwnFiles(args, OWN, place)
+  expect(isNamed({ link: 'x' })).toBe(false)
+  expect(seen).toEqual(['/desk/x'])
+  for (const args of [
+    { x: 'link' },
+    { x: { link: '' } },
+    ['link'],
+    'file:///desk/link',
+    'FILE:link',
+  ])
+    expect(isNamed(args)).toBe(true)
 })

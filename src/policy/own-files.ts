@@ -6,7 +6,7 @@
 import type { ServerPlace } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import { decodePercent } from '../core/percent.ts'
-import { DECODED_CHARS_MAX, RESOLVED_PATHS_MAX } from './limits.ts'
+import { DECODED_CHARS_MAX, LINKED_PATHS_MAX, RESOLVED_PATHS_MAX } from './limits.ts'
 import { leadsToOwnFiles, type ResolveBudget } from './relative-paths.ts'
 
 export const OWN_FILES = "the gate's own files"
@@ -17,11 +17,32 @@ export function namesOwnFiles(
   paths: readonly string[],
   place: ServerPlace = NOWHERE,
 ): boolean {
-  return names(value, paths, {
+  const budget = {
     charsLeft: DECODED_CHARS_MAX,
     pathsLeft: RESOLVED_PATHS_MAX,
+    linksLeft: LINKED_PATHS_MAX,
     place,
-  })
+  }
+  if (!isObject(value)) return names(value, paths, budget)
+  // The outermost keys are names of parameters: they need no look at the disk, which every call of a
+  // file server would pay for.
+  const without = place.realPath === undefined ? budget : { ...budget, place: withoutLinks(place) }
+  return Object.keys(value).some(
+    (name) => names(name, paths, without) || names(value[name], paths, budget),
+  )
+}
+
+const known = new WeakMap<ServerPlace, ServerPlace>()
+
+/** One object for each place: what is derived from a place is kept by identity. */
+function withoutLinks(place: ServerPlace): ServerPlace {
+  let found = known.get(place)
+  if (found === undefined) {
+    const { realPath: _, ...rest } = place
+    found = rest
+    known.set(place, found)
+  }
+  return found
 }
 
 const NOWHERE: ServerPlace = { bases: [] }

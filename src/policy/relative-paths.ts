@@ -1,7 +1,7 @@
 // Relative paths that lead to the gate's own files: a server resolves them against its working
 // directory, the directories among its arguments or the roots its client names. Also finds names of
 // the gate's files that are given without a directory. Pure: links are followed by what the gate
-// passes in, for servers whose directories contain its files.
+// passes in, for servers that have directories among their arguments or roots.
 
 import type { ServerPlace } from '../core/call.ts'
 import { PATH_LENGTH_MAX } from './limits.ts'
@@ -17,6 +17,8 @@ const BETWEEN = /[\s"'`;|&<>()=,:]+/
 /** A variable or home in front: whatever it holds, the rest is tried in every place. */
 const PREFIX = /^(?:~|\$\{?\w+\}?|%\w+%)\/+/
 
+const FILE_SCHEME = /^file:(?:\/\/(?:localhost)?(?=\/))?/i
+
 interface Search {
   readonly paths: readonly string[]
   readonly bases: readonly string[]
@@ -28,9 +30,10 @@ interface Search {
   readonly realPath: ServerPlace['realPath']
 }
 
-/** Paths that may still be resolved for one call. */
+/** Paths that may still be resolved for one call, and looked at on the disk. */
 export interface ResolveBudget {
   pathsLeft: number
+  linksLeft: number
 }
 
 /** `text` is decoded, with its slashes turned. More paths than the budget has count as found. */
@@ -45,7 +48,8 @@ export function leadsToOwnFiles(
   const { hint, isInside, realPath } = search
   const isHinted = hint.test(text)
   if (!isHinted && !isInside && realPath === undefined) return false
-  if (isOwnName(text) || leads(text, search, budget) || leadsByLink(text, search)) return true
+  if (isOwnName(text) || leads(text, search, budget) || leadsByLink(text, search, budget))
+    return true
   if ((!isHinted && !isInside) || !BETWEEN.test(text)) return false
   return text
     .split(BETWEEN)
@@ -92,10 +96,12 @@ function leads(token: string, search: Search, budget: ResolveBudget): boolean {
 }
 
 /** Only for a text that is a path as a whole: each costs a look at the disk. */
-function leadsByLink(text: string, search: Search): boolean {
+function leadsByLink(text: string, search: Search, budget: ResolveBudget): boolean {
   const { realPath } = search
-  if (realPath === undefined || text.length > PATH_LENGTH_MAX || text.includes('\n')) return false
-  return resolvedFrom(text, search).some((path) => isOwn(realPath(path) ?? path, search))
+  if (realPath === undefined || text.length > PATH_LENGTH_MAX || /[\n\0]/.test(text)) return false
+  if (--budget.linksLeft < 0) return true
+  const path = text.replace(FILE_SCHEME, '')
+  return resolvedFrom(path, search).some((each) => isOwn(realPath(each) ?? each, search))
 }
 
 function resolvedFrom(token: string, { bases }: Search): string[] {

@@ -4,12 +4,10 @@
 // configured, never for a call.
 
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import type { Facts, ServerPlace } from '../../core/call.ts'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import type { GateConfig } from './config.ts'
 
-interface StdioServer {
+export interface StdioServer {
   readonly command: readonly string[]
   readonly cwd: string
 }
@@ -76,16 +74,8 @@ export function withData(config: GateConfig, data: string): GateConfig {
   return { ...config, data, servers: Object.fromEntries(servers) }
 }
 
-/** The places that a relative path may be resolved against, links among them resolved. */
-function placeOf(server: StdioServer, data: string, name: string): ServerPlace {
-  const own = workDirectory(data, name)
-  const places = new Set([...directoriesOf(server), homedir()].flatMap(withReal))
-  const bases = [...places]
-  return server.cwd === own ? { bases, workDirectory: withReal(own).at(-1) as string } : { bases }
-}
-
 /** Its working directory and the directories among its arguments. */
-function directoriesOf({ command, cwd }: StdioServer): string[] {
+export function directoriesOf({ command, cwd }: StdioServer): string[] {
   const words = command.slice(1).map((word) => word.replace(/^--?[\w-]+=/, ''))
   const named = words.flatMap((word) => {
     const path = resolve(cwd, word.startsWith('file://') ? word.slice('file://'.length) : word)
@@ -95,51 +85,19 @@ function directoriesOf({ command, cwd }: StdioServer): string[] {
   return [cwd, ...named]
 }
 
-/** What is known of the gate's own files when a server is called. */
-export type OwnFacts = Pick<Facts, 'ownPaths' | 'place'>
-
-/** For each server, with the directories made that servers start in. */
-export function ownFactsOf(
-  { data, servers }: Pick<GateConfig, 'data' | 'servers'>,
-  files: readonly string[],
-): (server: string) => OwnFacts {
-  prepareWorkDirectories({ data, servers })
-  const ownPaths = [...new Set(files.flatMap(withReal))]
-  const facts = new Map<string, OwnFacts>()
-  for (const [name, server] of Object.entries(servers)) {
-    if (server.kind !== 'stdio') continue
-    const isAround = ownFilesBelow(server, ownPaths) !== undefined
-    const place = placeOf(server, data, name)
-    facts.set(name, { ownPaths, place: isAround ? { ...place, realPath } : place })
-  }
-  return (server) => facts.get(server) ?? { ownPaths }
-}
-
 /** One of the gate's own files that lies below a directory among the server's arguments. */
 export function ownFilesBelow(server: StdioServer, own: readonly string[]): string | undefined {
   const roots = directoriesOf(server).slice(1).flatMap(withReal)
   return own.flatMap(withReal).find((path) => roots.some((root) => isBelow(path, root)))
 }
 
-function isBelow(path: string, root: string): boolean {
+export function isBelow(path: string, root: string): boolean {
   const way = relative(root, path)
   return way === '' || (!way.startsWith('..') && !isAbsolute(way))
 }
 
-/** Where the path leads; of one that is not there yet, where its directory leads. */
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    const directory = dirname(path)
-    if (directory === path) return undefined
-    const real = realPath(directory)
-    return real === undefined ? undefined : join(real, basename(path))
-  }
-}
-
 /** The path, and where it leads if it is or passes a link. */
-function withReal(path: string): string[] {
+export function withReal(path: string): string[] {
   try {
     const real = realpathSync(path)
     return real === path ? [path] : [path, real]

@@ -18,6 +18,7 @@ import { Meter } from '../operate/meter.ts'
 import { CallWatch } from '../operate/watch-calls.ts'
 import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
 import type { UpstreamLink } from '../upstream/upstream.ts'
+import type { NameRoots } from './client-roots.ts'
 import { Continuations } from './continuations.ts'
 import type { Outcome } from './crossing.ts'
 import { Handles } from './handles.ts'
@@ -72,6 +73,8 @@ export class Play {
   /** Requests whose client has gone away without a word. */
   readonly gone = new Set<Id>()
   readonly approvals = new EngineBench()
+  /** The roots of the client that count for the guardrail over the gate's own files. */
+  nameRoots: NameRoots = () => undefined
 
   constructor(options: PlayOptions = {}) {
     const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
@@ -156,6 +159,7 @@ export class Play {
         return []
       },
       record: (_admission, _startedMs, outcome) => void this.outcomes.push(outcome),
+      nameRoots: (roots) => this.nameRoots(roots),
       onEnd() {},
       log: (text) => void this.log.push(text),
       handle: writeSessionHandle('', declaredIn(this.#capabilities)),

@@ -18,6 +18,7 @@ import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from './ans
 import { BackPressure } from './back-pressure.ts'
 import { notificationPassage } from './call-of.ts'
 import { ClientQuestions } from './client-questions.ts'
+import { ClientRoots, type NameRoots } from './client-roots.ts'
 import { type Crossed, Crossing, writeAnswer } from './crossing.ts'
 import { Deliveries, type InspectDelivery, isDefinition } from './deliveries.ts'
 import { expireQuestions } from './expire-questions.ts'
@@ -46,6 +47,7 @@ export interface RelayContext
   readonly onAnswer: (method: string, name: string) => readonly string[]
   /** The same for what the guard finds, in every message towards the client, before it is sent. */
   readonly onDelivery: InspectDelivery
+  readonly nameRoots: NameRoots
   readonly onEnd: (why: string) => void
   /** Of a session from before the gate was started again. */
   readonly handle?: string | undefined
@@ -65,6 +67,7 @@ export class Relay {
   readonly #judge: RequestJudge
   readonly #deliveries: Deliveries
   readonly #questions: ClientQuestions
+  readonly #roots: ClientRoots
   readonly #teller: AnswerTeller
   readonly #notifications: ServerNotifications
   #lastId = 0
@@ -111,6 +114,7 @@ export class Relay {
     const policy = () => spine.policy().policy
     this.#names = new KnownNames({ server: context.server, policy, facts, now: spine.now, ask })
     this.#questions = new ClientQuestions(client, declaredBefore(context.handle))
+    this.#roots = new ClientRoots(context.nameRoots)
     this.#judge = new RequestJudge({
       ...{ ...context, era, lists: this.#lists, names: this.#names, tasks: this.#tasks },
       questions: this.#questions,
@@ -221,6 +225,11 @@ export class Relay {
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
       if (message.method === 'initialize') this.#questions.learn(message.params)
+      const wrong = this.#roots.requested(message)
+      if (wrong !== undefined) {
+        this.#down.begin(message.id)
+        return this.#down.refuse(message.id, errorAnswer(message.id, RPC.invalidParams, wrong))
+      }
       return this.#judge.fromClient(message, this.#down, related)
     }
     if (message.kind === 'notification') return this.#clientNotification(message)
@@ -253,7 +262,12 @@ export class Relay {
       if (!this.#questions.answered(answer)) this.#unasked(answer)
       return
     }
-    const text = writeAnswer(crossed.id, answer)
+    const wrong = crossed.method === 'roots/list' ? this.#roots.answered(answer) : undefined
+    if (wrong !== undefined) this.#context.log(wrong)
+    const text =
+      wrong === undefined
+        ? writeAnswer(crossed.id, answer)
+        : writeError(crossed.id, RPC.internal, wrong)
     this.#server.send(text)
     this.#settle(this.#up, crossed, answer, text)
   }

@@ -13,7 +13,7 @@ import { approverCheck } from '../../identity/people.ts'
 import { Seals } from '../../identity/seal.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
-import { ownFactsOf } from '../config/work-directory.ts'
+import { ownFilesOf } from '../config/own-facts.ts'
 import { HttpFront } from '../front/http.ts'
 import { OwnCertificate } from '../front/own-certificate.ts'
 import { OwnPeers } from '../front/own-peers.ts'
@@ -122,7 +122,7 @@ export async function runGate(
     const pools = new HttpPools()
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
-    const ownFacts = ownFactsOf(config, [
+    const ownFiles = ownFilesOf(config, [
       config.file,
       config.data,
       ...filesBeside(config),
@@ -172,7 +172,7 @@ export async function runGate(
         ...asking,
         watcher,
         pools,
-        ownFacts,
+        ownFiles,
         log,
       },
     })

@@ -6,6 +6,7 @@ import { type Action, isStronger, stronger } from '../../core/actions.ts'
 import type { ApprovalAsk, GuardrailMatch } from '../../core/decision.ts'
 import { DEFAULT_SAYS, saysOf } from '../change/rule-text.ts'
 import { evaluate, type Situation, type Truth } from '../expression/evaluate.ts'
+import { TOOL_CALL } from '../methods.ts'
 import { namesOwnFiles, OWN_FILES } from '../own-files.ts'
 import { APPROVAL_DEFAULT } from '../parse/parse-approval.ts'
 import type { CompiledPolicy } from '../policy.ts'
@@ -89,7 +90,9 @@ export function layOwnFiles(
 ): void {
   const { ownPaths, place } = facts
   if (ownPaths === undefined) return
-  if (!namesOwnFiles(call.name, ownPaths, place) && !namesOwnFiles(args, ownPaths, place)) return
+  // The name of a tool is the server's own, and no path.
+  const ofName = call.method === TOOL_CALL ? undefined : place
+  if (!namesOwnFiles(call.name, ownPaths, ofName) && !namesOwnFiles(args, ownPaths, place)) return
   const rule = 'built-in'
   laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
   trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
