@@ -104,5 +104,11 @@ test('F14: a policy taken without comparison is said, and on record', async () =
     record.kind === 'event' && record.name === 'start' ? [record.detail] : [],
   )
   expect(starts).toMatchObject([{ isFirstPolicy: true }, { isFirstPolicy: true }])
+  const place = ['status', '--data', again.data]
+  expect((await sluice(place)).stdout).toContain('knew no earlier policy')
+  expect(await sluiceJson(place)).toMatchObject({ policy: { isFirstPolicy: true } })
   await again.stop()
+  const third = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  expect((await sluice(place)).stdout).not.toContain('knew no earlier policy')
+  await third.stop()
 })

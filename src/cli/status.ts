@@ -93,9 +93,13 @@ function show(said: JsonObject, output: Output): void {
     const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
     output.line(`${state}${why}`)
     output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
-    const { documents } = isObject(said.policy) ? said.policy : {}
+    const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
     for (const { name, file, digest } of objects(documents))
       output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)
+    if (isFirstPolicy === true)
+      output.line(
+        `${word('yellow', 'not compared')}: at its start this gate knew no earlier policy, so the files were taken as they are`,
+      )
     for (const server of objects(said.servers)) output.line(serverLine(server, output))
     const ledger = isObject(said.ledger) ? said.ledger : {}
     output.line(`record ${ledger.state}, ${ledger.records} records`)

@@ -132,7 +132,7 @@ function status(parts: CommandParts): JsonObject {
     data: config.data,
     ready: ok,
     why,
-    policy: policies.describe(),
+    policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: freezes.list.map(told),
     waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
     ...listPeople({ people: parts.people }),

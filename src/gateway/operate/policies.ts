@@ -53,6 +53,9 @@ export class Policies {
   #set: PolicySet
   #waiting: Waiting | undefined
   #broken: string | undefined
+  /** At this start nothing was known that the policy could be compared with, and nobody has applied
+   * another one since. */
+  #isFirst: boolean
   /** Long documents are being read; and a change came meanwhile. */
   #reloading: Promise<void> | undefined
   #again: (() => Documents) | undefined
@@ -60,7 +63,9 @@ export class Policies {
   /** `given`: as the files say now. */
   constructor(given: CompiledDocuments, options: PoliciesOptions) {
     this.#options = options
-    const before = baseline(keptDocuments(options.store), given.documents)
+    const kept = keptDocuments(options.store)
+    this.#isFirst = kept.length === 0
+    const before = baseline(kept, given.documents)
     // Mostly they are the same, and need not be compiled twice.
     const isSame = digestOfSet(before) === digestOfSet(given.documents)
     this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? given
@@ -77,6 +82,10 @@ export class Policies {
 
   get now(): PolicySet {
     return this.#set
+  }
+
+  get isFirst(): boolean {
+    return this.#isFirst
   }
 
   /** For a person: what waits, or is wrong; empty where the files are what is in force. */
@@ -191,6 +200,7 @@ export class Policies {
       this.#waiting = waiting
       throw error
     }
+    this.#isFirst = false
     this.#options.log('warn', 'a policy that loosens was applied')
     return { documents: told(this.#now.documents), loosens: tell(waiting.loosens), verdicts }
   }
