@@ -3,6 +3,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { person } from '../../approvals/engine.test-support.ts'
+import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
 import { INPUT_ROUNDS_MAX } from '../limits.ts'
 import { ELICIT, Play } from '../relay/relay.test-support.ts'
 
@@ -126,4 +127,17 @@ test('what a server asks of the client is held too, and shown as a whole', async
   await vi.waitFor(() =>
     expect(made.told.some(({ method }) => method === ELICIT.method)).toBe(true),
   )
+})
+
+test.each([
+  ['characters', { text: 'x'.repeat(ARGS_LENGTH_MAX) }, `at most ${ARGS_LENGTH_MAX} can be shown`],
+  ['values', { list: Array(HELD_MARKS_MAX + 1).fill(1) }, `more than ${HELD_MARKS_MAX} values`],
+])('a call with more %s than a person can be shown is refused, not held', async (_, args, why) => {
+  const made = play()
+  const id = await made.ask('tools/call', { name: 'ask', arguments: args })
+  const { result } = made.to(id)
+  expect(result).toMatchObject({ isError: true })
+  expect(JSON.stringify(result)).toContain('APPROVAL_LIMITED')
+  expect(JSON.stringify(result)).toContain(why)
+  expect([requests(made), arrived(made)]).toEqual([[], []])
 })
