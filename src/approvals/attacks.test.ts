@@ -1,7 +1,10 @@
 // Attacks on the approvals that once worked, each by the name of its finding.
 
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { ApprovalRequest } from '../core/approval.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
+import { bodyOf, WEBHOOK_FORMS } from './channels/message-forms.ts'
+import { tellOf } from './channels/told.ts'
 import { EngineBench, person } from './engine.test-support.ts'
 import type { HeldCall } from './held-call.ts'
 import { EXPIRY_AGAIN_MS } from './limits.ts'
@@ -192,4 +195,21 @@ test('low: two spellings of one name are no quorum of two, and no separate dutie
   await expect(
     duties.bench.engine.decide(duties.id, { verdict: 'approve' }, person('LOCAL'), 'terminal'),
   ).rejects.toThrow('duties are separate')
+})
+
+test('finding: a name that looks like another is told with every message and in every view', async () => {
+  const bench = new EngineBench()
+  onTestFinished(() => bench.engine.close())
+  // The a is Cyrillic.
+  const { id } = (await bench.engine.ask({ ...callOf({}, '{}'), name: 'p\u0430y' })) as {
+    id: string
+  }
+  const request = bench.engine.find(id) as ApprovalRequest
+  expect(request.looksLike).toBe('pay')
+  const told = tellOf(request, [], true)
+  for (const form of WEBHOOK_FORMS) expect(bodyOf(form, told, request)).toMatch(/looks ?like.*pay/i)
+  const beware = { name: 'Beware', value: 'the name looks like pay, and is not' }
+  expect(told.facts).toContainEqual(beware)
+  const plain = await proposed({})
+  expect(plain.bench.engine.find(plain.id)).not.toHaveProperty('looksLike')
 })

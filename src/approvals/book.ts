@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
 import type { JsonObject } from '../core/json.ts'
+import { lookAlikeOf } from '../core/look-alikes.ts'
 import { Refused } from '../core/refused.ts'
 import type { Event } from '../ledger/record.ts'
 import { canonicalMembers } from './json-text.ts'
@@ -218,12 +219,14 @@ export class Book {
 
   shown(row: Row): ApprovalRequest {
     const { rest = '', args = '' } = this.sent(row) ?? {}
+    const looksLike = lookAlikeOf(row.name)
     return {
       ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
       ...{ principal: row.principal, agent: row.agent, session: row.session },
       ...{ server: row.server, method: row.method, name: displayName(row.method, row.name) },
       ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
       ...(row.unknown === true ? { unknown: true } : {}),
+      ...(looksLike === undefined ? {} : { looksLike }),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...maskCall(args, besideName(rest)),
       ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },

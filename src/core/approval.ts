@@ -49,6 +49,8 @@ export interface CallHeld {
   readonly risk: string | null
   /** The class is a guess, and so is the risk. */
   readonly unknown?: boolean
+  /** What the name can be mistaken for, and is not. */
+  readonly looksLike?: string
 }
 
 /** Where something is masked: a JSON pointer into `params`, and from which character of the text on. */

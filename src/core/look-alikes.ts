@@ -8,6 +8,12 @@ export function foldLookAlikes(text: string): string {
   return folded.replace(OTHER_SCRIPTS, (letter) => LOOK_ALIKES.get(letter) ?? letter)
 }
 
+/** What a name can be mistaken for; undefined for one that is what it looks like. */
+export function lookAlikeOf(name: string): string | undefined {
+  const plain = foldLookAlikes(name)
+  return plain === name ? undefined : plain
+}
+
 const PILED_MARKS = /(\p{M}{30})\p{M}+/gu
 const OTHER_SCRIPTS = /[\u0131\u0251\u0261\u0269\u0370-\u03ff\u0400-\u052f\u0531-\u0586]/gu
 

@@ -17,12 +17,13 @@ export function bodyOf(form: WebhookForm, told: Told, request: ApprovalRequest):
 /** Values as they are: a program reads them, and JSON says where they end. */
 function plain(told: Told, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
-  const { category, risk, unknown, asks, before, callId, args, rest, masked } = request
+  const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
   return {
     type: 'approval.pending',
     ...{ id, at: isoOf(atMs), expiresAt: isoOf(expiresAtMs), principal, agent, session },
     ...{ server, method, name, category, risk, callId },
     ...(unknown === true ? { unknown } : {}),
+    ...(looksLike === undefined ? {} : { looksLike }),
     asks: asks.map(({ rule, reason, approvers, quorum }) => ({ rule, reason, approvers, quorum })),
     before,
     masked,

@@ -35,7 +35,8 @@ export interface Told {
 }
 
 export function tellOf(request: ApprovalRequest, links: readonly Link[], showsArgs: boolean): Told {
-  const { server, name, principal, agent, category, risk, unknown, asks, before } = request
+  const { server, name, principal, agent, category, risk, unknown, looksLike, asks, before } =
+    request
   const what = `${visible(server, TOLD_NAME_LENGTH_MAX)}/${visible(name, TOLD_NAME_LENGTH_MAX)}`
   const who = visible(principal.id, TOLD_NAME_LENGTH_MAX)
   const by = agent === null ? who : `${who} (${visible(agent, TOLD_NAME_LENGTH_MAX)})`
@@ -48,6 +49,14 @@ export function tellOf(request: ApprovalRequest, links: readonly Link[], showsAr
   const masked = describeMasked(request)
   const facts = [
     { name: 'Call', value: what },
+    ...(looksLike === undefined
+      ? []
+      : [
+          {
+            name: 'Beware',
+            value: `the name looks like ${visible(looksLike, TOLD_NAME_LENGTH_MAX)}, and is not`,
+          },
+        ]),
     { name: 'By', value: by },
     ...(kind.length > 0 ? [{ name: 'Class', value: kind.join(', ') }] : []),
     { name: 'Why asked', value: [...new Set(reasons)].join('; ') },

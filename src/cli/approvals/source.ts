@@ -5,7 +5,6 @@ import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
 import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { foldLookAlikes } from '../../core/look-alikes.ts'
 import { CliError } from '../errors.ts'
 import { askGate } from '../gate-socket.ts'
 import { type Output, printable, type Style } from '../output.ts'
@@ -96,18 +95,17 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
 /** Behind the arguments, where it stands next to the question for the PIN: a long argument must not
  * push what it is about off the screen, nor hide that something is not shown. */
 function summaryOf(request: ApprovalRequest, output: Output): string[] {
-  const { id, server, name, method, args, rest } = request
+  const { id, server, name, method, args, rest, looksLike } = request
   const length = args.length + rest.length
   const what = printable(`${server}/${name === '' ? method : name}`)
-  const plain = printable(foldLookAlikes(name))
   const masked = describeMasked(request)
   return [
     ...(length > SCREEN_CHARACTERS
       ? [`  this was ${what} (${printable(id)}), ${length} characters: read from the top`]
       : []),
-    ...(plain === printable(name)
+    ...(looksLike === undefined
       ? []
-      : [output.paint('yellow', `  the name looks like \`${plain}\`, and is not`)]),
+      : [output.paint('yellow', `  the name looks like \`${printable(looksLike)}\`, and is not`)]),
     ...(masked === undefined
       ? []
       : [

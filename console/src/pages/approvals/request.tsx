@@ -41,6 +41,12 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
           <span className="muted">{request.server}/</span>
           <Said text={request.name} />
         </h2>
+        {request.looksLike !== undefined && (
+          <Notice kind="warn">
+            The name looks like <Said text={request.looksLike} className="mono strong" />, and is
+            not.
+          </Notice>
+        )}
         <p className="muted">
           asked by <Said text={request.principal.id} className="strong" /> ({request.principal.kind}
           )
