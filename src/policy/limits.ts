@@ -46,7 +46,16 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
 }
 /** Characters of one call's texts with percent escapes that are decoded, at some 20 ns each, to look for
  * the gate's own files. A call with more is denied: it could name them where nobody looked. */
-export const DECODED_CHARS_MAX = 2 * 1_048_576
+export const DECODED_CHARS_MAX = 1_048_576
+/** Characters of one call's texts that are searched for the gate's own files, at some 5 ns each; what is
+ * base64 is searched beyond that too. A call with more is denied. */
+export const SEARCHED_CHARS_MAX = 8 * 1_048_576
+/** Characters of one call's texts that are read backwards from a name of the gate's files, or resolved as
+ * a path, which counts four times; at most 10 ns each. More count as naming them. */
+export const PATH_STEPS_MAX = 2 * 1_048_576
+/** Characters of a text with `..` that is searched for climbs, at some 5 ns each, if the server's
+ * directory lies within the gate's files. A longer one counts as leading to them. */
+export const CLIMB_CHARS_MAX = 6 * 1_048_576
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
 /** Keys of counters that a limit remembers. */

@@ -44,6 +44,11 @@ const OTHERS: readonly string[] = [
   '/etc/nginx/./nginx.conf',
   '100% of // what %zz is',
   'sluice/etc',
+  'etc/sluice',
+  '../sluice',
+  '/etc/x/sluice',
+  '/x/etc/../../a/../sluice',
+  '/petc/./sluice',
 ]
 
 const { policy } = compile({ file: 'p', text: '{ version: 1, default: allow }' })
@@ -132,6 +137,22 @@ describe("the gate's own files", () => {
     expect(ask({ atLimit, more: '%ff' }, undefined, []).decision.action).toBe('allow')
     // Text without escapes is not decoded, so its length does not matter.
     expect(ask({ plain: 'a//b 100% '.repeat(300_000) }).decision.action).toBe('allow')
+  })
+
+  test('F9: more text than is searched is denied, unless it is a file in base64', () => {
+    const file = 'QUJD'.repeat(2_600_000)
+    expect(ask({ file }).decision.action).toBe('allow')
+    expect(ask({ file: `${file}/etc/sluice` }).decision.rule).toBe('built-in')
+    expect(ask({ text: `${file} ` }).decision.rule).toBe('built-in')
+    expect(ask({ text: `${file} ` }, undefined, []).decision.action).toBe('allow')
+  })
+
+  test("more places of the last name than the budget has count as the gate's", () => {
+    expect(ask({ text: '/sluice'.repeat(100_000) }).decision.action).toBe('allow')
+    expect(ask({ text: '/sluice'.repeat(140_000) }).decision.rule).toBe('built-in')
+    const climbs = `${'/a'.repeat(3_000)}${'/..'.repeat(3_000)}`
+    expect(ask({ text: `${climbs}/sluice`.repeat(100) }).decision.action).toBe('allow')
+    expect(ask({ text: `${climbs}${'/../sluice'.repeat(3_000)}` }).decision.rule).toBe('built-in')
   })
 
   test('nesting that no walk survives is a fault, and a fault is a denial', () => {

@@ -1,6 +1,7 @@
 // Relative paths to the gate's own files, from every place a server may resolve them in.
 
 import { expect, test } from 'vitest'
+import { CLIMB_CHARS_MAX } from './limits.ts'
 import { namesOwnFiles } from './own-files.ts'
 
 const OWN = [
@@ -64,6 +65,29 @@ test('F4: links are followed for a text that is a path', () => {
 })
 
 test('more paths than can be resolved count as naming them', () => {
-  expect(namesOwnFiles('../x '.repeat(9_000), OWN, { bases: ['/srv/a'] })).toBe(false)
-  expect(namesOwnFiles('../x '.repeat(11_000), OWN, { bases: ['/srv/a'] })).toBe(true)
+  const place = { bases: [WORK], workDirectory: WORK }
+  expect(namesOwnFiles('a/../x '.repeat(9_000), OWN, place)).toBe(false)
+  expect(namesOwnFiles('a/../x '.repeat(11_000), OWN, place)).toBe(true)
+  // Long ones count by their length.
+  expect(namesOwnFiles(`${'a/../'.repeat(500)}x `.repeat(300), OWN, place)).toBe(true)
+  // No climb leads from elsewhere to a file whose name is not there.
+  expect(namesOwnFiles('../x '.repeat(11_000), OWN, { bases: ['/srv/a'] })).toBe(false)
+})
+
+test('a token of a long text is found wherever it stands', () => {
+  const names = (text: string) => namesOwnFiles(text, OWN, { bases: ['/srv/gate'] })
+  const words = 'hello\u2003rules.yam '.repeat(1_000)
+  expect(names(words)).toBe(false)
+  expect(names(`${words}RULES.yaml ${words}`)).toBe(true)
+  expect(names(`${words}x/rules.yaml\u2003rules.yaml`)).toBe(true)
+  expect(names(`${words}.\\rule\u017f.yaml`)).toBe(false)
+  // No server opens a path of this length.
+  expect(names(`${words}${'a'.repeat(5_000)}/../rules.yaml`)).toBe(false)
+})
+
+test('F9: a text too long to be searched for climbs counts as one, if a climb matters', () => {
+  const text = `${'a'.repeat(CLIMB_CHARS_MAX)} ..x`
+  expect(namesOwnFiles(text, OWN, { bases: [WORK], workDirectory: WORK })).toBe(true)
+  expect(namesOwnFiles(text, OWN, { bases: ['/srv/a'] })).toBe(false)
+  expect(namesOwnFiles(text.slice(0, -3), OWN, { bases: [WORK], workDirectory: WORK })).toBe(false)
 })

