@@ -1,6 +1,5 @@
 // What signals mean together, rule by rule: an act, what must be told beside it and what must not. The
-// nouns are those of nouns.ts, the acts families and verbs of lexicon.ts. Each list has at most 32 rules:
-// company.ts keeps what a feature matches as bits.
+// nouns are those of nouns.ts, the acts families and verbs of lexicon.ts.
 
 import type { Noun } from './nouns.ts'
 
@@ -60,7 +59,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     feature: 'stops a job',
-    act: /^(?:name|text)=(?:cancel|terminate|kill|abort|end|stop)$/,
+    act: /^(?:name|text)=(?:cancel|terminate|kill|abort|end|stop|unblock)$/,
     with: /\+job\.|^says:runs now$/,
     without: /\+(?:agent|deal)\./,
   },
@@ -118,6 +117,7 @@ export const RULES: readonly Rule[] = [
     feature: 'runs a campaign',
     act: /^(?:name|text):(?:power|run)$|^name\.act\+books\.object$/,
     with: /^name\.act\+campaign\./,
+    and: /\+(?:ads|seller)\.|^arg(?:\.deep)?:money$/,
   },
   {
     feature: 'places an order',
@@ -127,7 +127,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     feature: 'buys what is sold',
-    act: /^(?:name|text)=(?:book|renew|reserve|rent|lease|register|upgrade|order|exercise|request)$/,
+    act: /^(?:name|text)=(?:book|renew|reserve|rent|lease|register|upgrade|order|exercise|request|checkout)$/,
     with: /\+sold\./,
   },
   {
@@ -175,6 +175,22 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)=(?:generate|synthesize)$/,
     with: /^(?:name|text)\.act\+media\.object$/,
     without: /^arg:(?:saves|file)$|^says:saves it$/,
+  },
+  {
+    feature: 'drives a machine',
+    act: /^(?:name|text)=(?:suspend|unsuspend|resize|scale|upgrade|pause|resume|activate|deactivate)$/,
+    with: /^(?:name|text)\.act\+machine\.object$/,
+  },
+  {
+    feature: 'pushes a button',
+    act: /^(?:name|text)=(?:push|press|hit)$/,
+    with: /\+screen\./,
+  },
+  {
+    feature: 'answers with an address',
+    act: /^(?:name|text)=export$/,
+    with: /\+passing\./,
+    without: /^arg:saves$|^says:saves it$/,
   },
   {
     feature: 'drops data',

@@ -33,7 +33,7 @@ export function readCompany(
   const acts = reads && told.has('name:nothing') ? VERBS_THAT_ACT : ACTS
   if (!some(told, acts)) return 'nothing'
   const company = { told, tell, server: nounsOfServer(definition.server) }
-  const spoken = RULES_LIST.tell(company)
+  const spoken = RULE_LISTS.flatMap((list) => list.tell(company))
   readMoney(definition, signals, company)
   readScreen(company)
   if (spoken.length === 0) return 'nothing'
@@ -85,6 +85,9 @@ interface Bits {
   readonly and: number
   readonly without: number
 }
+
+/** Rules of one list, at most: a number has so many bits. */
+const BITS = 30
 
 class RuleList {
   readonly #rules: readonly Rule[]
@@ -150,7 +153,7 @@ function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number 
 }
 
 const OVER_READS_LIST = new RuleList(OVER_READS)
-const RULES_LIST = new RuleList(RULES)
+const RULE_LISTS = [new RuleList(RULES.slice(0, BITS)), new RuleList(RULES.slice(BITS))]
 
 /** `remove … from a list`: what it is taken out of stays, and so does the thing. */
 function holderOf({ name, description }: ToolDefinition): Place | undefined {

@@ -20,7 +20,7 @@ const FAMILIES = {
     `analyze analyse validate verify compare summarize summarise explain diff audit lint estimate
     calculate compute evaluate assess predict forecast recommend suggest rank score classify simulate
     measure benchmark parse decode encode hash tokenize translate transcribe geocode debug diagnose
-    review plan think reason interpret infer rate assert expect convert aggregate profile optimize test wait`,
+    review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait`,
   ],
   render: [
     'Read',

@@ -17,7 +17,7 @@ const MONEY = words(`
 const DEAL = words(`
   order orders checkout payroll subscription subscriptions transaction transactions transfer transfers deposit deposits
   charge charges stake position positions token tokens option options coin coins native sol algo grid
-  bot bid bids credit credits reward rewards allowance swap swaps tip tips contract contracts
+  bot bid bids mandate mandates credit credits reward rewards allowance swap swaps tip tips contract contracts
 `)
 
 /** An order or a subscription of another kind, by the word before it. */
@@ -63,7 +63,8 @@ const INQUIRY = words(`
 const HOUSES = words(`
   paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
   binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
-  quickbooks xero klarna venmo revolut ebay etsy woocommerce bigcommerce okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
+  gocardless lago brex ramp mercury chargify zuora paystack flutterwave ibkr etrade webull kalshi phantom
+  pancakeswap sushiswap opensea lido compound quickbooks xero klarna venmo revolut ebay etsy woocommerce bigcommerce okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
 `)
 
 /** Live things: to set, start or move one is to drive it. */
@@ -71,7 +72,7 @@ const DEVICE = words(`
   light lights lamp thermostat temperature brightness speaker speakers playback door doors fan
   scene scenes robot motor motors vehicle car climate vacuum tv gripper arm printer player horn siren
   sprinkler garage blinds curtain camera drone servo relay hvac homeassistant hass spotify sonos hue
-  tesla chromecast roku kodi mpd vlc plc gpio tempo pipette clip mute obs ableton octoprint opentrons
+  nest kasa wemo lifx ecobee smartthings shelly zigbee tesla chromecast roku plug plugs thermostats kodi mpd vlc plc gpio tempo pipette clip mute obs ableton octoprint opentrons
   roborock
 `)
 
@@ -110,7 +111,7 @@ const ACCESS = words(`
 /** Things that one of two is gone of when they are merged. */
 const RECORD = words(`
   contact contacts company companies ticket tickets record records customer customers lead leads person
-  people profile profiles duplicate duplicates account accounts user users conversation conversations
+  people persons profile profiles duplicate duplicates account accounts user users conversation conversations
   entity entities tag tags
 `)
 
@@ -129,7 +130,7 @@ const ADS = words(`
 const SOLD = words(`
   domain domains subscription subscriptions license licenses licence membership registration hosting
   insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
-  options shipment shipments tier
+  options shipment shipments tier cart
 `)
 
 /** Where one sells, and what is asked for there. */
@@ -157,6 +158,11 @@ const MATTER = words(
 const OWNERSHIP = words('domain domains email phone ownership identity dns sender')
 
 const DISPUTE = words('dispute disputes chargeback chargebacks claim')
+/** What runs on its own until it is told otherwise. */
+const MACHINE = words(`
+  service services instance instances vm vms droplet droplets server servers machine machines cluster clusters
+  container containers node nodes app apps application daemon
+`)
 const DATA = words(`
   table tables collection collections index indexes database databases schema view views column columns
   keyspace bucket topic
@@ -166,10 +172,10 @@ const INFRA = words(`
   pulumi plan planned stack cloudformation
 `)
 const MEDIA = words(`
-  image images picture text embedding embeddings caption captions summary answer speech completion
+  password uuid hash image images picture text embedding embeddings caption captions summary answer speech completion
   completions prompt
 `)
-const CLOCK = words('timer timers stopwatch timesheet entry')
+const CLOCK = words('timer timers stopwatch timesheet entry tracking')
 const DATABASE = words(`
   database databases sql cypher graphql postgres postgresql mysql mariadb sqlite duckdb warehouse oracle mssql
   cockroachdb
@@ -181,7 +187,7 @@ const COPY = words('backup backups snapshot snapshots checkpoint')
 const KEPT = words(`
   saved card report reports dashboard question soql jql gaql promql logql kql wiql xpath lint inference
   diagnostics audit analysis stored predefined funnel funnels retention segmentation cohort cohorts trend trends metric
-  metrics analytics
+  metrics analytics nrql spl flux dataset datasets logs traces telemetry lucene kusto
 `)
 
 /** What is made without being kept: to generate one is to work it out. */
@@ -226,6 +232,7 @@ export type Noun =
   | 'dispute'
   | 'copy'
   | 'clock'
+  | 'machine'
   | 'media'
   | 'infra'
   | 'data'
@@ -274,6 +281,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['dispute', DISPUTE],
   ['copy', COPY],
   ['clock', CLOCK],
+  ['machine', MACHINE],
   ['media', MEDIA],
   ['infra', INFRA],
   ['data', DATA],

@@ -27,7 +27,7 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'says:moves no money',
-    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|\bdraft\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of )?an? (?:expense|payment made)/gi,
+    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|\bdraft\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:expense|payment|settlement)/gi,
   ],
   [
     'says:saves it',
