@@ -193,6 +193,11 @@ export const RULES: readonly Rule[] = [
     without: /^arg:saves$|^says:saves it$/,
   },
   {
+    feature: 'takes messages in',
+    act: /^(?:name|text)=(?:pull|receive|consume|fetch)$/,
+    with: /^(?:name|text)\.(?:act|read|none)\+message\./,
+  },
+  {
     feature: 'drops data',
     act: /^(?:name|text)=drop$/,
     with: /^(?:name|text)\.act\+data\./,

@@ -12,7 +12,7 @@ const FAMILIES = {
     `get list read search find fetch query show describe count check view lookup look retrieve browse
     inspect discover identify enumerate examine explore peek poll ping monitor watch observe detect
     locate see return obtain access scan crawl scrape extract load tell whoami know learn lists
-    recall trace tail ask answer help select match introspect dump research investigate determine
+    recall trace tail receive track poll peek consume preview ask answer help select match introspect dump research investigate determine
     gather reveal report resolve download log decompile disassemble paginate surface reads`,
   ],
   judge: [

@@ -163,6 +163,7 @@ const MACHINE = words(`
   service services instance instances vm vms droplet droplets server servers machine machines cluster clusters
   container containers node nodes app apps application daemon
 `)
+const MESSAGE = words('message messages event events notification notifications')
 const DATA = words(`
   table tables collection collections index indexes database databases schema view views column columns
   keyspace bucket topic
@@ -232,6 +233,7 @@ export type Noun =
   | 'dispute'
   | 'copy'
   | 'clock'
+  | 'message'
   | 'machine'
   | 'media'
   | 'infra'
@@ -281,6 +283,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['dispute', DISPUTE],
   ['copy', COPY],
   ['clock', CLOCK],
+  ['message', MESSAGE],
   ['machine', MACHINE],
   ['media', MEDIA],
   ['infra', INFRA],

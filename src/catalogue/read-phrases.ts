@@ -23,7 +23,7 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'says:costs',
-    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits)/gi,
+    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits)/gi,
   ],
   [
     'says:moves no money',

@@ -66,6 +66,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   copy: 'a backup',
   database: 'a database',
   clock: 'a timer',
+  message: 'messages',
   machine: 'a machine or service',
   media: 'a text or picture',
   infra: 'what runs elsewhere',

@@ -6,7 +6,7 @@ name.act+access.near                -0.10   0.00  -0.04   0.17  -0.02
 name.act+access.object              -0.05  -0.04  -0.02   0.12  -0.02
 name.act+ads.near                   -0.01   0.04  -0.01  -0.01  -0.01
 name.act+ads.object                 -0.01   0.00  -0.01  -0.08   0.10
-name.act+agent.near                 -0.02  -0.01  -0.01   0.05   0.00
+name.act+agent.near                 -0.02  -0.02  -0.01   0.05   0.00
 name.act+agent.object                0.03   0.02  -0.06   0.01  -0.01
 name.act+asked.near                 -0.01   0.00   0.00  -0.04   0.05
 name.act+asked.object               -0.02   0.11  -0.03  -0.10   0.05
@@ -36,6 +36,8 @@ name.act+media.near                 -0.04   0.00   0.07  -0.01  -0.02
 name.act+media.object                0.05   0.07  -0.03  -0.07  -0.02
 name.act+memory.near                 0.11  -0.10   0.00   0.00   0.00
 name.act+memory.object              -0.01   0.15  -0.12  -0.01  -0.01
+name.act+message.near               -0.03   0.06  -0.02   0.00  -0.01
+name.act+message.object             -0.02   0.05  -0.03   0.00  -0.01
 name.act+money.near                  0.04  -0.15  -0.03   0.00   0.63
 name.act+money.object               -0.03  -0.40  -0.02  -0.01   2.46
 name.act+ownership.object            0.05   0.11  -0.02  -0.11  -0.03
@@ -78,7 +80,7 @@ name.and:settle                      0.00   1.50   0.00   0.00   0.00
 name.and:trade                       0.00   0.00   0.00   0.00   1.50
 name.and=create                     -0.06   0.06   0.00   0.00   0.00
 name.and=replace                    -0.04   0.04   0.00   0.00   0.00
-name.none+agent.near                 0.01   0.01  -0.04   0.03  -0.01
+name.none+agent.near                 0.01   0.01  -0.04   0.03   0.00
 name.none+agent.object              -0.02  -0.05   0.08  -0.01  -0.01
 name.none+browser.near              -0.02  -0.18   0.28  -0.08  -0.01
 name.none+data.near                  0.02   0.08  -0.09   0.00   0.00
@@ -113,20 +115,20 @@ name:destroy                        -0.12  -0.14  -0.11   2.84   0.03
 name:drive                           0.01   0.21   2.32  -0.02  -0.01
 name:generate                        0.12   2.41  -0.01   0.00  -0.01
 name:judge                           2.37   0.30  -0.08  -0.05  -0.04
-name:keep                            0.20   2.32   0.06  -0.06  -0.02
+name:keep                            0.19   2.33   0.06  -0.06  -0.02
 name:kill                            0.00   0.00   0.00   2.51   0.00
 name:link                            0.25   2.21   0.14  -0.08  -0.03
-name:look                            2.76   0.17  -0.13  -0.17  -0.12
+name:look                            2.76   0.16  -0.13  -0.17  -0.12
 name:make                           -0.03   2.35   0.21  -0.17   0.14
 name:manage                         -0.06   1.82   0.09   0.66  -0.01
-name:nothing                        -0.25   0.13   0.25   0.02  -0.15
+name:nothing                        -0.24   0.13   0.25   0.02  -0.15
 name:pay                             0.01   0.01  -0.01  -0.01   2.49
 name:power                           0.02   0.18   2.31  -0.03   0.01
 name:remove                         -0.03   0.16  -0.03   2.41  -0.01
-name:render                          2.28   0.34  -0.06  -0.04  -0.02
+name:render                          2.27   0.35  -0.06  -0.04  -0.02
 name:revoke                          0.00   0.01   0.00   2.50   0.00
-name:run                             0.38  -0.14   2.29   0.00  -0.02
-name:send                           -0.06   2.36   0.13  -0.04   0.10
+name:run                             0.39  -0.14   2.29   0.00  -0.02
+name:send                           -0.05   2.36   0.14  -0.04   0.10
 name:settle                          0.00   2.24   0.21  -0.08   0.13
 name:trade                          -0.01   0.04  -0.01  -0.01   2.49
 `

@@ -82,6 +82,8 @@ const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^drives a machine$/, 'Execute', 3],
   [/^pushes a button$/, 'Execute', 4],
   [/^answers with an address$/, 'Read', 3],
+  [/^acts:Financial$/, 'Financial', 3],
+  [/^takes messages in$/, 'Read', 3],
   [/^pushes by force$/, 'Destructive', 4.5],
   [/^empties first$/, 'Destructive', 4.5],
   [/^may be undone$/, 'Write', 3],
