@@ -5,7 +5,7 @@
 import type { JsonObject } from '../core/json.ts'
 import { literalAddress, zoneOf } from './address-zones.ts'
 import type { Outgoing } from './outgoing.ts'
-import { isLoopbackName, isSafeUrl } from './safe-url.ts'
+import { isSafeUrl } from './safe-url.ts'
 
 /** Where the metadata may be, in the order the MCP specification says. */
 export function metadataUrls(issuer: string): string[] {
@@ -44,8 +44,10 @@ export function endpointIn(metadata: JsonObject, name: string): string | undefin
 
 function isInside(address: string): boolean {
   const { hostname } = new URL(address)
+  // RFC 6761: all names below `localhost` are this machine.
+  if (/(?:^|\.)localhost\.?$/.test(hostname)) return true
   const literal = literalAddress(hostname)
-  return isLoopbackName(hostname) || (literal !== undefined && zoneOf(literal) === 'special')
+  return literal !== undefined && ['loopback', 'special'].includes(zoneOf(literal))
 }
 
 export function textsIn(metadata: JsonObject, name: string): string[] {

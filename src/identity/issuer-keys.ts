@@ -38,9 +38,21 @@ export class IssuerKeys {
       return await kept.find(header, token)
     } catch (error) {
       const isOld = this.#nowMs() - kept.fetchedMs >= KEYS_COOLDOWN_MS
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOld) throw error
-      return (await this.#fetch()).find(header, token)
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOld)
+        throw this.#faultOf(error as Error)
     }
+    const newer = await this.#fetch()
+    try {
+      return await newer.find(header, token)
+    } catch (error) {
+      throw this.#faultOf(error as Error)
+    }
+  }
+
+  /** A key that cannot be read is the issuer's fault, and neither the caller's nor the gate's. */
+  #faultOf(error: Error): Error {
+    if (error instanceof errors.JOSEError) return error
+    return new KeysUnreachable(`a key of \`${this.#issuer.issuer}\` is none: ${error.message}`)
   }
 
   #isFresh(): boolean {
