@@ -112,6 +112,37 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
   expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
 })
 
+test('F4: without --config the gate’s files go where no server is rooted, and undo finds them', async () => {
+  const cwd = process.cwd()
+  const outside = scratchDirectory()
+  vi.stubEnv('XDG_CONFIG_HOME', outside)
+  vi.stubEnv('XDG_STATE_HOME', join(root, 'state'))
+  process.chdir(join(root, 'project'))
+  onTestFinished(() => {
+    process.chdir(cwd)
+    vi.unstubAllEnvs()
+  })
+  // `files` is rooted above the folder.
+  const dry = await sluice(['init', '--dry-run'])
+  const place = join(outside, 'sluice')
+  expect(dry.stderr).toContain(`the gate's files go to ${place}: `)
+  expect(dry.stderr).toContain('is a directory of `files`')
+  const told = await sluiceJson(['init', '--yes', 'notes', '--move'])
+  expect(told.wrote).toEqual(
+    ['sluice.yaml', 'policy.yaml', 'sluice.env'].map((name) => join(place, name)),
+  )
+  expect(statSync(place).mode & 0o777).toBe(0o700)
+  expect(existsSync(join(root, 'project', 'sluice.yaml'))).toBe(false)
+  expect(readFileSync(join(home, '.claude.json'), 'utf8')).toContain(join(place, 'sluice.yaml'))
+  const undone = await sluiceJson(['init', '--undo'])
+  expect(undone.undone).toMatchObject([{ fate: 'restored' }])
+  // Where every place lies within a server's directory, the named one stays, with a warning.
+  vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'))
+  const inside = await sluice(['init', '--dry-run'])
+  expect(inside.stderr).toContain("contain the gate's own files")
+  expect(inside.stderr).not.toContain("the gate's files go to")
+})
+
 test('a configuration that is there keeps its lines, and gets the new servers', async () => {
   writeFileSync(
     config,

@@ -2,8 +2,7 @@
 // (only those that were agreed to, by their command), writes sluice.yaml with a policy that fits, and
 // on request puts the gate in front of them. Starts nothing unasked; `--undo` takes it back.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, Option } from 'commander'
@@ -12,7 +11,6 @@ import { count, summaryOf } from '../../catalogue/server-page.ts'
 import { suggestPolicy } from '../../catalogue/suggest-policy.ts'
 import { changeFile } from '../../clients/change-file.ts'
 import { CLIENTS } from '../../clients/client.ts'
-import type { Machine } from '../../clients/client-files.ts'
 import { ClientError } from '../../clients/errors.ts'
 import { type FoundAll, type FoundServer, findServers } from '../../clients/find-servers.ts'
 import { gateEntry } from '../../clients/gate-entry.ts'
@@ -32,6 +30,7 @@ import { Output, plural, printable } from '../output.ts'
 import { readText } from '../read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
 import { addServers, newConfig, serversIn } from './config.ts'
+import { type ConfigPlace, findRecord, homeOf, placeConfig, thisMachine } from './place.ts'
 import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
 import { undoInit } from './undo.ts'
 
@@ -75,12 +74,23 @@ export function addInit(parent: Command, answer: Answer): void {
     .option('--reveal', 'with --dry-run: show keys too')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
       const output = new Output(options)
-      const record = join(dirname(resolve(options.config)), 'sluice.moved.json')
+      const isNamed = command.getOptionValueSource('config') !== 'default'
+      const user = { home: homeOf(process.env), environment: process.env }
       try {
-        if (options.undo === true) answer(await undoInit(record, options.dryRun === true, output))
-        else answer(await new Init(options, record, output).run())
+        if (options.undo === true) {
+          const beside = join(dirname(resolve(options.config)), 'sluice.moved.json')
+          const record = isNamed ? beside : findRecord(options.config, user)
+          return answer(await undoInit(record, options.dryRun === true, output))
+        }
+        const found = await findServers(thisMachine(options.project))
+        const { config, because }: ConfigPlace = isNamed
+          ? { config: options.config }
+          : placeConfig(options.config, found.servers, user)
+        if (because !== undefined)
+          output.remark(`the gate's files go to ${dirname(config)}: ${because}`)
+        answer(await new Init({ ...options, config }, output).run(found))
       } catch (error) {
         if (!(error instanceof ClientError)) throw error
         throw new CliError('CLI_FILE', `${error.message} [${error.code}]`, error.help)
@@ -95,15 +105,14 @@ class Init {
   readonly #config: string
   readonly #left: { readonly name: string; readonly file: string; readonly because: string }[] = []
 
-  constructor(options: Options, record: string, output: Output) {
+  constructor(options: Options, output: Output) {
     this.#options = options
-    this.#record = record
     this.#output = output
     this.#config = resolve(options.config)
+    this.#record = join(dirname(this.#config), 'sluice.moved.json')
   }
 
-  async run(): Promise<0 | 1> {
-    const found = await findServers(thisMachine(this.#options.project))
+  async run(found: FoundAll): Promise<0 | 1> {
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
     const taken = before === undefined ? new Map<string, unknown>() : serversIn(before)
     const named = nameServers(found.servers, taken, process.env, holdsSecret)
@@ -321,25 +330,6 @@ const PLAIN = suggestPolicy([]).yaml.replace(
   'categories:\n  Read: allow\n  Write: { action: allow, rate_limit: { max: 30, window: 60 } }\n  Execute: require_approval\n  Destructive: require_approval\n  Financial: require_approval\n',
 )
 
-function thisMachine(projects: readonly string[]): Machine {
-  return {
-    ...{ platform: process.platform, home: homeOf(process.env), environment: process.env },
-    projects: projects.map((folder) => resolve(folder)),
-    list: (folder) => {
-      try {
-        return readdirSync(folder)
-      } catch {
-        return []
-      }
-    },
-  }
-}
-
-/** As shells and clients see it. */
-function homeOf({ HOME }: NodeJS.ProcessEnv): string {
-  return process.platform !== 'win32' && HOME ? HOME : homedir()
-}
-
 function holdsSecret(text: string): boolean {
   return looksRandom(text) || findSecrets(text).length > 0
 }
@@ -369,8 +359,10 @@ function clientChanges(moves: readonly Move[]): Change[] {
 
 async function put({ file, before, after, mode }: Change): Promise<void> {
   try {
-    if (before === undefined) writeFileSync(file, after, { flag: 'wx', mode: mode ?? 0o644 })
-    else if (before !== after) await changeFile(file, () => after)
+    if (before === undefined) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, after, { flag: 'wx', mode: mode ?? 0o644 })
+    } else if (before !== after) await changeFile(file, () => after)
   } catch (error) {
     const why = (error as Error).message
     throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, 'name another --config')
