@@ -131,6 +131,8 @@ describe.each(eras)('a held call of %s', (_era, at) => {
     const answer = clients[at]?.call('create_payment', { amount })
     const { id, before } = await pending(`{"amount":${amount}}`)
     expect([paid(amount), Array.isArray(before)]).toEqual([0, true])
+    // People are told aside: whoever is faster than that would be on record before it.
+    await until(() => stepsOf(id).includes('notified'))
     await approve(id)
     expect((await answer)?.text).toContain('create_payment')
     expect(paid(amount)).toBe(1)
