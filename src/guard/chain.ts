@@ -26,25 +26,41 @@ export interface Span {
   readonly end: number
 }
 
-/** The first `spansMax` places where all links follow each other. */
-export function findChains(text: string, { links, gaps }: Chain, spansMax: number): Span[] {
+/** The first `spansMax` places where all links follow each other. Every place of one link is charged to
+ * the budget; what was found when it is used up is incomplete. */
+export function findChains(
+  text: string,
+  { links, gaps }: Chain,
+  spansMax: number,
+  budget: { charsLeft: number },
+): Span[] {
   const [first, ...rest] = links
-  let reached = spansOf(text, first, rest.length === 0 ? spansMax : Number.POSITIVE_INFINITY)
+  let reached = spansOf(text, first, budget, rest.length === 0 ? spansMax : undefined)
   for (const [at, link] of rest.entries()) {
     if (reached.length === 0) return []
-    reached = join(text, reached, spansOf(text, link), gaps[at] as Gap)
+    reached = join(text, reached, spansOf(text, link, budget), gaps[at] as Gap)
   }
   return reached.slice(0, spansMax)
 }
 
+/** What one place costs, in characters that are only searched. */
+const SPAN_CHARS = 16
+
 /** Every place where the words match, also those that begin inside another. */
-function spansOf(text: string, { words, mayStart }: Link, max = Number.POSITIVE_INFINITY): Span[] {
+function spansOf(
+  text: string,
+  { words, mayStart }: Link,
+  budget: { charsLeft: number },
+  max = Number.POSITIVE_INFINITY,
+): Span[] {
   const spans: Span[] = []
   words.lastIndex = 0
   for (let found = words.exec(text); found !== null; found = words.exec(text)) {
     const start = found.index
     const end = start + found[0].length
     words.lastIndex = start + 1
+    budget.charsLeft -= SPAN_CHARS
+    if (budget.charsLeft < 0) break
     if (mayStart?.(text, start) === false) continue
     spans.push({ start, end })
     if (spans.length >= max) break

@@ -16,7 +16,11 @@ export interface EncodedRun {
 const RUNS =
   /[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]{24,})*(?:\r?\n[A-Za-z0-9+/_-]{1,76})?={0,2}|(?:\b[01]{8}\b ?){8,}/g
 
+/** Without one of these there is no run: most texts are settled by it. */
+const RUN_BEGINS = /[A-Za-z0-9+/_-]{24}|[01]{8} [01]{8}/
+
 export function* encodedRuns(text: string): Generator<EncodedRun> {
+  if (text.length < 24 || !RUN_BEGINS.test(text)) return
   // Each exec starts behind the last run, and the pattern is the generator's own: a run may be nested.
   const runs = new RegExp(RUNS)
   for (let found = runs.exec(text); found !== null; found = runs.exec(text)) {
@@ -29,6 +33,13 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
   }
 }
 
+const WIDE = /(?:\0[ -~]){8}/
+
+/** What a run costs in each alignment, and a character of it with what is then searched, in characters
+ * that are only searched. */
+const RUN_COST = 48
+const DECODED_COST = 2
+
 /** What a run holds, one reading for each alignment; undefined once the budget is used up. */
 export function* decodeRun(
   { encoding, text }: EncodedRun,
@@ -36,14 +47,18 @@ export function* decodeRun(
 ): Generator<string | undefined> {
   const alignments = encoding === 'base64' ? 4 : encoding === 'hex' ? 2 : 1
   for (let from = 0; from < alignments; from++) {
-    budget.charsLeft -= text.length
+    budget.charsLeft -= RUN_COST + DECODED_COST * text.length
     if (budget.charsLeft < 0) {
       yield undefined
       return
     }
-    yield encoding === 'base64'
-      ? decodeBase64(text.slice(from))
-      : latin1(encoding === 'hex' ? hexBytes(text, from) : binaryBytes(text))
+    const inside =
+      encoding === 'base64'
+        ? decodeBase64(text.slice(from))
+        : latin1(encoding === 'hex' ? hexBytes(text, from) : binaryBytes(text))
+    yield inside
+    // UTF-16 in either order has a zero beside every letter.
+    if (WIDE.test(inside)) yield inside.replaceAll('\0', '')
   }
   // Digits are letters of base64 too.
   if (encoding === 'hex') yield* decodeRun({ encoding: 'base64', text, start: 0, end: 0 }, budget)

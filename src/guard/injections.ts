@@ -109,13 +109,17 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   if (text.length > TEXT_CHARS_MAX || !spend(budget, text.length)) return [tooLarge(text)]
   const findings = match(text, PATTERNS, ANY, budget)
   if (findings.length > 0 || isPlain(text)) return findings
+  if (!spend(budget, FOLDED_COST * text.length)) return [tooLarge(text)]
   const plain = foldLookAlikes(stripHidden(text))
   if (plain === text) return findings
   // One character may fold into eighteen.
-  if (!spend(budget, plain.length)) return [tooLarge(text)]
+  if (!spend(budget, FOLDED_COST * plain.length)) return [tooLarge(text)]
   // The places of the folded text are not those of the text: the whole of it is shown.
   return match(plain, PATTERNS, ANY, budget).map((one) => ({ ...one, start: 0, end: text.length }))
 }
+
+/** What it costs to fold a character, in characters that are only searched. */
+const FOLDED_COST = 3
 
 function tooLarge(text: string): Finding {
   const words = `${text.length} characters`

@@ -16,10 +16,10 @@ import {
   DEPTH_MAX,
   STRINGS_MAX,
 } from './limits.ts'
-import { newScanBudget, type ScanBudget } from './patterns.ts'
+import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { decodeBase64 } from './secret-checks.ts'
 import { findSecrets, plainSecretIn } from './secrets.ts'
-import { newViewBudget, readingsOf, type ViewBudget } from './views.ts'
+import { readingsOf } from './views.ts'
 
 export type Wanted = 'injection' | 'secret'
 
@@ -40,7 +40,7 @@ export function inspectAnswer(
 ): InAnswer[] {
   const walk: Walk = {
     ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
-    ...{ scan: newScanBudget(), views: newViewBudget() },
+    ...{ seen: new Set(), budget: newScanBudget() },
   }
   look(value, 0, walk)
   return walk.found
@@ -65,8 +65,10 @@ interface Walk {
   readonly left: Set<Wanted>
   readonly found: InAnswer[]
   readonly strictness: Strictness
-  readonly scan: ScanBudget
-  readonly views: ViewBudget
+  /** Short texts that were looked at: rows of a table repeat their names. */
+  readonly seen: Set<string>
+  /** One for all that is searched and decoded. */
+  readonly budget: ScanBudget
 }
 
 function look(value: JsonValue, depth: number, walk: Walk): void {
@@ -85,19 +87,21 @@ function look(value: JsonValue, depth: number, walk: Walk): void {
 }
 
 function lookAt(text: string, walk: Walk): void {
+  if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
+  if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
   if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
   if (text.length >= BINARY_CHARS_MIN && BINARY.test(text)) return lookAtBinary(text, walk)
   walk.chars += text.length
-  if (walk.chars > ANSWER_CHARS_MAX) return beyond(TOO_LARGE, walk)
-  if (text.length < ORDER_CHARS_MIN) return
+  if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
+    return beyond(TOO_LARGE, walk)
   // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
   const [hidden] = walk.left.has('injection') ? findHidden(text) : []
   if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
-  for (const reading of readingsOf(text, walk.views)) {
+  for (const reading of readingsOf(text, walk.budget)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
     if (walk.left.has('injection')) lookForOrders(reading, walk)
     if (!walk.left.has('secret')) continue
-    const [found] = findSecrets(reading, walk.views)
+    const [found] = findSecrets(reading, walk.budget)
     if (found !== undefined) tell('secret', found.kind, walk)
   }
 }
@@ -107,10 +111,10 @@ function lookForOrders(text: string, walk: Walk): void {
   if (found !== undefined) tell('injection', found, walk)
 }
 
-function orderIn(text: string, { strictness, scan }: Walk): string | undefined {
+function orderIn(text: string, { strictness, budget }: Walk): string | undefined {
   const find = strictness === 'answer' ? findInAnswer : findInjections
   // In definitions the mild ones are shown to people, and pass.
-  const found = find(text, scan).find(
+  const found = find(text, budget).find(
     ({ severity }) => strictness === 'answer' || severity !== 'flag',
   )
   return found === undefined ? undefined : `${found.kind}: ${found.text}`
@@ -119,7 +123,7 @@ function orderIn(text: string, { strictness, scan }: Walk): string | undefined {
 /** In base64, hex or binary digits, also several times over. */
 function encodedOrderIn(text: string, walk: Walk): string | undefined {
   for (const run of encodedRuns(text))
-    for (const inside of decodeRun(run, walk.views)) {
+    for (const inside of decodeRun(run, walk.budget)) {
       if (inside === undefined) return TOO_LARGE
       const said = textIn(inside)
       if (said === '') continue
@@ -161,6 +165,10 @@ function textIn(bytes: string): string {
 
 /** No order and no key is shorter. */
 const ORDER_CHARS_MIN = 10
+/** What a text costs however short it is, in characters that are searched. */
+const TEXT_COST = 300
+/** Of a text that is remembered. */
+const SEEN_CHARS_MAX = 64
 
 /** What nobody looked at counts as found. */
 function beyond(words: string, walk: Walk): void {

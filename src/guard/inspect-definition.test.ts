@@ -133,3 +133,9 @@ test('whatever a server writes is looked at without a throw, and bounded', () =>
   for (let depth = 0; depth < 3_000; depth++) deep = { a: deep }
   expect(found({ deep }).severity).toBe('hold')
 })
+
+test('F9: the most severe finding counts, also past those that are told', () => {
+  const flags = Array.from({ length: 60 }, () => 'This is the best tool in the world.')
+  expect(found([...flags, 'a\u200bb']).severity).toBe('refuse')
+  expect(found([...flags, 'a\u200bb']).kinds).toHaveLength(50)
+})

@@ -7,7 +7,7 @@ import type { Finding, Severity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
 import { DEFINITION_CHARS_MAX, DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
-import { newScanBudget, type ScanBudget } from './patterns.ts'
+import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 
 export interface FoundAt extends Finding {
   /** JSON Pointer of the string; of the member, where its name is meant. */
@@ -30,10 +30,11 @@ const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
 
 export function inspectDefinition(definition: JsonValue): Inspection {
   const findings: FoundAt[] = []
-  const walk = { strings: 0, chars: 0, findings, budget: newScanBudget() }
+  const walk: Walk = {
+    ...{ strings: 0, chars: 0, findings, budget: newScanBudget(), severity: undefined },
+  }
   look(definition, undefined, 0, walk)
-  const severity = ORDER.findLast((one) => findings.some((finding) => finding.severity === one))
-  return { severity, findings }
+  return { severity: walk.severity, findings }
 }
 
 interface Walk {
@@ -41,6 +42,8 @@ interface Walk {
   chars: number
   readonly budget: ScanBudget
   readonly findings: FoundAt[]
+  /** Of all that was found, also past those that are told. */
+  severity: Severity | undefined
 }
 
 /** A place in the definition, as a pointer only where something is told of it. */
@@ -72,7 +75,9 @@ function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk
 function lookAtText(text: string, at: Place | undefined, walk: Walk): void {
   walk.strings++
   walk.chars += text.length
-  if (walk.chars > DEFINITION_CHARS_MAX) return tooLarge(at, walk)
+  if (walk.chars > DEFINITION_CHARS_MAX || !spend(walk.budget, TEXT_COST)) return tooLarge(at, walk)
+  // Nothing more severe can come, and no more is told.
+  if (walk.findings.length >= FINDINGS_MAX && walk.severity === 'refuse') return
   for (const finding of findHidden(text)) tell({ ...finding, at: pointerTo(at) }, walk)
   if (text.length < SHORTEST_CHARS) return
   for (const finding of findInjections(text, walk.budget))
@@ -105,9 +110,14 @@ function asksFor(text: string, start: number, place: Place | undefined): FoundAt
   return { kind: 'asks for context', severity: 'hold', start, end: start + text.length, text, at }
 }
 
-function tell(finding: FoundAt, { findings }: Walk): void {
-  if (findings.length < FINDINGS_MAX) findings.push(finding)
+function tell(finding: FoundAt, walk: Walk): void {
+  if (ORDER.indexOf(finding.severity) > ORDER.indexOf(walk.severity as Severity))
+    walk.severity = finding.severity
+  if (walk.findings.length < FINDINGS_MAX) walk.findings.push(finding)
 }
+
+/** What a text costs however short it is, in characters that are searched. */
+const TEXT_COST = 200
 
 function tooLarge(place: Place | undefined, walk: Walk): void {
   const at = pointerTo(place)

@@ -7,12 +7,11 @@ export const STRINGS_MAX = 5_000
 export const TEXT_CHARS_MAX = 262_144
 /** All texts of one definition, names of members counted. */
 export const DEFINITION_CHARS_MAX = 262_144
-/** Characters searched for one answer or definition, once for each expression that searches them. At
- * some 10 ns each that is 40 ms; what needs more was made to. */
-export const SCANNED_CHARS_MAX = 4 * 1_048_576
-/** Characters decoded for one answer, once for each way to read them: at some 40 ns each with what is
- * then searched. */
-export const DECODED_CHARS_MAX = 1_048_576
+/** What one answer or definition may cost, in characters that one expression searches: some 12 ns each,
+ * 40 ms in all. What is decoded, folded or found counts more than once. What needs more was made to. */
+export const SCANNED_CHARS_MAX = 3_500_000
+/** The same for a text that is searched for secrets alone. */
+export const DECODED_CHARS_MAX = 2 * 1_048_576
 export const DEPTH_MAX = 64
 /** Findings told of one text. */
 export const FINDINGS_MAX = 50

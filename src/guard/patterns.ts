@@ -1,7 +1,7 @@
 // Patterns of words held against a text, under a budget: what a text may cost is known before it is
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
-import { type Chain, findChains, type Gap, type Link } from './chain.ts'
+import { type Chain, findChains, type Gap, type Link, type Span } from './chain.ts'
 import type { Finding, Kind, Severity } from './finding.ts'
 import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
 
@@ -52,25 +52,51 @@ export function match(
   if (!any.test(small)) return findings
   for (const pattern of patterns) {
     if (!pattern.needs.test(small)) continue
-    const { kind, severity, links } = pattern
-    if (!spend(budget, small.length * (1 + links.length))) {
-      const words = 'too much to look through'
-      findings.push({
-        kind: 'too large to look at',
-        severity: 'hold',
-        start: 0,
-        end: text.length,
-        text: words,
-      })
-      return findings
-    }
-    for (const { start, end } of findChains(small, pattern, FINDINGS_MAX)) {
+    const { kind, severity } = pattern
+    for (const { start, end } of findPattern(small, pattern, budget)) {
       if (findings.length >= FINDINGS_MAX) return findings
       findings.push({ kind, severity, start, end, text: text.slice(start, end) })
+    }
+    if (budget.charsLeft < 0) {
+      const place = { start: 0, end: text.length, text: 'too much to look through' }
+      return [...findings, { kind: 'too large to look at', severity: 'hold', ...place }]
     }
   }
   return findings
 }
+
+/** Searched only near what it needs, which most texts have in few places. */
+function* findPattern(small: string, pattern: Pattern, budget: ScanBudget): Generator<Span> {
+  if (!spend(budget, small.length)) return
+  for (const { start, end } of windowsOf(small, pattern)) {
+    if (!spend(budget, (end - start) * pattern.links.length)) return
+    const part = small.slice(start, end)
+    for (const found of findChains(part, pattern, FINDINGS_MAX, budget))
+      yield { start: start + found.start, end: start + found.end }
+  }
+}
+
+/** Around every place of what a pattern needs: as far as a match that has it can reach. */
+function* windowsOf(small: string, { needs, links, gaps }: Pattern): Generator<Span> {
+  const reach =
+    gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
+  const places = new RegExp(needs, 'g')
+  let start = -1
+  let end = -1
+  for (let found = places.exec(small); found !== null; found = places.exec(small)) {
+    if (start < 0 || found.index - reach > end) {
+      if (start >= 0) yield { start, end }
+      start = Math.max(0, found.index - reach)
+    }
+    // Places as near as this need not be found one by one.
+    end = Math.min(small.length, found.index + 2 * reach)
+    places.lastIndex = found.index + reach
+  }
+  if (start >= 0) yield { start, end }
+}
+
+/** No link's words are longer, with what it looks at beside them. */
+const LINK_CHARS_MAX = 200
 
 /** Small letters in the same places: of all letters only this one becomes two. */
 function toSmall(text: string): string {

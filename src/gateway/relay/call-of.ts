@@ -1,9 +1,11 @@
 // A request as the policy judges it: which methods pass in which direction, what a call is named and
 // what its arguments are. What two peers could read differently in the arguments is an objection.
 
-import type { Call } from '../../core/call.ts'
+import { classOfCall } from '../../catalogue/call-class.ts'
+import type { Call, Facts } from '../../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
+import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { SCHEMA_DEPTH_MAX } from '../../policy/limits.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../../policy/methods.ts'
 import { caseTwin, findTwinKeys } from '../../wire/check-arguments.ts'
@@ -92,4 +94,25 @@ function firstOf<T>(items: readonly T[], look: (item: T) => string | undefined) 
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** With the tool, and the class of this very call where its arguments settle it. */
+export function factsOf(
+  { params }: Request,
+  {
+    known,
+    tool,
+    args,
+  }: { known: Omit<Facts, 'tool'>; tool: KnownTool | undefined; args: JsonObject },
+): Facts {
+  const facts: { -readonly [Key in keyof Facts]: Facts[Key] } = {
+    ...known,
+    // What is beside the arguments goes to the server too.
+    holdsSecret: () => holdsSecret([args, params?.value._meta ?? null]),
+  }
+  if (tool === undefined) return facts
+  facts.tool = tool
+  const callCategory = classOfCall(tool, args)
+  if (callCategory !== undefined) facts.callCategory = callCategory
+  return facts
 }

@@ -1,11 +1,9 @@
 // Requests of either side, from being read to being carried over or refused. What goes wrong on the
 // way is an answer that says so; only an admitted request leaves.
 
-import { classOfCall } from '../../catalogue/call-class.ts'
 import type { Call, Facts } from '../../core/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { KnownTool } from '../../core/tools.ts'
-import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { visible } from '../../policy/decide/decide.ts'
 import { NOT_NORMAL } from '../../policy/decide/weigh-uri.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
@@ -40,7 +38,7 @@ import {
   type Told,
   unknownAnswer,
 } from './answers.ts'
-import { callOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
+import { callOf, factsOf, objectionTo, passageFromClient, passageFromServer } from './call-of.ts'
 import type { ClientQuestions } from './client-questions.ts'
 import { type Crossing, LISTEN, type Outcome } from './crossing.ts'
 import type { Handles } from './handles.ts'
@@ -327,7 +325,7 @@ export class RequestJudge {
     const { lists } = this.#context
     const { continues, approvedFor, trace } = going
     const held = tool === undefined ? undefined : lists.heldOf(tool)
-    const facts = factsOf(this.#context.facts(), tool, call.args)
+    const facts = factsOf(request, { known: this.#context.facts(), tool, args: call.args })
     return {
       call,
       facts,
@@ -375,19 +373,6 @@ export class RequestJudge {
     const isShown = visible(spine.policy().policy, call, facts, spine.now())
     return disagreement(headers, isShown ? wanted : [], call.args, BASE64)
   }
-}
-
-/** With the tool, and the class of this very call where its arguments settle it. */
-function factsOf(known: Omit<Facts, 'tool'>, tool: KnownTool | undefined, args: JsonObject): Facts {
-  const facts: { -readonly [Key in keyof Facts]: Facts[Key] } = {
-    ...known,
-    holdsSecret: () => holdsSecret(args),
-  }
-  if (tool === undefined) return facts
-  facts.tool = tool
-  const callCategory = classOfCall(tool, args)
-  if (callCategory !== undefined) facts.callCategory = callCategory
-  return facts
 }
 
 /** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */
