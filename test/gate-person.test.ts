@@ -210,9 +210,10 @@ describe('an agent with a shell', () => {
   })
 
   test('finds no PIN in the log, the record, or any file', () => {
-    const kept = readdirSync(gate.data)
-      .filter((name) => !name.endsWith('.sock'))
-      .map((name) => readFileSync(join(gate.data, name), 'latin1'))
+    const kept = readdirSync(gate.data, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    expect(kept.length).toBeGreaterThan(3)
     for (const text of [gate.log, ...kept])
       for (const pin of [FIRST_PIN, 'guess again', 'mine for ever']) expect(text).not.toContain(pin)
   })
@@ -311,7 +312,7 @@ test('links and tokens of the gate are gone from what is read through it', async
     makeOwnToken('sys'),
     makeOwnToken('code'),
   ]
-  const text = `Dear Bea,\n${secrets.join('\n')}\nsluice_case is a name, sluice_removed too\n`
+  const text = `Dear Bea,\n${secrets.join('\n')}\nNote: sluice_case is a name, sluice_removed too\n`
   writeFileSync(join(mail, 'inbox.txt'), text)
   const client = await PlainClient.open(gate, 'files')
   const { text: answer } = await client.call('read_text_file', { path: join(mail, 'inbox.txt') })

@@ -2,7 +2,7 @@
 // reserve, and everything goes on by itself afterwards.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -143,11 +143,14 @@ test('a directory that may not be written: no start, but it can be read', async 
   chmodSync(join(directory, 'ledger.db'), 0o444)
   chmodSync(directory, 0o555)
   onTestFinished(() => chmodSync(directory, 0o755))
-  // For root no mode holds, so the process becomes somebody else once its code is read.
+  // For root no mode holds, so the process becomes the user whose directory it is once its code is read.
+  if (process.getuid?.() === 0)
+    for (const path of ['', ...readdirSync(directory)])
+      chownSync(join(directory, path), NOBODY, NOBODY)
   const script = `
     import { Ledger } from '${join(import.meta.dirname, 'ledger.ts')}'
     import { openLedgerReadOnly, recordsFrom } from '${join(import.meta.dirname, 'read.ts')}'
-    if (process.getuid?.() === 0) process.setuid(65534)
+    if (process.getuid?.() === 0) process.setuid(${NOBODY})
     const directory = ${JSON.stringify(directory)}
     let code = 'opened'
     try { Ledger.open({ directory }) } catch (error) { code = error.code }
@@ -167,7 +170,9 @@ test('the reserve is taken once, given up, and not taken where space is short', 
   expect(new ReserveFile(join(directory, 'nowhere')).fill()).toBe(false)
 })
 
-const SMALL_DISK = 'mount -t tmpfs -o size=12m tmpfs "$1" && exec "$2" "$3" "$1"'
+const NOBODY = 65_534
+
+const SMALL_DISK = 'mount -t tmpfs -o size=12m,mode=700 tmpfs "$1" && exec "$2" "$3" "$1"'
 const canMount =
   spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs -o size=1m tmpfs /tmp']).status === 0
 

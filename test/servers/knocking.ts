@@ -60,7 +60,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (id === undefined) return
   const { url = '' } = params?.arguments ?? {}
   // Named in a call it would be denied: it is one of the gate's own files.
-  const socket = join(process.cwd(), 'data', 'gate.sock')
+  // It runs in `data/servers/knocking`.
+  const socket = join(process.cwd(), '../../gate.sock')
   const inputSchema = { type: 'object' }
   const capabilities = { tools: {} }
   const results: Record<string, () => object> = {
