@@ -2,7 +2,8 @@
 // `path` while a server that ignores case acts on `Path`. Pure; the gate checks every call.
 
 import { isObject, type JsonObject, type JsonValue } from '../core/json.ts'
-import { foldCase, KnownKeys } from './known-keys.ts'
+import { foldCase } from './fold-case.ts'
+import { KnownKeys } from './known-keys.ts'
 
 /** Of the `properties` of definitions: a tool's are the same with every call. */
 const known = new WeakMap<JsonObject, KnownKeys>()

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { caseTwin } from './check-arguments.ts'
-import { foldCase, PARAMS_KEYS } from './known-keys.ts'
+import { foldCase } from './fold-case.ts'
+import { PARAMS_KEYS } from './known-keys.ts'
 
 describe('folding', () => {
   test('takes in every pair that simple case folding does (Go, ECMAScript /iu)', () => {

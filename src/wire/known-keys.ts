@@ -2,31 +2,37 @@
 // Newtonsoft and others match keys whatever their case, so `"Name"` beside `"name"` is two tools to
 // two readers. Pure; the readers of messages and arguments ask it.
 
+import { FoldBudget, foldCase } from './fold-case.ts'
+
 export class KnownKeys {
   readonly #exact: ReadonlySet<string>
   /** Folded key -> the known key. Made when a key is met that is not known: mostly never. */
   #folded: Map<string, string> | undefined
+  /** A known key that costs too much to fold: a server may declare anything. */
+  #unfolded: string | undefined
 
   constructor(keys: Iterable<string>) {
     this.#exact = new Set(keys)
   }
 
-  /** The known key that this one, itself unknown, equals but for case. */
+  /** The known key that this one, itself unknown, equals but for case. Where a known key could not be
+   * folded, every unknown key counts as its twin. */
   twinOf(key: string): string | undefined {
     if (this.#exact.has(key)) return undefined
-    this.#folded ??= new Map([...this.#exact].map((known) => [foldCase(known), known]))
-    return this.#folded.get(foldCase(key))
+    this.#folded ??= this.#foldAll()
+    return this.#folded.get(foldCase(key)) ?? this.#unfolded
   }
-}
 
-const BEYOND_ASCII = /[^\0-\x7f]/
-
-/** Equal for keys that any peer might call equal but for case: by simple folding (Go takes `ſ` for
- * `s` and the Kelvin sign for `k`), by full folding, with the Turkish i's, and in full width. */
-export function foldCase(key: string): string {
-  if (!BEYOND_ASCII.test(key)) return key.toLowerCase()
-  const plain = key.normalize('NFKC').replaceAll('İ', 'i')
-  return plain.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
+  #foldAll(): Map<string, string> {
+    const budget = new FoldBudget()
+    const folded = new Map<string, string>()
+    for (const known of this.#exact) {
+      if (budget.charge(known) === undefined) folded.set(foldCase(known), known)
+      else this.#unfolded ??= known
+      if (this.#unfolded !== undefined) break
+    }
+    return folded
+  }
 }
 
 /** Of every JSON-RPC message. There are no others. */

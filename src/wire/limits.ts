@@ -82,3 +82,15 @@ export const NAME_HASH_LENGTH = 8
 export const TEMPLATE_LENGTH_MAX = 4_096
 export const TEMPLATE_URI_LENGTH_MAX = 2_048
 export const TEMPLATE_PARTS_MAX = 50
+
+/** A key beyond ASCII, in UTF-16 code units, and its combining marks in a row: longer ones are refused,
+ * since comparing them whatever their case takes time that is not linear. */
+export const FOLDED_KEY_LENGTH_MAX = 1_024
+export const COMBINING_MARKS_MAX = 30
+/** What the distinct keys beyond ASCII of one text may cost to compare: each so many units, its length,
+ * and its length in NFKC. */
+export const FOLD_UNITS_MAX = 32_768
+export const FOLD_UNITS_PER_KEY = 16
+/** Folded keys that are kept, of at most so many UTF-16 code units each. */
+export const FOLD_MEMO_KEYS_MAX = 2_048
+export const FOLD_MEMO_LENGTH_MAX = 64

@@ -6,6 +6,7 @@ import { ExactNumber, type JsonValue } from '../core/json.ts'
 import { saysExactly } from '../core/says-exactly.ts'
 import { isDigit, MINUS, wholeNumber, ZERO } from './digits.ts'
 import type { WireErrorCode } from './errors.ts'
+import { FoldBudget } from './fold-case.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { Refusal, show } from './refusal.ts'
 import { refuseString } from './refuse-string.ts'
@@ -81,6 +82,7 @@ export class Reader {
   longNumbersLength = 0
   escapedLength = 0
   escapedQuotes = 0
+  readonly folding = new FoldBudget()
   /** Of the number that `skipNumber` passed last. */
   isWholeNumber = false
   hasExponent = false
@@ -139,6 +141,8 @@ export class Reader {
       const start = this.at
       this.countToken()
       const key = this.readString()
+      const fault = this.folding.charge(key)
+      if (fault !== undefined) this.refuseLarge(fault, start)
       if (!isFirst && Object.hasOwn(object, key)) this.refuseDoubled(key, start)
       isFirst = false
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
