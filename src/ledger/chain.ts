@@ -33,6 +33,8 @@ export class Chain {
   #head: Head
   #fresh: readonly string[] = []
   #certain = true
+  /** `open` of the last block that was found to be somebody else's, or of a commit that failed and is there. */
+  #openMax = Number.POSITIVE_INFINITY
   #anchored: { seq: number; atMs: number }
 
   constructor(directory: string, sync: Sync) {
@@ -71,7 +73,7 @@ export class Chain {
       if (anchorDue) this.#checkUnmoved()
       // A single row is a transaction by itself, and a cheaper one.
       if (anchorDue) this.#begin.run()
-      const { appended, hashes, head } = this.#write(entries, open)
+      const { appended, hashes, head } = this.#write(entries, Math.min(open, this.#openMax))
       if (anchorDue && head.seq > 0)
         this.#anchor.run(head.seq, nowMs, Buffer.from(head.hash, 'latin1'))
       if (this.database.isTransaction) this.#commit.run()
@@ -164,7 +166,10 @@ export class Chain {
   #recover(): void {
     this.#rollback()
     this.#checkUnmoved()
-    this.#head = readHead(this.database)
+    const head = readHead(this.database)
+    // Records that this process does not know of may be calls without an outcome: the next start looks.
+    if (head.seq !== this.#head.seq) this.#openMax = Math.min(this.#openMax, head.open)
+    this.#head = head
     this.#certain = true
   }
 

@@ -24,6 +24,8 @@ export interface Block {
   readonly seq: number
   readonly count: number
   readonly at: number
+  /** The first record that may be an intent without outcome, as of this block. */
+  readonly open: number
   readonly data: Buffer
 }
 
@@ -63,12 +65,13 @@ export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> 
   const first = database.prepare('SELECT max(seq) AS seq FROM blocks WHERE seq <= ?').get(from)?.seq
   // Some at a time and as arrays: half the time of one after the other as objects.
   const statement = database.prepare(
-    `SELECT seq, count, at, data FROM blocks WHERE seq >= ? ORDER BY seq LIMIT ${BLOCKS_READ_AT_ONCE}`,
+    `SELECT seq, count, at, open, data FROM blocks WHERE seq >= ? ORDER BY seq LIMIT ${BLOCKS_READ_AT_ONCE}`,
   )
   statement.setReturnArrays(true)
   for (let next = Number(first ?? 0); ; ) {
-    const rows = statement.all(next) as unknown as [number, number, number, Uint8Array][]
-    for (const [seq, count, at, data] of rows) yield { seq, count, at, data: asBuffer(data) }
+    const rows = statement.all(next) as unknown as [number, number, number, number, Uint8Array][]
+    for (const [seq, count, at, open, data] of rows)
+      yield { seq, count, at, open, data: asBuffer(data) }
     if (rows.length < BLOCKS_READ_AT_ONCE) return
     next = (rows.at(-1) as (typeof rows)[number])[0] + 1
   }
@@ -134,6 +137,7 @@ function blockOf(row: Record<string, unknown>): Block {
     seq: Number(row.seq),
     count: Number(row.count),
     at: Number(row.at),
+    open: Number(row.open),
     data: asBuffer(row.data as Uint8Array),
   }
 }

@@ -35,6 +35,8 @@ export class Verifier {
   /** A row that does not fit its records: edited, unless records are found to be missing next. */
   #doubt: Problem | undefined
 
+  /** Intents without an outcome so far, in order. */
+  readonly #open = new Set<number>()
   readonly #onEvent: (text: string) => void
 
   /** `onEvent` gets the text of every event in its place. */
@@ -69,6 +71,26 @@ export class Verifier {
 
   add(block: Block): void {
     if (!this.#fits(block)) this.#takeApart(block)
+    this.#checkOpen(block)
+  }
+
+  /** `open` says where the next start looks for calls without an outcome: behind one of them, that call
+   * would never be marked unknown. In a chain that does not fit, outcomes may be what is missing. */
+  #checkOpen({ seq, open }: Block): void {
+    if (this.problems.length > 0 || this.#doubt !== undefined) return
+    const first = this.#open.values().next()
+    const latest = first.done ? this.#expected : first.value
+    if (open > latest)
+      this.report(
+        seq,
+        'edited',
+        `what stands beside record ${seq} was edited: \`open\` is ${open}, and must be at most ${latest}`,
+      )
+  }
+
+  #noteOpen(): void {
+    if (header.kind === KINDS.intent) this.#open.add(header.seq)
+    else if (header.kind === KINDS.outcome) this.#open.delete(header.intent)
   }
 
   #fits({ seq, count, at, data }: Block): boolean {
@@ -88,6 +110,7 @@ export class Verifier {
       const bytes = data.subarray(offset - HASH_BYTES, end)
       if (header.seq !== expected || hash('sha256', bytes, 'binary') !== stored) return false
       if (header.atMs > latestMs) latestMs = header.atMs
+      this.#noteOpen()
       if (header.kind === KINDS.event) this.#onEvent(recordText(data, { start, end }))
       offset = end + HASH_BYTES
     }
@@ -105,7 +128,10 @@ export class Verifier {
     let offset = HASH_BYTES
     for (let place = placeAt(data, offset); place; place = placeAt(data, offset)) {
       const known = readHeader(data, place.start)
-      if (known) latestMs = Math.max(latestMs, header.atMs)
+      if (known) {
+        latestMs = Math.max(latestMs, header.atMs)
+        this.#noteOpen()
+      }
       found.push({ says: known ? header.seq : undefined, place, stored: hashAfter(data, place) })
       offset = place.end + HASH_BYTES
     }

@@ -205,3 +205,18 @@ test('a whole chain written anew is found by a head that was noted elsewhere', (
     { seq: 201, kind: 'missing' },
   ])
 })
+
+test('F7: `open` of a block cannot be moved behind a call without an outcome', () => {
+  expect(problemsAfter((rows) => rows)).toEqual([])
+  for (const at of [0, 5, original.length - 1]) {
+    const found = problemsAfter((rows) => {
+      const row = rows[at] as Row
+      row.open = row.seq + row.count
+      return rows
+    })
+    expect(found).toMatchObject([{ seq: original[at]?.seq, kind: 'edited' }])
+    expect(found[0]?.message).toContain('`open` is')
+    // The same at a start: the call would never be marked unknown.
+    expect(verifyTail(database)).toMatchObject([{ kind: 'edited' }])
+  }
+})
