@@ -213,3 +213,14 @@ test('finding: a name that looks like another is told with every message and in 
   const plain = await proposed({})
   expect(plain.bench.engine.find(plain.id)).not.toHaveProperty('looksLike')
 })
+
+test("F3: Sluice's own tokens are masked, and hide nothing behind them", () => {
+  const random = 'aB3-_'.repeat(9)
+  for (const token of [
+    `sluice_${'0a'.repeat(32)}`,
+    ...['sys', 'code', 'in', 'link'].map((kind) => `sluice_${kind}_${random}`),
+  ]) {
+    const { text } = maskText(JSON.stringify({ note: `a ${token}\nrm -rf` }))
+    expect(JSON.parse(text).note).toBe(`a [masked: ${token.length} characters]\nrm -rf`)
+  }
+})

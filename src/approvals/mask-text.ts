@@ -3,6 +3,7 @@
 // bounded, says how many characters it covers, and is listed with its place (M7). Pure.
 
 import type { Masked, MaskedPart } from '../core/approval.ts'
+import { OWN_TOKEN_ON_ONE_LINE } from '../core/own-token-shapes.ts'
 import { joinMembers, makeText, type Path } from './json-text.ts'
 import { MASKED_PARTS_MAX } from './limits.ts'
 
@@ -59,6 +60,7 @@ const SECRET_SHAPES: readonly Shape[] = [
     pattern:
       /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:\\n|\s){1,4}[A-Z][A-Za-z-]{3,20}: [^\n\\]{1,80}){0,4})((?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{16,8192}){1,200}(?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{1,15}(?=(?:\\n|\s){0,4}-----END))?)/g,
   },
+  { pattern: OWN_TOKEN_ON_ONE_LINE },
   { pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
   {
     pattern:

@@ -29,7 +29,7 @@ export interface PinProof {
 }
 
 /** One form for all spellings of a name that people take for one: case, compatibility forms, letters of
- * other scripts that look alike, dots and dashes. Two names with one form count as one person. Who
+ * other scripts that look alike; dots, dashes, `_` and `@` are ignored. Two names with one form count as one person. Who
  * signs in elsewhere (`<issuer>:<subject>`) is who that issuer says: subjects are taken as they are. */
 export function canonicalName(name: string): string {
   if (name.includes(':')) return name
@@ -38,8 +38,7 @@ export function canonicalName(name: string): string {
     .toLowerCase()
     .replace(/[1i|]/g, 'l')
     .replaceAll('0', 'o')
-    .replace(/[._@-]+/g, '.')
-    .replace(/^\.|\.$/g, '')
+    .replace(/[._@-]/g, '')
 }
 
 /** Whether a role is held: an admin holds all, and everybody who may do something may look. */

@@ -227,3 +227,17 @@ test('F9: a text that folds into eighteen times its length counts as found', () 
   expect(inspectAnswer(value, ['injection'])).toHaveLength(1)
   expect(inspectAnswer(value.slice(0, 4), ['injection'])).toEqual([])
 })
+
+const SLUICE_TOKENS = [
+  `sluice_${'0a'.repeat(32)}`,
+  ...['sys', 'code', 'in', 'link'].map((kind) => `sluice_${kind}_${'aB3-_'.repeat(9)}`),
+]
+
+test("F3: Sluice's own tokens are secrets, also wrapped or encoded", () => {
+  for (const token of SLUICE_TOKENS) {
+    expect(kinds(`use ${token} now`)).toEqual(['Sluice token'])
+    expect(kinds(`${token.slice(0, 30)}=\r\n> ${token.slice(30)}`)).toEqual(['Sluice token'])
+    expect(kinds(Buffer.from(`x ${token}`).toString('base64'))).toHaveLength(1)
+  }
+  expect(kinds('sluice_decisions_total 3, sluice_in_flight, sluice_')).toEqual([])
+})

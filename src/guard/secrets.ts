@@ -2,6 +2,7 @@
 // those shapes allow; also below layers of base64 or hex. Linear: a text costs no more than its
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
+import { OWN_TOKEN_BEGINNING, ownTokenPattern } from '../core/own-token-shapes.ts'
 import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
 import { hasChecksum, hasTokenHeader, isPlaceholder, looksRandom } from './secret-checks.ts'
@@ -27,10 +28,16 @@ interface Shape {
 const always = () => true
 
 /** A shape begins with one of these, so that most texts are settled in one pass. */
-const BEGINNINGS =
-  /-----BEGIN|\b(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{1,64}:[^\s/@]|AccountKey=|(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]|\bbearer\s/i
+const BEGINNINGS = new RegExp(
+  `${OWN_TOKEN_BEGINNING}|${
+    /-----BEGIN|\b(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{1,64}:[^\s/@]|AccountKey=|(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]|\bbearer\s/
+      .source
+  }`,
+  'i',
+)
 
 const SHAPES: readonly Shape[] = [
+  { kind: 'Sluice token', pattern: ownTokenPattern() },
   // The first line is enough: a key may be cut off, or be longer than anybody would search for its end.
   {
     kind: 'private key',

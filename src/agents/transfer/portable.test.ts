@@ -9,6 +9,7 @@ import { packFiles } from './pack-files.ts'
 import { type Exported, seal } from './portable.ts'
 import { readImport } from './read-import.ts'
 import { bundleExport } from './seal-export.ts'
+import { Redactor } from './secrets.ts'
 
 const KEY = privateKey(randomBytes(32))
 const FORGER = privateKey(randomBytes(32))
@@ -80,6 +81,20 @@ describe('export and import', () => {
       count: 1,
     })
     expect(JSON.stringify(b.export('a', 'keep').exported)).toContain(GITHUB_TOKEN)
+  })
+
+  test("F3: Sluice's own tokens do not leave with an export, as text or as UTF-16", async () => {
+    const b = await bench()
+    const tokens = [`sluice_${'0a'.repeat(32)}`, `sluice_link_${'aB3-_'.repeat(9)}`]
+    b.create('a', configOf({}, { instructions: `use ${tokens.join(' or ')}` }))
+    b.tool('a', 'write_file', { path: 'note.txt', content: tokens.join(' ') })
+    b.prompt('a', `first ${tokens.join(', ')}`)
+    const text = JSON.stringify(b.export('a').exported)
+    for (const token of tokens) {
+      expect(text).not.toContain(token)
+      const wide = new Redactor(false).bytes(Buffer.from(`x ${token}`, 'utf16le'), 'memory')
+      expect(Buffer.from(wide).toString('utf16le')).not.toContain(token)
+    }
   })
 
   test('a changed export is refused by its digest, and nothing is there after it', async () => {

@@ -3,9 +3,10 @@
 // spelling (F12): escapes, entities, base64, hex, over several lines. One search a message; the texts
 // of a message are read one by one only where it finds something that could spell a token.
 
+import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
-import { OWN_TOKEN_PREFIX, withoutOwnTokens } from '../../identity/own-tokens.ts'
+import { withoutOwnTokens } from '../../identity/own-tokens.ts'
 import { STRIPPED_CHARS_MAX, STRIPPED_ESCAPES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 

@@ -1,0 +1,28 @@
+// The shapes of the tokens that Sluice itself issues, for every room that has to find them in a text:
+// answers of servers (identity), secrets in calls and exports (guard), the approver's view (approvals).
+// Pure.
+
+export const OWN_TOKEN_PREFIX = 'sluice_'
+
+const KINDS = ['sys', 'code', 'in', 'link']
+/** Between two characters of a token that a mail client or a terminal has wrapped. */
+const WRAP = '(?:=?\\r?\\n[ \\t>]{0,8})?'
+
+function wrapped(word: string): string {
+  return [...word].join(WRAP)
+}
+
+/** Source of a pattern: how every token begins, also if it is wrapped there. */
+export const OWN_TOKEN_BEGINNING = wrapped(OWN_TOKEN_PREFIX)
+
+/** Every token, also over several lines. A grant's token is 64 hexadecimal digits. Linear. */
+export function ownTokenPattern(): RegExp {
+  const body = `(?:[0-9a-f]${WRAP}){64}|(?:${KINDS.map(wrapped).join('|')})_${WRAP}(?:[\\w-]${WRAP}){43,}`
+  return new RegExp(`${OWN_TOKEN_BEGINNING}${WRAP}(?:${body})`, 'g')
+}
+
+/** The same on one line and of bounded length: for masks, behind which a caller must not hide text. */
+export const OWN_TOKEN_ON_ONE_LINE = new RegExp(
+  `${OWN_TOKEN_PREFIX}(?:[0-9a-f]{64}|(?:${KINDS.join('|')})_[\\w-]{43,255})`,
+  'g',
+)
