@@ -33,7 +33,7 @@ const HOUSE: Readonly<Record<string, Room>> = {
     imports: allBut('gateway', 'agents', 'clients', 'admin', 'cli', 'sandbox', 'guest'),
   },
   agents: { kind: 'node', imports: ['core', 'guard', 'store', 'sandbox', 'guest'] },
-  clients: { kind: 'node', imports: ['core'] },
+  clients: { kind: 'node', imports: ['core', 'store'] },
   // A reference to agents brings what agents refer to.
   admin: { kind: 'node', imports: allBut('admin', 'cli', 'clients') },
   cli: { kind: 'node', imports: allBut('cli') },

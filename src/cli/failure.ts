@@ -2,6 +2,7 @@
 // stdout, so that a script that parses the answer always finds one. Called by main.
 
 import { type Command, CommanderError } from 'commander'
+import { StoreError } from '../store/errors.ts'
 import { CliError } from './errors.ts'
 import { printable, toJsonLine } from './output.ts'
 
@@ -12,7 +13,12 @@ export function tellFailure(error: unknown, program: Command, argv: readonly str
     if (error.exitCode === 0) return 0
     if (error.code === 'commander.help') return 2
   }
-  const known = error instanceof CommanderError ? misuse(error, program, argv) : error
+  const known =
+    error instanceof CommanderError
+      ? misuse(error, program, argv)
+      : error instanceof StoreError
+        ? new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
+        : error
   if (known instanceof CliError) {
     const { code, message, help, problems } = known
     say(`sluice: ${printable(message)} [${code}]\n  help: ${printable(help)}\n`)

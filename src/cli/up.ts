@@ -1,22 +1,25 @@
 // `sluice up`: runs the gate on sluice.yaml until it is told to stop. One line on stdout when it
 // serves; everything else is the log, on stderr.
 
+import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Service } from '../agents/service.ts'
 import { tuneV8 } from '../gateway/operate/tune-v8.ts'
 import type { AdminParts } from '../gateway/run/run-admin.ts'
+import { trustDataFolder } from '../store/private-folder.ts'
 import { adminSite } from './admin-site.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
 import { FIRST_PIN_MS_MAX } from './limits.ts'
 import { type ConfigOptions, loadConfig, loadDocuments } from './load-config.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from './log-lines.ts'
-import { Output } from './output.ts'
-import { hasTerminal } from './terminal.ts'
+import { Output, printable } from './output.ts'
+import { hasTerminal, terminal } from './terminal.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean
   readonly pin: boolean
+  readonly trustData?: boolean
   readonly log?: LogFormat
 }
 
@@ -44,6 +47,7 @@ export function addUp(parent: Command, answer: Answer): void {
     .option('--data <dir>', 'another data directory than the configuration says')
     .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
     .option('--no-pin', 'do not ask for the first PIN, on a terminal either')
+    .option('--trust-data', 'confirm in a terminal that an existing data directory is yours')
     .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -60,6 +64,7 @@ async function up(options: Options): Promise<void> {
   const log = makeLog(options.log ?? config.log, write)
   const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
+  if (options.trustData === true) await confirmData(config.data)
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { runGate, DataTaken } = await import('../gateway/run/run-gate.ts')
@@ -88,6 +93,18 @@ async function up(options: Options): Promise<void> {
   const why = await Promise.race([stopped, gate.idle])
   log('info', `stopping (${why})`)
   await gate.stop()
+}
+
+/** At the terminal itself: a script or a file of the project cannot say it. */
+async function confirmData(data: string): Promise<void> {
+  if (!existsSync(data))
+    throw new CliError('CLI_FILE', `\`${data}\` is not there`, 'leave --trust-data out')
+  const typed = await terminal.ask(
+    `${printable(data)} decides which policy is in force and who may approve.\nContinue only if your own gate made it, not if it came with a project or an archive.\nType \`trust\` to use it: `,
+  )
+  if (typed?.trim() !== 'trust')
+    throw new CliError('CLI_TERMINAL', 'the data directory was not confirmed', 'nothing was done')
+  trustDataFolder(data)
 }
 
 /** Before an agent can reach the gate, and its shell the command line. Whoever starts it without a

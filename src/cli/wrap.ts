@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { StoreError } from '../store/errors.ts'
 import { makePrivateFolder } from '../store/private-folder.ts'
 import type { Answer } from './answer.ts'
 import { CliError } from './errors.ts'
@@ -83,6 +84,7 @@ function writeConfig(data: string, command: readonly string[], policy: string | 
     writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })
     return file
   } catch (error) {
+    if (error instanceof StoreError) throw error
     throw new CliError(
       'CLI_FILE',
       `\`${data}\` cannot be written: ${(error as Error).message}`,

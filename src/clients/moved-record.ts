@@ -1,15 +1,15 @@
 // What was moved, so that it can be taken back: for each entry its own bytes before and after. Kept
 // beside sluice.yaml, for its owner only: the bytes before may hold keys. Signed with a key of the user's
-// (record-key.ts), since it says what to write into their files. Written before the client's file is, so
+// (store/user-key.ts), since it says what to write into their files. Written before the client's file is, so
 // that a crash between leaves nothing that cannot be undone.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '../core/json.ts'
+import { StoreError } from '../store/errors.ts'
+import { isSigned, signText } from '../store/user-key.ts'
 import type { Client, ClientFile } from './client.ts'
 import { CLIENTS } from './client.ts'
 import { ClientError } from './errors.ts'
-import { signText } from './record-key.ts'
 
 export interface Moved {
   readonly client: Client
@@ -43,7 +43,7 @@ export function readMoved(file: string): Moved[] {
   }
   const { version, moved: list, mac } = isObject(value) ? value : {}
   if (version !== 1 || !Array.isArray(list) || !list.every(isMoved)) throw damaged(file)
-  if (!isSigned(list, mac))
+  if (!withUserKey(() => isSigned('init record', JSON.stringify(list), mac)))
     throw new ClientError(
       'CLIENT_RECORD',
       `\`${file}\` was not written by \`sluice init\` of this user: it may have come with the folder`,
@@ -56,7 +56,7 @@ export function writeMoved(file: string, moved: readonly Moved[]): void {
   if (moved.length === 0) return rmSync(file, { force: true })
   const fresh = `${file}.new`
   rmSync(fresh, { force: true })
-  const mac = signText(JSON.stringify(moved), { makesKey: true })
+  const mac = withUserKey(() => signText('init record', JSON.stringify(moved)))
   writeFileSync(fresh, `${JSON.stringify({ version: 1, moved, mac }, null, 2)}\n`, {
     mode: 0o600,
     flag: 'wx',
@@ -71,13 +71,14 @@ export function sameEntry(
   return a.file === b.file && JSON.stringify(a.path) === JSON.stringify(b.path)
 }
 
-function isSigned(moved: readonly Moved[], mac: unknown): boolean {
-  const signed = signText(JSON.stringify(moved), { makesKey: false })
-  if (signed === undefined || typeof mac !== 'string') return false
-  return timingSafeEqual(
-    createHash('sha256').update(signed).digest(),
-    createHash('sha256').update(mac).digest(),
-  )
+/** The user's key, with its errors as those of this room. */
+function withUserKey<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new ClientError('CLIENT_RECORD', error.message, error.help)
+  }
 }
 
 function isMoved(value: unknown): value is Moved {

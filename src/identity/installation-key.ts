@@ -3,7 +3,7 @@
 // Used by seals and by the keeper of upstream logins.
 
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivateFolder } from '../store/private-folder.ts'
 import { IdentityError } from './errors.ts'
@@ -39,14 +39,22 @@ export class InstallationKey {
 
 function readKey(file: string): Buffer | undefined {
   let key: Buffer
+  let mode: number
   try {
+    mode = statSync(file).mode & 0o777
     key = readFileSync(file)
-    if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     throw new IdentityError('IDENTITY_KEY', `\`${file}\`: ${message}`, 'check its owner and mode')
   }
+  // Not mended: whoever could read it has it, and a key that came with a folder has such a mode.
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    throw new IdentityError(
+      'IDENTITY_KEY',
+      `others may read the key \`${file}\` (mode ${mode.toString(8)})`,
+      `if it is yours and nobody else could reach it: chmod 600 ${file}; otherwise move it away: logins are then to be made again`,
+    )
   if (key.length === KEY_BYTES) return key
   throw new IdentityError(
     'IDENTITY_KEY',

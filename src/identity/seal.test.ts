@@ -2,7 +2,7 @@
 // else, however it is bent.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -102,12 +102,27 @@ describe('the key of an installation', () => {
     expect(InstallationKey.at(data).derive('seal', 64)).toEqual(first)
     expect(InstallationKey.at(data).derive('logins', 64)).not.toEqual(first)
     expect(statSync(join(data, 'identity.key')).mode & 0o777).toBe(0o600)
-    expect(readdirSync(data)).toEqual(['identity.key'])
+    expect(readdirSync(data)).toEqual(['identity.key', 'owner.mark'])
   })
 
   test('that is too short is an error, not a weaker key', () => {
     const data = fresh()
-    writeFileSync(join(data, 'identity.key'), randomBytes(31))
+    writeFileSync(join(data, 'identity.key'), randomBytes(31), { mode: 0o600 })
     expect(() => InstallationKey.at(data)).toThrow(/has 31 bytes/)
   })
+
+  test.skipIf(process.platform === 'win32')(
+    'Review F1: a key that others may read, as one from a cloned project, is refused',
+    () => {
+      const data = fresh()
+      const file = join(data, 'identity.key')
+      writeFileSync(file, randomBytes(32), { mode: 0o600 })
+      for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+        chmodSync(file, mode)
+        expect(() => InstallationKey.at(data)).toThrow('others may read the key')
+      }
+      chmodSync(file, 0o600)
+      InstallationKey.at(data)
+    },
+  )
 })

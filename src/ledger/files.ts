@@ -95,7 +95,8 @@ export function ledgerFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  return { directory, name: 'ledger-index.db', migrations: ['', '', INDEX_ANEW + INDEX_SCHEMA] }
+  const migrations = ['', '', INDEX_ANEW + INDEX_SCHEMA]
+  return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 
 export const RESERVE_FILE = 'ledger.reserve'

@@ -5,6 +5,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { trustDataFolder } from '../store/private-folder.ts'
 import { sumUpTo } from './index-check.ts'
 import { allowed, denied, judgement } from './judgements.test-support.ts'
 import { Ledger } from './ledger.ts'
@@ -120,6 +121,7 @@ describe('F10: a changed index', () => {
   test('of two processes that write in turn stays right', async () => {
     const directory = freshDirectory()
     cpSync(made, directory, { recursive: true })
+    trustDataFolder(directory)
     const database = openLedgerReadOnly(directory)
     const quiet = new RecordIndex(directory, database, { isChecked: false })
     quiet.catchUp()

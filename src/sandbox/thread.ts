@@ -95,7 +95,7 @@ export class Thread {
     const { heapMegabytes } = this.#options
     const start: ThreadStart = { watch: this.#watch, bell: this.#bell, data: this.#data }
     const worker = new Worker(this.#file, {
-      ...{ workerData: start, env: {}, stdin: false },
+      ...{ workerData: start, env: threadEnvironment(), stdin: false },
       // Short-lived things of a thread are few; by default they may take 50 MB before they go.
       resourceLimits: {
         maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES,
@@ -163,4 +163,15 @@ export class Thread {
 
 function gone(why: string): SandboxError {
   return new SandboxError('SANDBOX_THREAD', `the thread that runs guests is gone: ${why}`)
+}
+
+/** No secrets of the process; only what tells a thread with a data directory that it is the user's. */
+function threadEnvironment(): Record<string, string> {
+  const names = ['XDG_STATE_HOME', 'LOCALAPPDATA', 'SLUICE_TRUST_DATA']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }

@@ -25,3 +25,5 @@ export const CACHE_KIB_MAX = 4_096
 
 /** Links on the way to a data directory, as the system itself bounds them. */
 export const FOLDER_LINKS_MAX = 40
+/** The mark of a data directory: a MAC in hexadecimal digits and a line break. */
+export const MARK_BYTES_MAX = 128

@@ -3,9 +3,10 @@
 // stands for it, and every folder above it. With those in order no other user can change them between
 // the check and the use. Windows has no such modes; there the check passes.
 
-import { lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, parse, resolve } from 'node:path'
+import { checkDataMark, checkEntries, writeMark } from './data-mark.ts'
 import { StoreError } from './errors.ts'
 import { FOLDER_LINKS_MAX } from './limits.ts'
 
@@ -14,11 +15,31 @@ const GROUP_WRITE = 0o020
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-/** Makes the directory where there is none, for its owner only. Throws STORE_OWNER. */
+/** Makes the data directory if there is none, for its owner only, and marks it as this user's. Throws
+ * STORE_OWNER, STORE_FOREIGN or STORE_LINK. */
 export function makePrivateFolder(directory: string): void {
   checkPrivateFolder(directory)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   checkPrivateFolder(directory)
+  checkDataMark(directory, { marksNew: true })
+}
+
+/** The same checks for a directory that may not exist; makes nothing. */
+export function checkDataFolder(directory: string): void {
+  checkPrivateFolder(directory)
+  if (existsSync(directory)) checkDataMark(directory, { marksNew: false })
+}
+
+/** Owner, modes and links only, for an existing directory that decides nothing. */
+export function checkFolderEntries(directory: string): void {
+  checkPrivateFolder(directory)
+  checkEntries(directory)
+}
+
+/** Marks a directory that a person has confirmed to be theirs. */
+export function trustDataFolder(directory: string): void {
+  checkPrivateFolder(directory)
+  writeMark(directory)
 }
 
 /** Throws STORE_OWNER where another user could replace the directory or what is in it. A part of the

@@ -2,8 +2,9 @@
 // for its owner only. Whoever has it can make memories that are taken in here without question.
 
 import { type KeyObject, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../../store/private-folder.ts'
 import { AgentError } from '../errors.ts'
 import { privateKey, publicHex } from './bundle.ts'
 
@@ -18,7 +19,7 @@ export interface InstallationKey {
 
 export function installationKey(directory: string): InstallationKey {
   const file = join(directory, 'agents.key')
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateFolder(directory)
   try {
     writeFileSync(file, randomBytes(SEED_BYTES), { flag: 'wx', mode: 0o600 })
   } catch (error) {

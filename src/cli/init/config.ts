@@ -1,10 +1,22 @@
 // sluice.yaml as `sluice init` writes it: a new one, or lines put under `servers:` of the one that is
 // there, whose other lines stay as they are.
 
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { isMap, parseDocument } from 'yaml'
 import type { NamedServer } from '../../clients/name-servers.ts'
-import { readConfig } from '../../gateway/config/config.ts'
+import { readConfig, readPlace } from '../../gateway/config/config.ts'
+import { checkDataFolder } from '../../store/private-folder.ts'
 import { CliError } from '../errors.ts'
+import { readText } from '../read-input.ts'
+
+/** The data directory that `sluice up` will use may have come with the project. Throws a StoreError. */
+export function checkDataOf(file: string): void {
+  const place = existsSync(file)
+    ? readPlace({ file, text: readText(file) }, process.env)
+    : undefined
+  checkDataFolder(place?.data ?? join(dirname(file), '.sluice'))
+}
 
 /** The servers of a configuration as it has them, by name. */
 export function serversIn(text: string): Map<string, unknown> {

@@ -29,7 +29,7 @@ import { listServerTools, type ServerAddress } from '../list-server-tools.ts'
 import { Output, plural, printable } from '../output.ts'
 import { readText } from '../read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
-import { addServers, newConfig, serversIn } from './config.ts'
+import { addServers, checkDataOf, newConfig, serversIn } from './config.ts'
 import { type ConfigPlace, findRecord, homeOf, placeConfig, thisMachine } from './place.ts'
 import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
 import { undoInit } from './undo.ts'
@@ -113,6 +113,7 @@ class Init {
   }
 
   async run(found: FoundAll): Promise<0 | 1> {
+    checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
     const taken = before === undefined ? new Map<string, unknown>() : serversIn(before)
     const named = nameServers(found.servers, taken, process.env, holdsSecret)

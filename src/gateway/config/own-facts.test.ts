@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { LINKED_PATHS_MAX } from '../../policy/limits.ts'
 import { namesOwnFiles } from '../../policy/own-files.ts'
+import { makePrivateFolder } from '../../store/private-folder.ts'
 import { readConfig } from './config.ts'
 import { type OwnFacts, ownFilesOf } from './own-facts.ts'
 
@@ -14,7 +15,8 @@ const top = mkdtempSync(join(tmpdir(), 'sluice-facts-'))
 const home = join(top, 'gate')
 const work = join(top, 'work')
 const data = join(home, '.sluice')
-for (const folder of [home, work, data, join(work, 'sub')]) mkdirSync(folder)
+for (const folder of [home, work, join(work, 'sub')]) mkdirSync(folder)
+makePrivateFolder(data)
 writeFileSync(join(home, 'policy.yaml'), 'version: 1\n')
 writeFileSync(join(data, 'identity.key'), 'key')
 writeFileSync(join(work, 'plain.txt'), 'x')

@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { makePrivateFolder } from '../../store/private-folder.ts'
 import type { GateConfig } from './config.ts'
 
 export interface StdioServer {
@@ -61,6 +62,8 @@ function programOf([program = '']: readonly string[]): string {
 export function prepareWorkDirectories({ data, servers }: Pick<GateConfig, 'data' | 'servers'>) {
   for (const [name, server] of Object.entries(servers)) {
     if (server.kind !== 'stdio' || server.cwd !== workDirectory(data, name)) continue
+    // Before anything is in it: a package in a folder that came with a project would be run by `npx`.
+    makePrivateFolder(data)
     mkdirSync(server.cwd, { recursive: true, mode: 0o700 })
   }
 }

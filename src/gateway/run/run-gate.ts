@@ -11,6 +11,7 @@ import { Links } from '../../identity/links.ts'
 import { Logins } from '../../identity/logins.ts'
 import { approverCheck } from '../../identity/people.ts'
 import { Seals } from '../../identity/seal.ts'
+import { userKeyFile } from '../../store/user-key.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
@@ -125,6 +126,7 @@ export async function runGate(
     const ownFiles = ownFilesOf(config, [
       config.file,
       config.data,
+      userKeyFile(),
       ...filesBeside(config),
       ...files,
     ])

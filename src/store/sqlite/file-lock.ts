@@ -2,10 +2,11 @@
 // empty database, which the system ends with the process however it dies. For a file that one process
 // writes and others may read. Called by the rooms that keep rows in memory.
 
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OPEN_TIMEOUT_MS } from '../limits.ts'
+import { makePrivateFolder } from '../private-folder.ts'
 import { storeFault } from './faults.ts'
 
 /** Throws STORE_LOCKED if another process, or another thread of this one, has it. */
@@ -13,7 +14,7 @@ export function takeFileLock(directory: string, name: string): () => void {
   const file = join(directory, name)
   let lock: DatabaseSync | undefined
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makePrivateFolder(directory)
     lock = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS })
     chmodSync(file, 0o600)
     lock.exec('BEGIN EXCLUSIVE')

@@ -13,7 +13,7 @@ import {
   WAL_KEPT_BYTES_MAX,
   WAL_PAGES_MAX,
 } from '../limits.ts'
-import { makePrivateFolder } from '../private-folder.ts'
+import { checkFolderEntries, makePrivateFolder } from '../private-folder.ts'
 import { missing, storeFault } from './faults.ts'
 import { checkVersion, type Migration, migrate } from './migrate.ts'
 
@@ -27,6 +27,9 @@ export interface OpenOptions {
   /** In order; the version of a file is how many of them it has been through. */
   readonly migrations: readonly Migration[]
   readonly sync?: Sync
+  /** Derived from other files and decides nothing: may be made beside data of another user's gate, such
+   * as a backup that somebody examines. */
+  readonly isDerived?: boolean
 }
 
 export function openDatabase(options: OpenOptions): DatabaseSync {
@@ -34,7 +37,9 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
   const file = join(directory, name)
   let database: DatabaseSync | undefined
   try {
-    makePrivate(directory, file)
+    if (options.isDerived === true) checkFolderEntries(directory)
+    else makePrivateFolder(directory)
+    makePrivate(file)
     database = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS })
     checkVersion(database, file, migrations)
     database.exec(`
@@ -86,8 +91,7 @@ function checked(where: string | URL, file: string, migrations: readonly Migrati
   }
 }
 
-function makePrivate(directory: string, file: string): void {
-  makePrivateFolder(directory)
+function makePrivate(file: string): void {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
 }

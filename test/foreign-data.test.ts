@@ -1,0 +1,42 @@
+// A `.sluice` that came with a cloned project, as its victim meets it: no command believes it.
+
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { openGateStore } from '../src/gateway/operate/gate-store.ts'
+import { InstallationKey } from '../src/identity/installation-key.ts'
+import { sluice } from './gate/run-sluice.ts'
+import { scratchDirectory } from './scratch.ts'
+
+test('Review F1: a .sluice of a cloned project decides neither policy nor approvers', async () => {
+  const project = scratchDirectory()
+  const data = join(project, '.sluice')
+  const config = join(project, 'sluice.yaml')
+  // Made by the attacker's own gate, with the attacker's own key.
+  vi.stubEnv('XDG_STATE_HOME', join(scratchDirectory(), 'attacker'))
+  openGateStore(data).close()
+  InstallationKey.at(data)
+  vi.unstubAllEnvs()
+  for (const name of readdirSync(data)) chmodSync(join(data, name), 0o644)
+  chmodSync(data, 0o755)
+  const init = await sluice(['init', '--yes', '--config', config])
+  expect(init.code).toBe(2)
+  expect(init.stderr).toContain('STORE_FOREIGN')
+  expect(existsSync(config)).toBe(false)
+  writeFileSync(config, 'version: 1\nservers: { s: { command: [node, x.js] } }\npolicy: ./p.yaml\n')
+  writeFileSync(join(project, 'p.yaml'), 'version: 1\ndefault: deny\n')
+  const before = readdirSync(data)
+  for (const command of [
+    ['up', '--port', '0'],
+    ['up', '--port', '0', '--trust-data'],
+    ['freeze'],
+    ['policy', 'apply'],
+    ['scan'],
+    ['stdio', '--server', 's'],
+  ]) {
+    const { code, stderr } = await sluice([...command, '--config', config])
+    expect(code, command.join(' ')).toBe(2)
+    expect(stderr, command.join(' ')).toMatch(/was not made by you|needs a person at a terminal/)
+  }
+  expect(readdirSync(data)).toEqual(before)
+})
