@@ -3,8 +3,11 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { CliError } from '../src/cli/errors.ts'
+import { terminal } from '../src/cli/terminal.ts'
 import { openGateStore } from '../src/gateway/operate/gate-store.ts'
 import { InstallationKey } from '../src/identity/installation-key.ts'
+import { checkDataFolder } from '../src/store/private-folder.ts'
 import { sluice } from './gate/run-sluice.ts'
 import { scratchDirectory } from './scratch.ts'
 
@@ -28,7 +31,6 @@ test('Review F1: a .sluice of a cloned project decides neither policy nor approv
   const before = readdirSync(data)
   for (const command of [
     ['up', '--port', '0'],
-    ['up', '--port', '0', '--trust-data'],
     ['freeze'],
     ['policy', 'apply'],
     ['scan'],
@@ -36,7 +38,20 @@ test('Review F1: a .sluice of a cloned project decides neither policy nor approv
   ]) {
     const { code, stderr } = await sluice([...command, '--config', config])
     expect(code, command.join(' ')).toBe(2)
-    expect(stderr, command.join(' ')).toMatch(/was not made by you|needs a person at a terminal/)
+    expect(stderr, command.join(' ')).toContain('was not made by you')
   }
+  // Only a person at the terminal, who types the word, makes it theirs.
+  const typed = vi.spyOn(terminal, 'ask')
+  const trust = () => sluice(['up', '--port', '0', '--trust-data', '--no-pin', '--config', config])
+  for (const answer of [undefined, '', 'y', 'yes']) {
+    typed.mockResolvedValueOnce(answer)
+    expect((await trust()).stderr).toContain('the data directory was not confirmed')
+  }
+  typed.mockRejectedValueOnce(new CliError('CLI_TERMINAL', 'there is none', ''))
+  expect((await trust()).stderr).toContain('CLI_TERMINAL')
   expect(readdirSync(data)).toEqual(before)
+  expect(() => checkDataFolder(data)).toThrow('was not made by you')
+  typed.mockResolvedValueOnce('trust')
+  expect((await trust()).stderr).toContain('others may read the key')
+  checkDataFolder(data)
 })
