@@ -129,3 +129,7 @@ export const TEMPLATES_MAX = 1_000
 export const TEMPLATE_BYTES_MAX = 262_144
 /** Messages of an agent that somebody looks at from outside; the last ones. */
 export const LOOKED_MESSAGES_MAX = 1_000
+/** How long the use of a family is kept after its last agent was removed, and of how many families of an
+ * owner: an import within that time continues the budget. */
+export const REMOVED_FAMILY_KEPT_MS = 30 * 24 * 3_600_000
+export const REMOVED_FAMILIES_MAX = 1_000

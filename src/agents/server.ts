@@ -186,11 +186,13 @@ function failure(error: unknown) {
 }
 
 function addResources(server: McpServer, service: Service, { owner, labels }: Caller): void {
-  /** Whoever reads something of an agent has seen what its family has. */
+  /** Whoever reads something of an agent has seen what its family has: before, as a refusal tells
+   * something too, and after, as the family may have seen more meanwhile. */
   const see = async (id: string): Promise<void> =>
     labels?.see(await service.steps.labelsOf(owner, [id]))
   const json = 'application/json'
   const listed = (part: string) => async () => {
+    labels?.see(await service.steps.ownerLabels(owner))
     const rows = await service.steps.list(owner, null, 0, LIST_PAGE_MAX)
     const resources = rows.map(({ id }) => ({
       uri: `agent://${id}/${part}`,
@@ -207,6 +209,7 @@ function addResources(server: McpServer, service: Service, { owner, labels }: Ca
     new ResourceTemplate('agent://{id}/todos', { list: listed('todos') }),
     { title: 'Todos of an agent', mimeType: json },
     async (uri, { id }) => {
+      await see(one(id))
       const { value } = await service.ask<never[]>(owner, one(id), { ask: 'todos' })
       await see(one(id))
       const text = JSON.stringify(todoView(one(id), value))
@@ -218,6 +221,7 @@ function addResources(server: McpServer, service: Service, { owner, labels }: Ca
     new ResourceTemplate('agent://{id}/export', { list: undefined }),
     { title: 'Export of an agent, secrets replaced', mimeType: json },
     async (uri, { id }) => {
+      await see(one(id))
       const { exported } = await service.export(owner, one(id), 'json', 'redact')
       await see(one(id))
       return { contents: [{ uri: uri.href, mimeType: json, text: JSON.stringify(exported) }] }
@@ -228,6 +232,7 @@ function addResources(server: McpServer, service: Service, { owner, labels }: Ca
     new ResourceTemplate('agent://{id}/files/{+path}', { list: undefined }),
     { title: 'A file of an agent' },
     async (uri, { id, path }) => {
+      await see(one(id))
       const asked = { ask: 'read', path: one(path) } as const
       const { value, content } = await service.ask<{ isText: boolean }>(owner, one(id), asked)
       await see(one(id))

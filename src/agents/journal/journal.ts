@@ -4,6 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Summary } from '../../guest/words.ts'
+import { AgentError } from '../errors.ts'
 import {
   HISTORY_PAGE_LENGTH,
   HISTORY_PAGE_MAX,
@@ -15,16 +16,13 @@ import { Memories } from '../steps/memories.ts'
 import { Database, type Value } from './database.ts'
 import { type Alike, type NewAgent, newFamily, rowOf, rowsOf } from './new-rows.ts'
 import { type Row, toAgent, toFamily } from './read-rows.ts'
+import { keepRemovedFamily, LAST_REMOVED } from './removed-families.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
 const SIZES_AT_ONCE = 200
 
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
-
-/** A family's number is never given again: the gate knows its session, and exports name it. */
-const LAST_REMOVED = `coalesce((SELECT CAST(value AS INTEGER) FROM settings
-  WHERE owner = '' AND name = 'last removed family'), 0)`
 
 export class Journal {
   readonly memories: Memories
@@ -79,7 +77,7 @@ export class Journal {
     const { seq } = event
     const family = agent.family ?? this.#insertFamily(agent)
     if (agent.family !== undefined) {
-      this.#join(agent.family, 1)
+      this.#join(agent.family, 1, agent.continues)
       this.addLabels(agent.family, agent.labels ?? [])
     }
     this.#count(agent.owner, 1)
@@ -119,10 +117,12 @@ export class Journal {
     return family
   }
 
-  #join(family: number, members: number): void {
-    // One whose last member was removed meanwhile cannot be joined: this throws.
-    this.family(family)
-    this.run('UPDATE families SET members = members + ? WHERE family = ?', members, family)
+  #join(family: number, members: number, continues = false): void {
+    // One whose last member was removed meanwhile is not joined, except by an export of that family.
+    if (this.family(family).members === 0 && !continues)
+      throw new AgentError('AGENT_NOT_FOUND', 'the last agent of the family was removed meanwhile')
+    const sql = 'UPDATE families SET members = members + ?, removed_at = NULL WHERE family = ?'
+    this.run(sql, members, family)
     this.#families.delete(family)
   }
 
@@ -361,7 +361,7 @@ export class Journal {
   }
 
   /** Everything of an agent; its memories where nobody else has them. */
-  remove({ key, id, family, owner }: AgentRow): void {
+  remove({ key, id, family, owner }: AgentRow, nowMs: number): void {
     this.#counts.delete(owner)
     this.#agents.delete(id)
     this.#families.delete(family)
@@ -369,13 +369,7 @@ export class Journal {
       this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
     this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
     this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
-    const gone = 'FROM families WHERE family = ? AND members <= 0'
-    this.run(
-      `INSERT OR REPLACE INTO settings (owner, name, value)
-       SELECT '', 'last removed family', max(family, ${LAST_REMOVED}) ${gone}`,
-      family,
-    )
-    this.run(`DELETE ${gone}`, family)
+    keepRemovedFamily((...given) => this.run(...given), family, owner, nowMs)
   }
 }
 

@@ -9,6 +9,8 @@ export interface NewAgent {
   readonly owner: string
   /** Absent: a family of its own. */
   readonly family?: number
+  /** Joins the family even if its last agent was removed: its budget goes on. */
+  readonly continues?: boolean
   readonly depth: number
   readonly image: string
   readonly createdAt: number
@@ -38,7 +40,7 @@ export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAg
 }
 
 /** What agents have in common that are made at once. */
-export type Alike = Omit<NewAgent, 'id' | 'limits' | 'labels'> & {
+export type Alike = Omit<NewAgent, 'id' | 'limits' | 'labels' | 'continues'> & {
   readonly family: number
 }
 

@@ -82,6 +82,9 @@ test('a store of the first version comes to the newest with its agents', async (
   const file = join(first.directory, 'agents.db')
   const database = new DatabaseSync(file)
   database.exec(`DROP TABLE memory_answers;
+    DROP INDEX families_removed;
+    DROP INDEX families_labelled;
+    ALTER TABLE families DROP COLUMN removed_at;
     ALTER TABLE agents DROP COLUMN journal_bytes;
     ALTER TABLE families DROP COLUMN members;
     ALTER TABLE families DROP COLUMN owner;

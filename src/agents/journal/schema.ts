@@ -195,4 +195,10 @@ export const MIGRATIONS: readonly Migration[] = [
   UPDATE agents SET price =
     coalesce((SELECT price FROM families f WHERE f.family = agents.family), 'null');
   `,
+  `
+  -- Kept for a time after its last agent was removed: an import continues its budget.
+  ALTER TABLE families ADD COLUMN removed_at INTEGER;
+  CREATE INDEX families_removed ON families (owner, removed_at) WHERE removed_at IS NOT NULL;
+  CREATE INDEX families_labelled ON families (owner, labels) WHERE labels <> '[]';
+  `,
 ]

@@ -85,6 +85,8 @@ export class RunTasks {
     const { agent, run } = await this.#find(taskId)
     if (run.result !== null)
       throw new AgentError('AGENT_INPUT', `the task \`${taskId}\` has ended already`)
+    const seen = this.#labels?.saw() ?? []
+    if (seen.length > 0) await this.#service.steps.addLabels(this.#owner, agent, seen, Date.now())
     await this.#service.cancel(agent, run.runId)
     return this.get(taskId)
   }
@@ -97,6 +99,8 @@ export class RunTasks {
   async #find(taskId: string): Promise<{ agent: string; run: RunRow }> {
     const [, agent = '', runId = ''] = /^([\w-]{1,64})\.([\w-]{1,64})$/.exec(taskId) ?? []
     const run = await this.#service.steps.run(this.#owner, agent, runId).catch(() => undefined)
+    // That it is not there says something, too.
+    await this.#see(agent)
     if (run === undefined)
       throw new AgentError('AGENT_RUN_MISSING', `there is no task \`${taskId.slice(0, 130)}\``)
     return { agent, run }

@@ -109,14 +109,37 @@ export class Operations {
     return held
   }
 
-  /** What the families of these agents have seen together; agents that are gone count for nothing. */
+  /** What the families of these agents have seen together. That an agent is not there may be somebody's
+   * doing: it has the labels of whoever removed agents of this owner. */
   labelsOf(owner: string, ids: readonly string[]): string[] {
     const { journal } = this.#stepper
     const found = ids.flatMap((id) => {
       const agent = journal.agent(id)
-      return agent?.owner === owner ? journal.family(agent.family).labels : []
+      return agent?.owner === owner ? journal.family(agent.family).labels : this.goneLabels(owner)
     })
     return [...new Set(found)]
+  }
+
+  /** What all agents of an owner have seen, and whoever removed some: how many there are, and which. */
+  ownerLabels(owner: string): string[] {
+    const sql =
+      "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
+    const rows = this.#stepper.journal.all(sql, owner)
+    const seen = rows.flatMap(({ labels }) => JSON.parse(String(labels)) as string[])
+    return [...new Set([...seen, ...this.goneLabels(owner)])]
+  }
+
+  /** What callers had seen who removed agents of this owner. */
+  goneLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels of removed agents') ?? '[]') as string[]
+  }
+
+  /** For good: a row for each agent that is gone would grow without end. */
+  addGoneLabels(owner: string, labels: readonly string[]): void {
+    const before = this.goneLabels(owner)
+    const all = [...new Set([...before, ...labels])]
+    if (all.length > before.length)
+      this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
   }
 
   list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
@@ -143,8 +166,8 @@ export class Operations {
     return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
   }
 
-  remove(owner: string, id: string): void {
-    this.#stepper.remove(this.#stepper.find(owner, id))
+  remove(owner: string, id: string, nowMs = Date.now()): void {
+    this.#stepper.remove(this.#stepper.find(owner, id), nowMs)
   }
 
   /** The pieces of an export; what is long to do with them is done elsewhere. */

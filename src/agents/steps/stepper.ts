@@ -177,9 +177,9 @@ export class Stepper {
     return { value: unwrap<unknown>(said.text), content: said.bytes }
   }
 
-  remove(agent: AgentRow): void {
+  remove(agent: AgentRow, nowMs: number): void {
     this.residents.forget(agent.key)
-    this.journal.transact(() => this.journal.remove(agent))
+    this.journal.transact(() => this.journal.remove(agent, nowMs))
   }
 
   /** All that follows from a step, in the transaction of its event. */

@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly owner: string
   readonly nowMs: number
   readonly installation: string
-  /** Public keys whose memories are used, this installation's among them. */
+  /** Public keys whose memories are used; the first is this installation's. */
   readonly trusted: readonly string[]
   /** What may be granted today; nothing else survives the import. */
   readonly tools: readonly GrantedTool[]
@@ -132,7 +132,7 @@ function fromMemory(
 
 function freshRow(
   stepper: Stepper,
-  { info }: ImportFacts,
+  facts: ImportFacts,
   { model, template, limits, price, tools }: Config,
   options: ImportOptions,
 ): NewAgent {
@@ -140,9 +140,9 @@ function freshRow(
   const by = parent === undefined ? undefined : stepper.find(owner, parent)
   if (by !== undefined && by.depth >= DEPTH_MAX)
     throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
-  const known = familyOf(stepper, info, options)
-  const family = by?.family ?? (known?.owner === owner ? known.family : undefined)
-  const seen = [...labels, ...(info.labels ?? []), ...(known?.labels ?? [])]
+  const known = familyOf(stepper, facts, options)
+  const family = by?.family ?? known?.family
+  const seen = [...labels, ...(facts.info.labels ?? []), ...(known?.labels ?? [])]
   return {
     id,
     owner,
@@ -156,23 +156,26 @@ function freshRow(
     limits,
     price,
     labels: [...new Set(seen)],
-    ...(family === undefined ? {} : { family }),
+    ...(family === undefined ? {} : { family, continues: by === undefined }),
   }
 }
 
 /** An export that comes back to where it was made joins its family: copies do not multiply budgets. In
- * the hands of another owner it still has seen what its family has. */
+ * the hands of another owner it has seen what its family has, but only a signature of this installation
+ * says which family that is: an edited number would show the labels of somebody else's agents. */
 function familyOf(
   { journal }: Stepper,
-  info: ImportFacts['info'],
-  { installation }: ImportOptions,
-): { family: number; owner: string; labels: readonly string[] } | undefined {
+  { info, signer }: ImportFacts,
+  { owner, installation, trusted }: ImportOptions,
+): { family?: number; labels: readonly string[] } | undefined {
   const [place, number] = info.family.split(':')
   if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined
   const family = Number(number)
   const row = journal.get('SELECT owner FROM families WHERE family = ?', family)
   if (row === undefined) return undefined
-  return { family, owner: String(row.owner), labels: journal.family(family).labels }
+  const { labels } = journal.family(family)
+  if (row.owner === owner) return { family, labels }
+  return signer !== undefined && signer === trusted[0] ? { labels } : undefined
 }
 
 /** In a family of its own it starts with what it has used already. */
