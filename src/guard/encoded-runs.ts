@@ -12,24 +12,47 @@ export interface EncodedRun {
   readonly end: number
 }
 
-/** A line of base64 may be folded, as mail does: line breaks between long lines belong to the run. */
-const RUNS =
-  /[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]{24,})*(?:\r?\n[A-Za-z0-9+/_-]{1,76})?={0,2}|(?:\b[01]{8}\b ?){8,}/g
-
-/** Without one of these there is no run: most texts are settled by it. */
-const RUN_BEGINS = /[A-Za-z0-9+/_-]{24}|[01]{8} [01]{8}/
+/** Where a run begins: base64 or hex, or eight bytes of binary digits. */
+const RUN_BEGINS = /[A-Za-z0-9+/_-]{24}|\b[01]{8}(?: [01]{8}){7}\b/g
+/** How it goes on. Each is matched once per line: one pattern with an open repetition of lines would use
+ * regex stack for every character and overflow on a long text (F7). A line of base64 may be folded, as
+ * mail does: line breaks between long lines belong to the run, and one shorter line at the end. */
+const REST_OF_LINE = /[A-Za-z0-9+/_-]*/y
+const NEXT_LINE = /\r?\n[A-Za-z0-9+/_-]{24}[A-Za-z0-9+/_-]*/y
+const LAST_LINE = /(?:\r?\n[A-Za-z0-9+/_-]{1,76})?={0,2}/y
+const NEXT_BYTE = / [01]{8}\b/y
 
 export function* encodedRuns(text: string): Generator<EncodedRun> {
-  if (text.length < 24 || !RUN_BEGINS.test(text)) return
-  // Each exec starts behind the last run, and the pattern is the generator's own: a run may be nested.
-  const runs = new RegExp(RUNS)
-  for (let found = runs.exec(text); found !== null; found = runs.exec(text)) {
+  if (text.length < 24) return
+  // The patterns are shared, and a run may be nested: the place is kept here.
+  for (let from = 0; ; ) {
+    RUN_BEGINS.lastIndex = from
+    const found = RUN_BEGINS.exec(text)
+    if (found === null) return
     const start = found.index
-    const end = start + found[0].length
-    const run = found[0].replace(/[\r\n=]/g, '')
-    if (/^[01]{8}(?: |$)/.test(run)) yield { encoding: 'binary', text: run, start, end }
+    const isBinary = found[0].charAt(8) === ' '
+    let end = start + found[0].length
+    if (isBinary) end = skipAll(NEXT_BYTE, text, end)
+    else end = skip(LAST_LINE, text, skipAll(NEXT_LINE, text, skip(REST_OF_LINE, text, end)))
+    from = end
+    const run = text.slice(start, end).replace(/[\r\n=]/g, '')
+    if (isBinary) yield { encoding: 'binary', text: run, start, end }
     else if (/^[0-9a-fA-F]+$/.test(run)) yield { encoding: 'hex', text: run, start, end }
     else yield { encoding: 'base64', text: run, start, end }
+  }
+}
+
+/** Behind what the sticky `pattern` matches at `from`. */
+function skip(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.test(text) ? pattern.lastIndex : from
+}
+
+function skipAll(pattern: RegExp, text: string, from: number): number {
+  for (let end = from; ; ) {
+    const next = skip(pattern, text, end)
+    if (next === end) return end
+    end = next
   }
 }
 

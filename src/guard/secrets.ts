@@ -37,7 +37,7 @@ const BEGINNINGS = new RegExp(
 )
 
 const SHAPES: readonly Shape[] = [
-  { kind: 'Sluice token', pattern: ownTokenPattern() },
+  { kind: 'Sluice token', pattern: ownTokenPattern(), rest: /[\w-]*/y },
   // The first line is enough: a key may be cut off, or be longer than anybody would search for its end.
   {
     kind: 'private key',
@@ -64,7 +64,7 @@ const SHAPES: readonly Shape[] = [
   // From the beginning of a run, so that each is read once; where in it the token begins is checked.
   {
     kind: 'JSON Web Token',
-    pattern: /(?<![\w-])[\w-]{13,}\.eyJ[\w-]{10,}\.[\w-]{16,}/g,
+    pattern: /(?<![\w-])[\w-]{13}[\w-]*\.eyJ[\w-]{10}[\w-]*\.[\w-]{16}[\w-]*/g,
     check: hasTokenHeader,
   },
   { kind: 'Hugging Face token', pattern: /\bhf_[A-Za-z]{34}\b/g },

@@ -144,6 +144,14 @@ export class Crossing {
     if (this.#judging.delete(id)) this.reply(id, text, errorCode)
   }
 
+  /** Answers a request that could not be handled, whether or not it had gone over. */
+  fail(id: Id, told: Told): void {
+    const crossed = this.take(this.oursOf(id))
+    if (crossed === undefined) return this.refuse(id, told)
+    this.settle(crossed, { status: 'error' })
+    this.reply(id, told.text, told.errorCode)
+  }
+
   /** False where nobody is there any more. */
   reply(id: Id, text: string, errorCode?: number, isDefinition?: boolean): boolean {
     const { from } = this.#options

@@ -220,7 +220,8 @@ export class RequestJudge {
     try {
       await this.#serverCall(request, crossing, related)
     } catch (error) {
-      refuse(RPC.internal, `the gate could not pass it on: ${(error as Error).message}`)
+      const why = `the gate could not pass it on: ${(error as Error).message}`
+      crossing.fail(id, errorAnswer(id, RPC.internal, why))
     }
   }
 

@@ -336,3 +336,28 @@ describe('a client that does not read', () => {
     expect(shared.server.paused).toEqual([])
   })
 })
+
+test('F7: a notification that cannot be handled is dropped, and a request is answered', async () => {
+  const made = play({ era: 'session' })
+  const send = made.client.send
+  made.client.send = (text, on) => {
+    if (text.includes('bad')) throw new RangeError('too deep')
+    return send(text, on)
+  }
+  const log = (data: string) => ({
+    method: 'notifications/message',
+    params: { level: 'info', data },
+  })
+  made.server.say(log('bad'))
+  made.server.say({
+    id: 1,
+    method: 'elicitation/create',
+    params: { ...ELICIT.params, message: 'bad' },
+  })
+  await settled()
+  made.server.say(log('good'))
+  expect(made.closed).toBeUndefined()
+  expect(made.told.map(({ params }) => params?.data)).toEqual(['good'])
+  expect(made.log.join()).toContain('notifications/message')
+  expect(made.server.sent.find(({ id }) => id === 1)?.error?.message).toContain('too deep')
+})

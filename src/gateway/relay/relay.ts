@@ -1,6 +1,5 @@
 // One client session and one server, with the gate between them: every message is judged, renamed
-// and carried over. What goes wrong in here ends with an answer to whoever waits, never with the
-// gate.
+// and carried over. What goes wrong in here ends with an answer to whoever waits, never with the gate.
 
 import { Buffer } from 'node:buffer'
 import { LIST_CHANGES, META, metaOf } from '../../wire/eras.ts'
@@ -126,10 +125,12 @@ export class Relay {
       ...{ client, down: this.#down, up: this.#up, lists: this.#lists, names: this.#names },
       ...{ tasks: this.#tasks, frozen: context.frozen, log: context.log },
     })
-    client.onMessage = (message, related) => this.#guard(() => this.#fromClient(message, related))
+    client.onMessage = (message, related) =>
+      this.#guard(() => this.#fromClient(message, related), message, this.#down)
     client.onClose = (why) => this.close(why)
     client.onPressure = new BackPressure(server, era, (request) => this.#down.oursOf(request)).told
-    server.onMessage = (message, related) => this.#guard(() => this.#fromServer(message, related))
+    server.onMessage = (message, related) =>
+      this.#guard(() => this.#fromServer(message, related), message, this.#up)
     server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
     server.onSuspended = (request) => this.#suspend(request)
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
@@ -210,10 +211,15 @@ export class Relay {
     if (crossed !== undefined) this.#client.suspend?.(crossed.id)
   }
 
-  /** A message that the gate trips over ends its session, and no other. */
-  #guard(step: () => void | Promise<void>): void {
-    const trip = (error: Error): void =>
-      this.close(`the gate could not handle a message: ${error.message}`)
+  /** What cannot be handled: a notification is dropped, a request refused, the rest ends the session. */
+  #guard(step: () => void | Promise<void>, message?: Message, crossing?: Crossing): void {
+    const trip = (error: Error): void => {
+      const why = `the gate could not handle a message: ${error.message}`
+      if (message === undefined || message.kind === 'answer') return this.close(why)
+      this.#context.log(`${why}, ${message.kind} \`${message.method}\``)
+      if (message.kind === 'notification') return
+      crossing?.fail(message.id, errorAnswer(message.id, RPC.internal, why))
+    }
     try {
       step()?.catch(trip)
     } catch (error) {

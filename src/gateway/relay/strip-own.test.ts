@@ -1,6 +1,7 @@
 // F12: the gate's own tokens are taken out of what clients are sent, however they are spelt there.
 
 import { describe, expect, test } from 'vitest'
+import { encodedRuns } from '../../guard/encoded-runs.ts'
 import { makeOwnToken } from '../../identity/own-tokens.ts'
 import { STRIPPED_CHARS_MAX } from '../limits.ts'
 import { stripOwnTokens } from './strip-own.ts'
@@ -62,4 +63,20 @@ describe('F12: a token of the gate does not reach a client', () => {
       JSON.stringify({ dense: 'sluice_removed', sparse }),
     )
   })
+})
+
+test('F7: a token or a run of base64 of many megabytes does not overflow the stack', () => {
+  const text = `sluice_in_${'a'.repeat(10 * 1_048_576)}`
+  expect(stripOwnTokens(JSON.stringify({ text }))).toBe('{"text":"sluice_removed"}')
+  const run = `c2x1aWNlX2${'a'.repeat(15 * 1_048_576)}`
+  expect([...encodedRuns(`see ${run}`)]).toHaveLength(1)
+})
+
+test('F7: a token longer than any that the gate makes is removed to its end', () => {
+  for (const body of ['a'.repeat(1_000), `${'a'.repeat(70)}\n> `.repeat(20)]) {
+    const text = `see sluice_in_${body}.`
+    expect(JSON.parse(stripOwnTokens(JSON.stringify(text)))).toMatch(
+      /^see sluice_removed[\n> ]*\.$/,
+    )
+  }
 })
