@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../test/scratch.ts'
 import { Ledger } from '../../ledger/ledger.ts'
+import { writeMark } from '../../store/data-mark.ts'
 import { backUp, MANIFEST } from './backup.ts'
 import { restoreBackup } from './restore.ts'
 
@@ -15,6 +16,7 @@ async function backedUp(): Promise<{ data: string; copy: string }> {
   const folder = scratchDirectory()
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')]
   mkdirSync(data)
+  writeMark(data)
   writeFileSync(join(data, 'identity.key'), Buffer.alloc(32, 1))
   writeFileSync(join(data, 'version'), '1\n')
   const ledger = Ledger.open({ directory: data })
