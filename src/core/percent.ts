@@ -11,7 +11,7 @@ const CHUNK_CHARS = 8_192
 /** `text` with every `%XX` decoded until none is left. Costs a few nanoseconds a character. */
 export function decodePercent(text: string): string {
   const first = text.indexOf('%')
-  if (first === -1 || first > text.length - 3) return text
+  if (first === -1 || first > text.length - 3 || !/%[0-9a-fA-F]{2}/.test(text)) return text
   const codes = new Uint32Array(text.length - first)
   const length = assembleUtf8(codes, collapseEscapes(text, first, codes))
   return text.slice(0, first) + toText(codes, length)

@@ -378,10 +378,9 @@ export const FIRST_LIST_MS = 60_000
 export const REFUSALS_MAX = 10_000
 export const REFUSAL_LENGTH_MAX = 500
 
-/** A text with more escapes than this is dense: of dense texts so many characters of one message are
- * looked through for the gate's own tokens, at some 60 ns each; a text beyond is not passed on. */
-export const STRIPPED_ESCAPES_MAX = 20_000
-export const STRIPPED_CHARS_MAX = 1_048_576
+/** What one message may cost to be looked through for the gate's own tokens, in units of some 60 ns: ten
+ * characters of a text with escapes, a quarter of an escape. A text beyond is not passed on. */
+export const STRIPPED_COST_MAX = 600_000
 
 // The gate's own files.
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { encodedRuns } from '../../guard/encoded-runs.ts'
 import { makeOwnToken } from '../../identity/own-tokens.ts'
-import { STRIPPED_CHARS_MAX } from '../limits.ts'
+import { STRIPPED_COST_MAX } from '../limits.ts'
 import { stripOwnTokens } from './strip-own.ts'
 
 const TOKENS = [makeOwnToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
@@ -56,12 +56,28 @@ describe('F12: a token of the gate does not reach a client', () => {
     }
   })
 
-  test('a text with more escapes than are undone is not passed on', () => {
-    const dense = '&amp;%41='.repeat(STRIPPED_CHARS_MAX / 9 + 1)
-    const sparse = `${'lorem ipsum '.repeat(STRIPPED_CHARS_MAX / 6)} %41`
-    expect(stripOwnTokens(JSON.stringify({ dense, sparse }))).toBe(
-      JSON.stringify({ dense: 'sluice_removed', sparse }),
+  test('F9: a text with more escapes than are undone is not passed on', () => {
+    const dense = '&amp;%41='.repeat(STRIPPED_COST_MAX / 9)
+    const sparse = `${'lorem ipsum '.repeat(200_000)} %41`
+    expect(stripOwnTokens(JSON.stringify({ sparse, dense }))).toBe(
+      JSON.stringify({ sparse, dense: 'sluice_removed' }),
     )
+    for (const unit of ['%4', '=4', 'sluice_', 'a%25'])
+      expect(stripOwnTokens(JSON.stringify([`${unit.repeat(1_000_000)}%41`]))).toBe(
+        '["sluice_removed"]',
+      )
+  })
+
+  test('F9: a long log, page or picture is passed on as it is', () => {
+    const lines = (line: string) => line.repeat(1_048_576 / line.length)
+    for (const text of [
+      lines('12:00:01 GET /a%20b?x=12 status=200 "agent=curl" in 12 ms\n'),
+      lines('<tr class="row"><td width=50>Salt &amp; pepper</td><td>&euro;4</td></tr>\n'),
+      'iVBORw0KGgo'.repeat(953_000),
+    ]) {
+      const message = JSON.stringify({ text })
+      expect(stripOwnTokens(message) === message).toBe(true)
+    }
   })
 })
 

@@ -7,7 +7,7 @@ import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { withoutOwnTokens } from '../../identity/own-tokens.ts'
-import { STRIPPED_CHARS_MAX, STRIPPED_ESCAPES_MAX } from '../limits.ts'
+import { STRIPPED_COST_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 
 /** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what
@@ -20,9 +20,7 @@ const IN_BASE64 = [0, 1, 2].map((before) => {
 const IN_HEX = Buffer.from(OWN_TOKEN_PREFIX).toString('hex')
 const ENCODED = new RegExp(`${IN_BASE64.join('|')}|${IN_HEX}|${IN_HEX.toUpperCase()}`)
 /** Anything by which a text can spell a token; a line break, because one may be wrapped. */
-const MAYBE = new RegExp(
-  `sluice|\\\\[nrux\\\\]|&[#a-zA-Z]|%[2-7]|=[2-7][0-9A-Fa-f]|${ENCODED.source}`,
-)
+const MAYBE = new RegExp(`sluice|\\\\[nrux\\\\]|&[#a-zA-Z]|[%=][2-7][0-9A-Fa-f]|${ENCODED.source}`)
 const REMOVED = `${OWN_TOKEN_PREFIX}removed`
 
 /** From here on, whatever is sent on this link. */
@@ -34,20 +32,18 @@ export function stripOwn(link: ClientLink): void {
 /** A message without the gate's tokens; every other byte as it was. */
 export function stripOwnTokens(message: string): string {
   if (!MAYBE.test(message)) return message
-  const budget: ViewBudget = { charsLeft: Number.POSITIVE_INFINITY }
-  let dense = 0
+  let left = STRIPPED_COST_MAX
   const parts: string[] = []
   let from = 0
   for (let start = message.indexOf('"'); start >= 0; ) {
     const end = endOfString(message, start)
-    const literal = message.slice(start, end)
+    // No spelling of a token is shorter than the token.
+    const literal = end - start < TOKEN_CHARS_MIN ? '' : message.slice(start, end)
     if (MAYBE.test(literal)) {
       const text = JSON.parse(literal) as string
+      left -= costOf(text, left)
       // What would take too long to look through is not passed on.
-      const isDense = hasManyEscapes(text)
-      if (isDense) dense += text.length
-      const isTooMuch = isDense && dense > STRIPPED_CHARS_MAX
-      const clean = isTooMuch ? REMOVED : stripText(text, budget)
+      const clean = left < 0 ? REMOVED : stripText(text)
       if (clean !== text) {
         parts.push(message.slice(from, start), JSON.stringify(clean))
         from = end
@@ -58,14 +54,23 @@ export function stripOwnTokens(message: string): string {
   return from === 0 ? message : parts.join('') + message.slice(from)
 }
 
-const ESCAPE = /\\[ux\\/"'_.:-]|&[#A-Za-z]|%[0-9a-fA-F]{2}|=[0-9A-Fa-f]{2}/g
+/** `sluice_in_` and 43 letters. */
+const TOKEN_CHARS_MIN = 53
+// Also what only begins like an escape: it is tried as one.
+const ESCAPE = /\\[ux\\/"'_.:-]|&[#A-Za-z]|[%=][0-9a-fA-F]|sluice/g
+/** What a text costs, in units of some 60 ns: by itself, for each escape, which is undone on its own, and
+ * if it has any for so many of its characters. */
+const TEXT_COST = 8
+const ESCAPE_COST = 4
+const CHARS_PER_UNIT = 10
 
-/** Each is undone on its own: few of them cost nothing, however long the text. */
-function hasManyEscapes(text: string): boolean {
+/** More than `left`, if it is more. */
+function costOf(text: string, left: number): number {
   ESCAPE.lastIndex = 0
-  let count = 0
-  while (count <= STRIPPED_ESCAPES_MAX && ESCAPE.exec(text) !== null) count++
-  return count > STRIPPED_ESCAPES_MAX
+  if (!ESCAPE.test(text)) return TEXT_COST
+  let cost = 3 * TEXT_COST + ESCAPE_COST + text.length / CHARS_PER_UNIT
+  while (cost <= left && ESCAPE.exec(text) !== null) cost += ESCAPE_COST
+  return cost
 }
 
 /** Behind the quote that ends the string which begins at `start`. By hand: an expression keeps a place on
@@ -82,30 +87,36 @@ function endOfString(message: string, start: number): number {
 
 const BACKSLASH = 0x5c
 
-function stripText(text: string, budget: ViewBudget): string {
+/** The caller has counted what it costs. */
+const UNBOUNDED: ViewBudget = { charsLeft: Number.POSITIVE_INFINITY }
+
+function stripText(text: string): string {
   let clean = withoutOwnTokens(text)
-  for (const reading of readingsOf(clean, budget)) {
-    if (reading === undefined) return REMOVED
+  for (const reading of readingsOf(clean, UNBOUNDED) as string[]) {
     const stripped = withoutOwnTokens(reading)
     if (stripped !== reading) clean = stripped
   }
-  return ENCODED.test(clean.replace(/\r?\n/g, '')) ? stripRuns(clean, budget) : clean
+  const joined = FOLDED.test(clean) ? clean.replace(/\r?\n/g, '') : clean
+  return ENCODED.test(joined) ? stripRuns(clean) : clean
 }
 
+/** A run of base64 or hex over several lines. */
+const FOLDED = /[\w+/-]{8}\r?\n[\w+/-]/
+
 /** Runs of base64 and hex that hold a token are left out as a whole. */
-function stripRuns(text: string, budget: ViewBudget): string {
+function stripRuns(text: string): string {
   const parts: string[] = []
   let from = 0
   for (const run of encodedRuns(text)) {
-    if (!ENCODED.test(run.text) || !holdsToken(run, budget)) continue
+    if (!ENCODED.test(run.text) || !holdsToken(run)) continue
     parts.push(text.slice(from, run.start), REMOVED)
     from = run.end
   }
   return from === 0 ? text : parts.join('') + text.slice(from)
 }
 
-function holdsToken(run: Parameters<typeof decodeRun>[0], budget: ViewBudget): boolean {
-  for (const inside of decodeRun(run, budget))
-    if (inside === undefined || withoutOwnTokens(inside) !== inside) return true
+function holdsToken(run: Parameters<typeof decodeRun>[0]): boolean {
+  for (const inside of decodeRun(run, UNBOUNDED) as Iterable<string>)
+    if (withoutOwnTokens(inside) !== inside) return true
   return false
 }
