@@ -95,3 +95,11 @@ test('a policy that stands in sluice.yaml itself is never written over it', asyn
   await expect(savePolicy(parts, wish(AFTER), ADA)).rejects.toThrow('stands in policy.yaml itself')
   expect(readFileSync(file, 'utf8')).toBe(BEFORE)
 })
+
+test('F9: a long text is read by another thread, and refused by its first problem', async () => {
+  const long = `${BEFORE}${'# a comment\n'.repeat(2_000)}`
+  await expect(savePolicy(parts, wish(`${long}:\n:\n`), ADA)).rejects.toThrow(/^line \d+: /)
+  expect(readFileSync(file, 'utf8')).toBe(BEFORE)
+  expect(await savePolicy(parts, wish(long), ADA)).toMatchObject({ inForce: true })
+  expect(readFileSync(file, 'utf8')).toBe(long)
+})

@@ -7,13 +7,8 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { basename, dirname, join } from 'node:path'
 import type { Person } from '../core/person.ts'
 import { Refused } from '../core/refused.ts'
-import {
-  compileDocuments,
-  digestOfSet,
-  makeDocument,
-  type PolicyDocument,
-} from '../gateway/operate/documents.ts'
-import type { Policies } from '../gateway/operate/policies.ts'
+import { digestOfSet, makeDocument, type PolicyDocument } from '../gateway/operate/documents.ts'
+import { compileAside, type Policies } from '../gateway/operate/policies.ts'
 import type { ConsoleStore } from './console-store.ts'
 import type { PolicySaved } from './contract-console.ts'
 import { patchOf } from './patch-of.ts'
@@ -48,14 +43,15 @@ export async function savePolicy(
       'change it there, or put it into a file of its own and name that under `policy`',
     )
   const { file } = known
+  const saved = makeDocument(name, file, text)
+  // Before the file is read: it may take a while, and another may write the file meanwhile.
+  const { compiled, problems } = await compileAside(new Map(policies.documents).set(name, saved))
   const current = makeDocument(name, file, readFileSync(file, 'utf8'))
   if (current.digest !== base)
     throw new Refused(
       'the file was changed in the meantime',
       'load it again: your text was made from an older version',
     )
-  const saved = makeDocument(name, file, text)
-  const { compiled, problems } = compileDocuments(new Map(policies.documents).set(name, saved))
   if (compiled === undefined) {
     const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
     throw new Refused(`line ${wrong?.line}: ${wrong?.message}`, wrong?.help ?? 'mend the text')

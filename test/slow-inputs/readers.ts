@@ -1,6 +1,14 @@
 // Every function that reads text that a client, a server, a file or an agent wrote, with the longest
 // text that can reach it. A new one belongs here: the search of slow inputs runs over all of them.
 
+import {
+  BUILTIN_TEMPLATES,
+  scanTemplate,
+  type Template,
+} from '../../src/agents/gallery/templates.ts'
+import { INSTRUCTIONS_LENGTH_MAX } from '../../src/agents/limits.ts'
+import { readImport } from '../../src/agents/transfer/read-import.ts'
+import { EMPTY, readRvf, writeRvf } from '../../src/agents/transfer/rvf.ts'
 import { Redactor } from '../../src/agents/transfer/secrets.ts'
 import { canonicalText } from '../../src/approvals/json-text.ts'
 import { maskText } from '../../src/approvals/mask-text.ts'
@@ -24,8 +32,9 @@ import { nearest } from '../../src/document/nearest.ts'
 import { Problems } from '../../src/document/problem.ts'
 import { readDocument } from '../../src/document/read-document.ts'
 import { PlainReader } from '../../src/gateway/front/plain-request.ts'
-import { DEFINITION_LENGTH_MAX } from '../../src/gateway/limits.ts'
+import { DEFINITION_LENGTH_MAX, HTTP_HEADER_BYTES_MAX } from '../../src/gateway/limits.ts'
 import { stripOwnTokens } from '../../src/gateway/relay/strip-own.ts'
+import { ResponseReader } from '../../src/gateway/upstream/http/http-response.ts'
 import { findInAnswer } from '../../src/guard/answer-injections.ts'
 import { findHidden, stripHidden } from '../../src/guard/hidden-text.ts'
 import { findInjections } from '../../src/guard/injections.ts'
@@ -43,6 +52,7 @@ import { wildcardMatches } from '../../src/policy/glob.ts'
 import { namesOwnFiles } from '../../src/policy/own-files.ts'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../src/wire/limits.ts'
 import { LineSplitter } from '../../src/wire/lines.ts'
+import { readJson } from '../../src/wire/read-json.ts'
 import { readMessages } from '../../src/wire/read-message.ts'
 import { membersOf } from '../../src/wire/spans.ts'
 import { EventParser } from '../../src/wire/sse.ts'
@@ -61,6 +71,11 @@ const PLACE: ServerPlace = {
   bases: ['/srv/gate/.sluice/servers/s'],
   workDirectory: '/srv/gate/.sluice/servers/s',
 }
+
+/** A container of an agent. */
+const RVF = 4 * MB
+/** What a pipe or a socket gives at once. */
+const CHUNK = 64 * KB
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decode = (bytes: Uint8Array) => utf8.decode(bytes)
@@ -143,21 +158,41 @@ export const TEXT_READERS: readonly TextReader[] = [
     readMessages(call(`{"a":"${text}"}`), { batches: false }),
   ),
   reader('wire: membersOf', MESSAGE, (text) => membersOf(`{"a":${text}}`)),
-  reader('wire: EventParser', MESSAGE, (text) => new EventParser(decode).push(Buffer.from(text))),
-  reader('wire: LineSplitter', MESSAGE, (text) => {
-    const lines = new LineSplitter(decode)
-    const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; at += 16 * KB) lines.push(bytes.subarray(at, at + 16 * KB))
-  }),
+  reader('wire: EventParser, one chunk', CHUNK, (text) =>
+    new EventParser(decode).push(Buffer.from(text).subarray(0, CHUNK)),
+  ),
+  reader('wire: LineSplitter, one chunk', CHUNK, (text) =>
+    new LineSplitter(decode).push(Buffer.from(text).subarray(0, CHUNK)),
+  ),
+  reader('gateway: ResponseReader, one chunk', CHUNK, (text) =>
+    readResponse(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text}`),
+  ),
+  reader('gateway: ResponseReader, a head', HTTP_HEADER_BYTES_MAX, (text) =>
+    readResponse(`HTTP/1.1 200 OK\r\n${text}\r\n\r\n`),
+  ),
   reader('wire: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
   reader('gateway: PlainReader', 64 * KB, (text) => {
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new PlainReader().read(Buffer.from(head + text, 'latin1'))
   }),
-  reader('gateway: stripOwnTokens', MESSAGE, (text) => stripOwnTokens(JSON.stringify({ text }))),
-  reader('approvals: maskText', MB, (text) => maskText(JSON.stringify({ text }))),
+  reader('gateway: stripOwnTokens', MESSAGE, (text) => stripOwnTokens(resultOf(text))),
+  reader('gateway: stripOwnTokens, many texts', MESSAGE, (text) =>
+    stripOwnTokens(resultOf(text, 80)),
+  ),
+  reader('approvals: maskText', MB, (text) => maskText(jsonWithin(text, MB))),
+  reader('admin: a body', MB, (text) => {
+    const body = jsonWithin(text, MB)
+    return readJson(body).ok && JSON.parse(body)
+  }),
   reader('approvals: canonicalText', MB, (text) => canonicalText(text)),
-  reader('agents: Redactor', 8 * MB, (text) => new Redactor(false).text(text, 'x')),
+  reader('agents: readRvf', RVF, (text) => readRvf(rvfOf(text))),
+  reader('agents: scanTemplate', INSTRUCTIONS_LENGTH_MAX, (text) =>
+    scanTemplate({ ...(BUILTIN_TEMPLATES[0] as Template), instructions: text }),
+  ),
+  reader('agents: Redactor (thread)', 8 * MB, (text) => new Redactor(false).text(text, 'x')),
+  reader('agents: readImport (thread)', 8 * MB, (text) =>
+    readImport(Buffer.from(`{"info":${JSON.stringify(text)}}`)),
+  ),
   reader('ledger: decodeRecord', 256 * KB, (text) =>
     decodeRecord(JSON.stringify([1, 1, 4, 1, text])),
   ),
@@ -169,4 +204,42 @@ export const TEXT_READERS: readonly TextReader[] = [
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
   return { name, charsMax, run }
+}
+
+function readResponse(text: string): void {
+  const nothing = () => {}
+  const events = { onHead: nothing, onData: nothing, onEnd: nothing, onWhole: nothing }
+  new ResponseReader(events).push(Buffer.from(text, 'latin1'))
+}
+
+/** `text` as the member of an object, cut so that the JSON has at most `chars`. */
+function jsonWithin(text: string, chars: number): string {
+  const whole = JSON.stringify({ text })
+  if (whole.length <= chars) return whole
+  return JSON.stringify({ text: text.slice(0, (text.length * chars) / whole.length - 16) })
+}
+
+let lastText: string | undefined
+let lastChars = 0
+let lastMessage = ''
+
+/** A message with it as the result, if the gate reads that, else an empty one. Made once for a text: the
+ * best of its runs has only what is measured. */
+function resultOf(text: string, chars = 0): string {
+  if (text === lastText && chars === lastChars) return lastMessage
+  const parts = chars === 0 ? text : (text.match(new RegExp(`[\\s\\S]{1,${chars}}`, 'g')) ?? [])
+  const message = `{"jsonrpc":"2.0","id":1,"result":{"x":${JSON.stringify(parts)}}}`
+  lastText = text
+  lastChars = chars
+  lastMessage = readMessages(message, { batches: false }).ok ? message : ''
+  return lastMessage
+}
+
+let lastContainer: { readonly text: string; readonly bytes: Buffer } | undefined
+
+function rvfOf(text: string): Buffer {
+  if (lastContainer?.text === text) return lastContainer.bytes
+  const prompts = [{ name: 'n', system_prompt: text.slice(0, RVF / 8) }]
+  lastContainer = { text, bytes: writeRvf({ ...EMPTY, prompts }) }
+  return lastContainer.bytes
 }

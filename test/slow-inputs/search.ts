@@ -25,7 +25,7 @@ export interface SlowInput {
   readonly shape: Shape
   readonly exponent: number
   readonly points: readonly Point[]
-  /** At the reader's own limit: measured if it was reached, otherwise extrapolated. */
+  /** The worst up to the reader's own limit: measured if it was reached, otherwise extrapolated. */
   readonly atLimit: {
     readonly chars: number
     readonly micros: number
@@ -139,7 +139,9 @@ function grow(reader: TextReader, shape: Shape, options: SearchOptions, runs: nu
   const last = points.at(-1) as Point
   const isMeasured = last.chars >= reader.charsMax
   const factor = (reader.charsMax / last.chars) ** Math.max(exponent, 0)
-  const micros = isMeasured ? last.micros : last.micros * factor
+  // A text past some budget is refused at once: a shorter one may cost more.
+  const worst = Math.max(...points.map((point) => point.micros))
+  const micros = isMeasured ? worst : Math.max(worst, last.micros * factor)
   const atLimit = { chars: reader.charsMax, micros, isMeasured }
   return { reader: reader.name, shape, exponent, points, atLimit }
 }

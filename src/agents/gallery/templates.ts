@@ -5,8 +5,9 @@
 import { z } from 'zod'
 import { findHidden } from '../../guard/hidden-text.ts'
 import { findInjections } from '../../guard/injections.ts'
+import { newScanBudget } from '../../guard/patterns.ts'
+import { findSecretShapes } from '../../guard/secrets.ts'
 import { INSTRUCTIONS_LENGTH_MAX, TEMPLATE_BYTES_MAX } from '../limits.ts'
-import { Redactor } from '../transfer/secrets.ts'
 
 /** Of what was found, in the reason. */
 const SHOWN_LENGTH = 80
@@ -38,16 +39,17 @@ export type Template = z.infer<typeof templateShape> & { readonly builtin: boole
 export function scanTemplate(template: z.infer<typeof templateShape>): string | undefined {
   const text = JSON.stringify(template)
   if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
+  // One for all texts: what does not fit is told as found.
+  const budget = newScanBudget()
   for (const each of textsOf(template)) {
-    const [found] = [...findHidden(each), ...findInjections(each)].filter(
+    const [found] = [...findHidden(each), ...findInjections(each, budget)].filter(
       ({ severity }) => severity !== 'flag',
     )
     if (found !== undefined) return `${found.kind}: ${found.text.slice(0, SHOWN_LENGTH)}`
+    const [secret] = findSecretShapes(each, budget)
+    if (secret !== undefined) return `it carries a secret (${secret.kind})`
   }
-  const redactor = new Redactor(true)
-  redactor.value(template, 'the template')
-  const [secret] = redactor.found
-  return secret === undefined ? undefined : `it carries a secret (${secret.kind})`
+  return undefined
 }
 
 function textsOf(value: unknown): string[] {

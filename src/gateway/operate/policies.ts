@@ -22,6 +22,7 @@ import {
   compileDocuments,
   compileDocumentsSteps,
   type Documents,
+  type DocumentsCompilation,
   digestOfSet,
   policySet,
   type Trees,
@@ -306,6 +307,15 @@ function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Dif
         found.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
   }
   return found
+}
+
+/** As `compileDocuments`; long documents are read by another thread and compiled in slices. Rejects where
+ * the thread fails. */
+export async function compileAside(documents: Documents): Promise<DocumentsCompilation> {
+  if (lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX) return compileDocuments(documents)
+  const { problem, trees } = await readTrees([...documents.values()])
+  if (problem !== undefined) return { problems: [{ problem, text: '' }] }
+  return runInSlices(compileDocumentsSteps(documents, trees), 'reload')
 }
 
 function lengthOf(documents: Documents): number {
