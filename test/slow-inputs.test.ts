@@ -15,7 +15,7 @@ import {
 import { rowOf } from './slow-inputs/table.ts'
 
 const search: SearchOptions = {
-  secondsMax: 0.12,
+  secondsMax: 0.06,
   runMicrosMax: 20_000,
   charsMax: 65_536,
   random: seeded(Number(process.env.SLUICE_TEST_SEED ?? Date.now())),

@@ -81,7 +81,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decode = (bytes: Uint8Array) => utf8.decode(bytes)
 const tool = (more: object): ToolDefinition => ({ server: 's', name: 't', ...more })
 const pathOf = (text: string) => ({ inputSchema: { properties: { path: { description: text } } } })
-const strings = (text: string): string[] => text.match(/[\s\S]{1,4096}/g) ?? []
 const call = (text: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":${text}}}`
 
@@ -204,6 +203,15 @@ export const TEXT_READERS: readonly TextReader[] = [
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
   return { name, charsMax, run }
+}
+
+let lastStrings: { readonly text: string; readonly strings: string[] } | undefined
+
+/** Made once for a text, as `resultOf`. */
+function strings(text: string): string[] {
+  if (lastStrings?.text !== text)
+    lastStrings = { text, strings: text.match(/[\s\S]{1,4096}/g) ?? [] }
+  return lastStrings.strings
 }
 
 function readResponse(text: string): void {

@@ -67,14 +67,18 @@ export function findSlowInput(reader: TextReader, options: SearchOptions): SlowI
     const pool = best(probes, POOL)
     probes.push(probe(reader, mutate(pool, options.random), options))
   }
-  const worst = best(probes, GROWN).map(({ shape }) => grow(reader, shape, options, 2))
+  const worst = best(probes, GROWN).map(({ shape }) =>
+    grow(reader, shape, options, { runs: 2, totalMin: 0 }),
+  )
   return worst.reduce((one, other) => (isWorse(other, one) ? other : one))
 }
 
-/** The same input again, with more runs of each length: noise does not repeat itself. */
+/** The same input again, each length for longer than the clock's tick: noise does not repeat itself. */
 export function confirm(reader: TextReader, found: SlowInput, options: SearchOptions): SlowInput {
-  return grow(reader, found.shape, options, 4)
+  return grow(reader, found.shape, options, { runs: 3, totalMin: CONFIRM_MICROS })
 }
+
+const CONFIRM_MICROS = 25_000
 
 function cutTo(unit: string): string {
   return textOf({ prefix: '', unit, suffix: '' }, 256)
@@ -127,13 +131,18 @@ function mutate(pool: readonly Probe[], random: () => number): Shape {
 
 const UNIT_CHARS_MAX = 400
 
-function grow(reader: TextReader, shape: Shape, options: SearchOptions, runs: number): SlowInput {
+function grow(
+  reader: TextReader,
+  shape: Shape,
+  options: SearchOptions,
+  runs: { runs: number; totalMin: number },
+): SlowInput {
   const charsMax = Math.min(reader.charsMax, options.charsMax)
   const points = measureGrowth(reader.run, (chars) => textOf(shape, chars), {
     charsMin: Math.min(GROWTH_CHARS_MIN, charsMax),
     charsMax,
     microsMax: options.runMicrosMax,
-    runs,
+    ...runs,
   })
   const exponent = growthExponent(points) ?? 0
   const last = points.at(-1) as Point
