@@ -6,9 +6,9 @@ export const STRINGS_MAX = 5_000
 /** Of one string: as much as of a whole answer. */
 export const TEXT_CHARS_MAX = 262_144
 /** All texts of one definition, names of members counted. */
-export const DEFINITION_CHARS_MAX = 262_144
+export const DEFINITION_CHARS_MAX = 131_072
 /** What one answer or definition may cost, in characters that one expression searches: some 12 ns each,
- * 40 ms in all. What is decoded, folded or found counts more than once. What needs more was made to. */
+ * 42 ms in all. What is decoded, folded or found counts more than once. What needs more was made to. */
 export const SCANNED_CHARS_MAX = 3_500_000
 /** The same for a text that is searched for secrets alone. */
 export const DECODED_CHARS_MAX = 2 * 1_048_576
