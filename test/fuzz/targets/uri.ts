@@ -17,8 +17,12 @@ export const tokens = ['%2e', '%2F', '%5c', '..', '//', '\\', '%00', '%25', '%EF
 export function run(input: Buffer): void {
   const uri = input.toString('utf8')
   const { isNormal, readings } = readUri(uri)
-  // Escapes of reserved characters, such as `%27`, count as the character itself.
-  if (isNormal && (decodePercent(readings[0]) !== decodePercent(uri) || readings.length > 1))
+  // Escapes of reserved characters, such as `%27`, count as the character itself; so do both cases of a
+  // drive letter.
+  const written = uri.replace(/^file:\/\/\/[a-z](?=:(?:\/|$))/, (start) =>
+    start.replace(/.$/, (drive) => drive.toUpperCase()),
+  )
+  if (isNormal && (decodePercent(readings[0]) !== decodePercent(written) || readings.length > 1))
     throw new Error(`normal, but also read as ${readings.join(' ')}`)
   if (isNormal && /^(?:file|https?):/.test(uri)) {
     const { href } = new URL(uri)
