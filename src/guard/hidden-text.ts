@@ -110,8 +110,6 @@ interface Suspect {
 
 function isFine(code: number, context: TextContext, { start, end, isFirst }: Suspect): boolean {
   const { text } = context
-  // Emoji presentation, joined emoji: common and harmless.
-  if (code === 0xfe0f || code === 0xfe0e) return true
   // Once a text: a test for each mark made a text of marks cost the square of its length (F1).
   if (code === 0x200e || code === 0x200f || code === 0x61c) {
     context.isJoining ??= JOINING.test(text)
@@ -120,13 +118,25 @@ function isFine(code: number, context: TextContext, { start, end, isFirst }: Sus
   if (code >= 0xe0020 && code <= 0xe007f) return isFlag(text, start)
   if (code === 0x200c && isBeforeJoining(text, end)) return true
   // What is suspect itself is no letter that the rest could belong to.
-  if (!isFirst) return code === 0x200d && text.charCodeAt(start - 1) === 0xfe0f
+  if (!isFirst) return code === 0x200d && isPresented(text, start)
   const before = traitsOf(lastPoint(text, start))
+  if (code === 0xfe0e || code === 0xfe0f) return takesPresentation(before, text, { start, end })
   if (code >= 0xfe00 && code <= 0xfe0d) return (before & (IS_IDEOGRAPH | IS_SYMBOL)) !== 0
   if (code >= 0xe0100 && code <= 0xe01ef) return (before & IS_IDEOGRAPH) !== 0
   if (code === 0x200d) return (before & (IS_EMOJI | IS_JOINING)) !== 0
   if (code === 0x200c || (code >= 0x180b && code <= 0x180f)) return (before & IS_JOINING) !== 0
   return false
+}
+
+/** Text or emoji presentation: one selector directly behind an emoji or symbol; behind a digit only in a
+ * keycap. A text may carry hidden bits in selectors anywhere else. */
+function takesPresentation(
+  before: number,
+  text: string,
+  { start, end }: Pick<Suspect, 'start' | 'end'>,
+): boolean {
+  if (text.charCodeAt(start - 1) < 0x80) return text.charCodeAt(end) === 0x20e3 && before !== 0
+  return (before & (IS_EMOJI | IS_SYMBOL)) !== 0
 }
 
 const IS_EMOJI = 1
@@ -150,6 +160,12 @@ function traitsOf(letter: string): number {
   if (/\p{S}/u.test(letter)) found |= IS_SYMBOL
   traits[code] = found
   return found
+}
+
+/** Whether an emoji with its selector ends here. */
+function isPresented(text: string, end: number): boolean {
+  if (text.charCodeAt(end - 1) !== 0xfe0f) return false
+  return (traitsOf(lastPoint(text, end - 1)) & IS_EMOJI) !== 0
 }
 
 /** One of the next two units, as a pair or by itself. */

@@ -17,8 +17,7 @@ import {
   STRINGS_MAX,
 } from './limits.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
-import { decodeBase64 } from './secret-checks.ts'
-import { findSecrets, plainSecretIn } from './secrets.ts'
+import { findSecrets, isNamedSecret } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
 export type Wanted = 'injection' | 'secret'
@@ -81,8 +80,11 @@ function look(value: JsonValue, depth: number, walk: Walk): void {
   }
   if (!isObject(value)) return
   for (const name of Object.keys(value)) {
+    const member = value[name] as JsonValue
     lookAt(name, walk)
-    look(value[name] as JsonValue, depth + 1, walk)
+    if (typeof member === 'string' && walk.left.has('secret') && isNamedSecret(name, member))
+      tell('secret', 'named secret', walk)
+    look(member, depth + 1, walk)
   }
 }
 
@@ -133,20 +135,23 @@ function encodedOrderIn(text: string, walk: Walk): string | undefined {
   return undefined
 }
 
-/** A picture, sound or file: what can be read in its bytes. */
+/** A picture, sound or file: what can be read in its bytes, in every alignment and nested. Its size has
+ * a bound of its own, and so its decoding has a budget of its own. */
 function lookAtBinary(text: string, walk: Walk): void {
   walk.binaryChars += text.length
   if (walk.binaryChars > BINARY_CHARS_MAX) return beyond(TOO_LARGE, walk)
-  const inside = decodeBase64(text)
+  const charsLeft = BINARY_COST_MAX * text.length
   if (walk.left.has('secret')) {
-    const kind = plainSecretIn(text) ?? plainSecretIn(inside)
-    if (kind !== undefined) tell('secret', kind, walk)
+    const [found] = findSecrets(text, { charsLeft })
+    if (found !== undefined) tell('secret', found.kind, walk)
   }
   if (!walk.left.has('injection')) return
-  const said = textIn(inside)
-  const found = said === '' ? undefined : orderIn(said, walk)
+  const found = encodedOrderIn(text, { ...walk, budget: { charsLeft } })
   if (found !== undefined) tell('injection', found, walk)
 }
+
+/** What a character of such a string may cost: all alignments, and a second layer. */
+const BINARY_COST_MAX = 24
 
 /** A string that is base64 as a whole, with or without its padding. */
 const BINARY = /^[A-Za-z0-9+/]+={0,2}$/

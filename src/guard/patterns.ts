@@ -40,8 +40,29 @@ export function chainOf(parts: readonly (string | number | Gap | Link)[]): Chain
   return { links: links as [Link, ...Link[]], gaps }
 }
 
-/** Everything that one of `patterns` finds. `any` finds what each of them needs. */
+/** Everything that one of `patterns` finds; where that is nothing, also with wrapped lines joined. `any`
+ * finds what each of them needs. */
 export function match(
+  text: string,
+  patterns: readonly Pattern[],
+  any: RegExp,
+  budget: ScanBudget,
+): Finding[] {
+  const findings = matchLines(text, patterns, any, budget)
+  if (findings.length > 0 || !text.includes('\n')) return findings
+  const joined = text.replace(WRAPPED, ' ')
+  if (joined === text) return findings
+  budget.charsLeft -= text.length
+  // The places of the joined text are not those of the text: the whole of it is shown.
+  return matchLines(joined, patterns, any, budget).map((one) => ({
+    ...{ ...one, start: 0, end: text.length },
+  }))
+}
+
+/** A single line break inside of a sentence: no empty line, no list, table or code behind it. */
+const WRAPPED = /(?<=\S)[ \t]*\r?\n[ \t>]*(?=[^\s>*•#|{}"<\d-])/g
+
+function matchLines(
   text: string,
   patterns: readonly Pattern[],
   any: RegExp,

@@ -83,7 +83,16 @@ export function looksRandom(text: string): boolean {
   const isHex = /^[0-9a-f]+$/i.test(text)
   if (isHex) return text.length >= 32 && /\d/.test(text) && /[a-f]/i.test(text) && entropy(text) > 3
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length
-  return kinds === 3 && entropy(text) > 3.5 && !/[a-z]{9,}/i.test(text)
+  return kinds === 3 && entropy(text) > 3.5 && !isOfWords(text)
+}
+
+/** Names in programs and paths have capitals and digits too, but most of their letters are in words. In
+ * random base64 few are. */
+function isOfWords(text: string): boolean {
+  let inWords = 0
+  for (const [word] of text.matchAll(/[A-Z][a-z]{3,}|[a-z]{4,}|[A-Z]{5,}/g))
+    if (/[aeiou]/i.test(word)) inWords += word.length
+  return 2 * inWords > text.replace(/[^A-Za-z]/g, '').length
 }
 
 const RANDOM_CHARS_MIN = 20

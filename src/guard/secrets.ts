@@ -30,7 +30,7 @@ const always = () => true
 /** A shape begins with one of these, so that most texts are settled in one pass. */
 const BEGINNINGS = new RegExp(
   `${OWN_TOKEN_BEGINNING}|${
-    /-----BEGIN|\b(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{1,64}:[^\s/@]|AccountKey=|(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]|\bbearer\s/
+    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{1,64}:[^\s/@]|AccountKey=|(?:passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s{0,4}[:=]|(?<![A-Za-z0-9])bearer\s/
       .source
   }`,
   'i',
@@ -46,49 +46,92 @@ const SHAPES: readonly Shape[] = [
   },
   {
     kind: 'GitHub token',
-    pattern: /\bgh[pousr]_[A-Za-z0-9]{36}\b/g,
+    pattern: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g,
     check: hasChecksum,
     lenient: always,
   },
-  { kind: 'GitHub token', pattern: /\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b/g },
-  { kind: 'npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g, check: hasChecksum, lenient: always },
-  { kind: 'GitLab token', pattern: /\bglpat-[\w-]{20,64}\b/g, check: isMixed },
-  { kind: 'AWS access key', pattern: /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/g, check: notExample },
-  { kind: 'Anthropic key', pattern: /\bsk-ant-[a-z]{2,8}\d{2}-[\w-]{60,200}/g },
-  { kind: 'OpenAI key', pattern: /\bsk-(?:proj-|svcacct-|admin-)?[\w-]{20,200}/g, check: isMixed },
-  { kind: 'Stripe key', pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{20,200}\b/g, check: isMixed },
-  { kind: 'Stripe webhook secret', pattern: /\bwhsec_[A-Za-z0-9+/]{30,80}/g },
-  { kind: 'Slack token', pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{20,200}/g, check: hasDigit },
-  { kind: 'Google key', pattern: /\bAIza[\w-]{35}(?![\w-])/g, check: isMixed },
-  { kind: 'Google access token', pattern: /\bya29\.[\w-]{40,400}/g },
+  {
+    kind: 'GitHub token',
+    pattern: /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'npm token',
+    pattern: /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g,
+    check: hasChecksum,
+    lenient: always,
+  },
+  {
+    kind: 'GitLab token',
+    pattern: /(?<![A-Za-z0-9])glpat-[\w-]{20,64}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'AWS access key',
+    pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])/g,
+    check: notExample,
+  },
+  { kind: 'Anthropic key', pattern: /(?<![A-Za-z0-9])sk-ant-[a-z]{2,8}\d{2}-[\w-]{60,200}/g },
+  {
+    kind: 'OpenAI key',
+    pattern: /(?<![A-Za-z0-9])sk-(?:proj-|svcacct-|admin-)?[\w-]{20,200}/g,
+    check: isMixed,
+  },
+  {
+    kind: 'Stripe key',
+    pattern: /(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{20,200}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  { kind: 'Stripe webhook secret', pattern: /(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/]{30,80}/g },
+  {
+    kind: 'Slack token',
+    pattern: /(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{20,200}/g,
+    check: hasDigit,
+  },
+  { kind: 'Google key', pattern: /(?<![A-Za-z0-9])AIza[\w-]{35}(?![\w-])/g, check: isMixed },
+  { kind: 'Google access token', pattern: /(?<![A-Za-z0-9])ya29\.[\w-]{40,400}/g },
   // From the beginning of a run, so that each is read once; where in it the token begins is checked.
   {
     kind: 'JSON Web Token',
     pattern: /(?<![\w-])[\w-]{13}[\w-]*\.eyJ[\w-]{10}[\w-]*\.[\w-]{16}[\w-]*/g,
     check: hasTokenHeader,
   },
-  { kind: 'Hugging Face token', pattern: /\bhf_[A-Za-z]{34}\b/g },
-  { kind: 'SendGrid key', pattern: /\bSG\.[\w-]{22}\.[\w-]{43}\b/g },
-  { kind: 'DigitalOcean token', pattern: /\bdop_v1_[0-9a-f]{64}\b/g },
-  { kind: 'Shopify token', pattern: /\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b/g },
-  { kind: 'Linear key', pattern: /\blin_api_[A-Za-z0-9]{40}\b/g },
-  { kind: 'Notion token', pattern: /\bntn_[A-Za-z0-9]{40,60}\b/g },
-  { kind: 'Supabase token', pattern: /\bsbp_[0-9a-f]{40}\b/g },
-  { kind: 'PyPI token', pattern: /\bpypi-AgE[\w-]{50,1000}/g },
-  { kind: 'age key', pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b/g },
-  { kind: 'Grafana token', pattern: /\bglsa_[A-Za-z0-9]{32}_[0-9a-f]{8}\b/g },
-  { kind: 'Docker token', pattern: /\bdckr_pat_[\w-]{27,40}\b/g, check: isMixed },
-  { kind: 'Figma token', pattern: /\bfigd_[\w-]{38,60}\b/g, check: isMixed },
-  { kind: 'Telegram bot token', pattern: /\b\d{8,10}:AA[\w-]{33}\b/g },
+  { kind: 'Hugging Face token', pattern: /(?<![A-Za-z0-9])hf_[A-Za-z]{34}(?![A-Za-z0-9])/g },
+  { kind: 'SendGrid key', pattern: /(?<![A-Za-z0-9])SG\.[\w-]{22}\.[\w-]{43}(?![A-Za-z0-9])/g },
+  { kind: 'DigitalOcean token', pattern: /(?<![A-Za-z0-9])dop_v1_[0-9a-f]{64}(?![A-Za-z0-9])/g },
+  {
+    kind: 'Shopify token',
+    pattern: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}(?![A-Za-z0-9])/g,
+  },
+  { kind: 'Linear key', pattern: /(?<![A-Za-z0-9])lin_api_[A-Za-z0-9]{40}(?![A-Za-z0-9])/g },
+  { kind: 'Notion token', pattern: /(?<![A-Za-z0-9])ntn_[A-Za-z0-9]{40,60}(?![A-Za-z0-9])/g },
+  { kind: 'Supabase token', pattern: /(?<![A-Za-z0-9])sbp_[0-9a-f]{40}(?![A-Za-z0-9])/g },
+  { kind: 'PyPI token', pattern: /(?<![A-Za-z0-9])pypi-AgE[\w-]{50,1000}/g },
+  { kind: 'age key', pattern: /(?<![A-Za-z0-9])AGE-SECRET-KEY-1[0-9A-Z]{58}(?![A-Za-z0-9])/g },
+  {
+    kind: 'Grafana token',
+    pattern: /(?<![A-Za-z0-9])glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'Docker token',
+    pattern: /(?<![A-Za-z0-9])dckr_pat_[\w-]{27,40}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'Figma token',
+    pattern: /(?<![A-Za-z0-9])figd_[\w-]{38,60}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  { kind: 'Telegram bot token', pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![A-Za-z0-9])/g },
   { kind: 'Azure storage key', pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
   {
     kind: 'password in an address',
-    pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@'"]{0,64}:([^\s/@'"]{3,200})@[\w.-]/gi,
+    pattern:
+      /(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@'"]{0,64}:([^\s/@'"]{3,200})@[\w.-]/gi,
     check: (_, password) => !isPlaceholder(password),
   },
   {
     kind: 'bearer token',
-    pattern: /\bbearer\s+([\w.~+/-]{20,2000}=*)/gi,
+    pattern: /(?<![A-Za-z0-9])bearer\s+([\w.~+/-]{20,2000}=*)/gi,
     check: (_, token) => looksRandom(token),
   },
   {
@@ -111,6 +154,21 @@ export function findSecrets(text: string, budget = newViewBudget()): FoundSecret
  * one too. */
 export function findSecretShapes(text: string, budget = newViewBudget()): FoundSecret[] {
   return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true })
+}
+
+const SECRET_NAME =
+  /(passw(?:or)?d|passphrase|pwd)$|(?:secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key)$/i
+
+/** Whether a member of an object is a named secret: its name says so, and its value is none that stands
+ * for another. What is called a password need not be random. */
+export function isNamedSecret(name: string, value: string): boolean {
+  if (value.length < 8 || value.length > 400 || name.length > 200) return false
+  const found = SECRET_NAME.exec(name)
+  if (found === null || isPlaceholder(value)) return false
+  return (
+    looksRandom(value) ||
+    (found[1] !== undefined && /^(?=.*[A-Za-z])(?=.*[^A-Za-z\s])\S+$/.test(value))
+  )
 }
 
 /** The kind of a secret that stands in the text itself, for whoever decodes it alone. */
