@@ -17,10 +17,20 @@ export function newViewBudget(): ViewBudget {
 /** Undoes one way to write a character; the text itself where it is not used. */
 type Undo = (text: string) => string
 
-const UNDOS: readonly Undo[] = [undoBackslash, undoEntities, decodePercent, undoQuotedPrintable]
+const UNDOS: readonly Undo[] = [
+  undoControls,
+  undoBackslash,
+  undoEntities,
+  decodePercent,
+  undoQuotedPrintable,
+]
 /** An escape inside of an escape: as often as this. */
 const ROUNDS_MAX = 3
-const MAYBE_ESCAPED = /[\\&%=]/
+const ESC = String.fromCharCode(0x1b)
+/** NUL, soft hyphen, and what has no width. */
+const UNSEEN = '\\0\\xad\\u200b-\\u200f\\u2060-\\u2064\\ufeff'
+const MAYBE_ESCAPED = new RegExp(`[\\\\&%=${ESC}${UNSEEN}]`)
+const CONTROLS = new RegExp(`[${UNSEEN}]|${ESC}\\[[0-9;:?]{0,32}[@-~]`, 'g')
 
 /** `text`, and what it says once its escapes are undone, alone and one inside of the other; undefined
  * in the place of what the budget does not allow. */
@@ -42,16 +52,27 @@ export function readingsOf(text: string, budget: ViewBudget): (string | undefine
   return readings
 }
 
-/** `\\u005f`, `\\x5f`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
+/** NUL between letters, as UTF-16 has it, the colours of a terminal, and what has no width. */
+function undoControls(text: string): string {
+  return text.replace(CONTROLS, '')
+}
+
+/** `\\u005f`, `\\x5f`, `\\137`, `\\n`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
 function undoBackslash(text: string): string {
   if (!text.includes('\\')) return text
   // Without a function where there is nothing to work out: texts of programs are full of these.
-  const bare = text.replace(/\\(?:\r?\n|([\\/"'_.:-]))/g, '$1')
-  if (!/\\[ux]/.test(bare)) return bare
+  const bare = text
+    .replace(/\\(?:\r?\n|([\\/"'_.:-]))/g, '$1')
+    .replaceAll('\\n', '\n')
+    .replaceAll('\\r', '\r')
+  if (!/\\[uxe0-3]/.test(bare)) return bare
   return bare.replace(
-    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\})/g,
-    (_all, unit?: string, byte?: string, point?: string) =>
-      character(Number.parseInt(unit ?? byte ?? (point as string), 16)),
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\}|([0-3][0-7]{2})|e(?=\[))/g,
+    (_all, unit?: string, byte?: string, point?: string, octal?: string) => {
+      if (octal !== undefined) return character(Number.parseInt(octal, 8))
+      const digits = unit ?? byte ?? point
+      return digits === undefined ? '\x1b' : character(Number.parseInt(digits, 16))
+    },
   )
 }
 

@@ -3,12 +3,24 @@
 import { describe, expect, test } from 'vitest'
 import { encodedRuns } from '../../guard/encoded-runs.ts'
 import { makeOwnToken } from '../../identity/own-tokens.ts'
-import { STRIPPED_COST_MAX } from '../limits.ts'
+import { SPACED_TOKENS_MAX, STRIPPED_COST_MAX } from '../limits.ts'
 import { stripOwnTokens } from './strip-own.ts'
 
 const TOKENS = [makeOwnToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
 const hex = (letter: string) => letter.charCodeAt(0).toString(16)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
+const asJson = (text: string) => JSON.stringify(text).slice(1, -1)
+const folded = (text: string, width: number, wrap: string) =>
+  (base64(text).match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(wrap)
+const bytesOf = (text: string) => [...text].map(hex)
+/** As `xxd` writes it. */
+const dumpOf = (text: string) =>
+  `\n${(text.match(/.{1,16}/g) ?? [])
+    .map((line, at) => {
+      const bytes = Buffer.from(line).toString('hex').replace(/.{4}/g, '$& ')
+      return `${(16 * at).toString(16).padStart(8, '0')}: ${bytes.padEnd(41)}${line}`
+    })
+    .join('\n')}\n`
 const SPELLINGS: readonly [how: string, spell: (token: string) => string][] = [
   ['plainly', (token) => token],
   ['with escapes of a program', (token) => token.replaceAll('_', '\\u005f')],
@@ -24,6 +36,24 @@ const SPELLINGS: readonly [how: string, spell: (token: string) => string][] = [
   ['twice escaped', (token) => token.replaceAll('_', '%255F')],
   ['in quoted-printable', (token) => token.replaceAll('_', '=5F').replace('ce', 'ce=\r\n')],
   ['over several lines', (token) => token.replace(/(.{20})/g, '$1\n  ')],
+  ['in quoted-printable as JSON', (token) => asJson(token.replace('ce', 'ce=\r\n'))],
+  ['in base64 mail as JSON', (token) => asJson(folded(`mail: ${token}`, 40, '\r\n'))],
+  ['in base64 that is indented', (token) => folded(`mail: ${token}`, 40, '\n    ')],
+  ['in base64 that is quoted', (token) => folded(`mail it: ${token}`, 60, '\n> ')],
+  ['in base64 as a diff', (token) => folded(`mail: ${token}`, 40, '\n+')],
+  ['in short lines of base64', (token) => folded(`it: ${token}`, 20, '\n')],
+  ['in hex with spaces', (token) => bytesOf(token).join(' ')],
+  ['in hex with colons', (token) => bytesOf(token).join(':')],
+  ['in a dump', (token) => dumpOf(`a letter: ${token}`)],
+  ['with colours', (token) => token.replace('sluice_', '\x1b[1;31msluice\x1b[0m_')],
+  ['with colours in escapes', (token) => token.replace('sluice_', '\\033[1msluice\\e[0m_')],
+  ['in UTF-16', (token) => [...token].join('\0')],
+  ['with what has no width', (token) => token.replace('ice', 'i\u200bce')],
+  ['in octal', (token) => token.replaceAll('_', '\\137')],
+  ...[' * ', '# ', '+', '// '].map((wrap): [string, (token: string) => string] => [
+    `wrapped with \`${wrap}\``,
+    (token) => token.replace(/(.{20})/g, `$1\n${wrap}`),
+  ]),
   ['wrapped in its first word', (token) => token.replace('lui', 'l\r\n> ui')],
 ]
 
@@ -95,4 +125,10 @@ test('F7: a token longer than any that the gate makes is removed to its end', ()
       /^see sluice_removed[\n> ]*\.$/,
     )
   }
+})
+
+test('F12: a message with more possible beginnings than are looked at is not passed on', () => {
+  const texts = Array.from({ length: 3 }, () => 'c2x1aWNlX2 \n'.repeat(SPACED_TOKENS_MAX / 2))
+  const sent = JSON.parse(stripOwnTokens(JSON.stringify(texts))) as string[]
+  expect([sent[0], sent[2]]).toEqual([texts[0], 'sluice_removed'])
 })

@@ -9,18 +9,19 @@ import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { withoutOwnTokens } from '../../identity/own-tokens.ts'
 import { STRIPPED_COST_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import {
+  IN_BASE64,
+  IN_HEX,
+  newSpacedBudget,
+  type SpacedBudget,
+  stripSpaced,
+} from './spaced-tokens.ts'
 
-/** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what
- * stands beside it. */
-const IN_BASE64 = [0, 1, 2].map((before) => {
-  const text = Buffer.from(`${'x'.repeat(before)}${OWN_TOKEN_PREFIX}`).toString('base64url')
-  const bits = 8 * (before + OWN_TOKEN_PREFIX.length)
-  return text.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
-})
-const IN_HEX = Buffer.from(OWN_TOKEN_PREFIX).toString('hex')
 const ENCODED = new RegExp(`${IN_BASE64.join('|')}|${IN_HEX}|${IN_HEX.toUpperCase()}`)
 /** Anything by which a text can spell a token; a line break, because one may be wrapped. */
-const MAYBE = new RegExp(`sluice|\\\\[nrux\\\\]|&[#a-zA-Z]|[%=][2-7][0-9A-Fa-f]|${ENCODED.source}`)
+const MAYBE = new RegExp(
+  `sluice|\\\\[nrux0-3\\\\]|[\\xad\\u200b-\\u200f\\u2060-\\u2064\\ufeff]|73[ :,-]{1,2}6[cC]|&[#a-zA-Z]|[%=][2-7][0-9A-Fa-f]|${ENCODED.source}`,
+)
 const REMOVED = `${OWN_TOKEN_PREFIX}removed`
 
 /** From here on, whatever is sent on this link. */
@@ -33,6 +34,7 @@ export function stripOwn(link: ClientLink): void {
 export function stripOwnTokens(message: string): string {
   if (!MAYBE.test(message)) return message
   let left = STRIPPED_COST_MAX
+  const budget = newSpacedBudget()
   const parts: string[] = []
   let from = 0
   for (let start = message.indexOf('"'); start >= 0; ) {
@@ -43,7 +45,7 @@ export function stripOwnTokens(message: string): string {
       const text = JSON.parse(literal) as string
       left -= costOf(text, left)
       // What would take too long to look through is not passed on.
-      const clean = left < 0 ? REMOVED : stripText(text)
+      const clean = left < 0 ? REMOVED : stripText(text, budget)
       if (clean !== text) {
         parts.push(message.slice(from, start), JSON.stringify(clean))
         from = end
@@ -57,7 +59,7 @@ export function stripOwnTokens(message: string): string {
 /** `sluice_in_` and 43 letters. */
 const TOKEN_CHARS_MIN = 53
 // Also what only begins like an escape: it is tried as one.
-const ESCAPE = /\\[ux\\/"'_.:-]|&[#A-Za-z]|[%=][0-9a-fA-F]|sluice/g
+const ESCAPE = /\\[ux0-3\\/"'_.:-]|&[#A-Za-z]|[%=][0-9a-fA-F]|sluice/g
 /** What a text costs, in units of some 60 ns: by itself, for each escape, which is undone on its own, and
  * if it has any for so many of its characters. */
 const TEXT_COST = 8
@@ -90,14 +92,23 @@ const BACKSLASH = 0x5c
 /** The caller has counted what it costs. */
 const UNBOUNDED: ViewBudget = { charsLeft: Number.POSITIVE_INFINITY }
 
-function stripText(text: string): string {
-  let clean = withoutOwnTokens(text)
-  for (const reading of readingsOf(clean, UNBOUNDED) as string[]) {
-    const stripped = withoutOwnTokens(reading)
-    if (stripped !== reading) clean = stripped
+/** Every reading without tokens. Where an escaped one was found, what is left is read again. */
+function stripText(text: string, budget: SpacedBudget, rounds = 0): string {
+  for (const reading of readingsOf(text, UNBOUNDED) as string[]) {
+    const stripped = stripReading(reading, budget)
+    if (stripped === undefined || rounds > STRIP_ROUNDS_MAX) return REMOVED
+    if (stripped !== reading) return stripText(stripped, budget, rounds + 1)
   }
-  const joined = FOLDED.test(clean) ? clean.replace(/\r?\n/g, '') : clean
-  return ENCODED.test(joined) ? stripRuns(clean) : clean
+  return text
+}
+
+const STRIP_ROUNDS_MAX = 4
+
+function stripReading(reading: string, budget: SpacedBudget): string | undefined {
+  const plain = withoutOwnTokens(reading)
+  const joined = FOLDED.test(plain) ? plain.replace(/\r?\n/g, '') : plain
+  const clean = ENCODED.test(joined) ? stripRuns(plain) : plain
+  return stripSpaced(clean, REMOVED, budget)
 }
 
 /** A run of base64 or hex over several lines. */
