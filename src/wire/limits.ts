@@ -64,6 +64,8 @@ export const LINE_KEPT_BYTES_MAX = 65_536
 export const EVENT_LENGTH_MAX = 16 * 1_048_576
 /** Lines of data of one event: each costs memory, however short. */
 export const EVENT_LINES_MAX = 262_144
+/** Lines of a stream without an event (blank lines, comments, other fields): past that it is ended. */
+export const EVENT_IDLE_LINES_MAX = 100_000
 /** An event's name or id. */
 export const EVENT_FIELD_LENGTH_MAX = 1_024
 /** How long a server may ask to wait before the stream is opened again. */

@@ -27,6 +27,8 @@ export interface LineOptions {
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const NO_BYTES = new Uint8Array(0)
+/** A stream of nothing but line breaks must not cost a decoder's call for each. */
+const BLANK: Line = { ok: true, text: '' }
 
 export class LineSplitter {
   readonly #decode: Decode
@@ -38,6 +40,7 @@ export class LineSplitter {
   /** In a line that was too long. */
   #isSkipping = false
   #endedInReturn = false
+  #takenBytes = 0
 
   constructor(decode: Decode, options: LineOptions = {}) {
     this.#decode = decode
@@ -45,9 +48,16 @@ export class LineSplitter {
     this.#splitsAtReturn = options.breaks === 'any'
   }
 
-  /** The lines that end in this chunk, which is not kept, and a line that gets too long in it. */
-  push(chunk: Uint8Array): Line[] {
+  /** Of the chunk that was pushed last: less than all of it only if `linesMax` lines were found. */
+  get takenBytes(): number {
+    return this.#takenBytes
+  }
+
+  /** The lines that end in this chunk, which is not kept, and a line that gets too long in it. Behind
+   * `linesMax` lines the rest of the chunk is not looked at, and has to be pushed again. */
+  push(chunk: Uint8Array, linesMax = Number.POSITIVE_INFINITY): Line[] {
     const lines: Line[] = []
+    this.#takenBytes = chunk.length
     let from = this.#endedInReturn && chunk[0] === NEWLINE ? 1 : 0
     if (chunk.length > 0) this.#endedInReturn = false
     let newline = chunk.indexOf(NEWLINE, from)
@@ -61,6 +71,10 @@ export class LineSplitter {
         if (from === chunk.length) this.#endedInReturn = true
         if (chunk[from] === NEWLINE) from++
         carriageReturn = chunk.indexOf(CARRIAGE_RETURN, from)
+      }
+      if (lines.length >= linesMax && from < chunk.length) {
+        this.#takenBytes = from
+        return lines
       }
       if (newline >= 0 && newline < from) newline = chunk.indexOf(NEWLINE, from)
     }
@@ -113,6 +127,7 @@ export class LineSplitter {
   }
 
   #toLine(bytes: Uint8Array): Line {
+    if (bytes.length === 0) return BLANK
     const isReturnLast = !this.#splitsAtReturn && bytes.at(-1) === CARRIAGE_RETURN
     try {
       return { ok: true, text: this.#decode(isReturnLast ? bytes.subarray(0, -1) : bytes) }

@@ -4,6 +4,7 @@
 
 import {
   EVENT_FIELD_LENGTH_MAX,
+  EVENT_IDLE_LINES_MAX,
   EVENT_LENGTH_MAX,
   EVENT_LINES_MAX,
   EVENT_RETRY_MS_MAX,
@@ -45,6 +46,9 @@ export class EventParser {
   #id: string | undefined
   /** The event was refused; the rest of it is passed over. */
   #isSkipping = false
+  #lineCount = 0
+  /** Lines since the last event that are no part of the next: comments, blank lines, other fields. */
+  #idleLines = 0
 
   constructor(decode: Decode, limits: Partial<EventLimits> = {}) {
     this.#limits = { ...EVENT_LIMITS, ...limits }
@@ -52,11 +56,28 @@ export class EventParser {
     this.#lines = new LineSplitter(decode, { lineBytesMax, breaks: 'any' })
   }
 
+  /** Of the chunk that was pushed last. */
+  get takenBytes(): number {
+    return this.#lines.takenBytes
+  }
+
+  /** All lines so far. */
+  get lineCount(): number {
+    return this.#lineCount
+  }
+
+  /** So many lines without an event that nothing else is to be expected. */
+  get isJunk(): boolean {
+    return this.#idleLines > EVENT_IDLE_LINES_MAX
+  }
+
   /** The events that end in this chunk, and one that is refused in it. An event that the stream
-   * breaks off is none. */
-  push(chunk: Uint8Array): (StreamEvent | RefusedBytes)[] {
+   * breaks off is none. Behind `linesMax` lines the rest of the chunk has to be pushed again. */
+  push(chunk: Uint8Array, linesMax?: number): (StreamEvent | RefusedBytes)[] {
     const events: (StreamEvent | RefusedBytes)[] = []
-    for (const line of this.#lines.push(chunk)) {
+    for (const line of this.#lines.push(chunk, linesMax)) {
+      this.#lineCount++
+      this.#idleLines++
       const event = this.#take(line)
       if (event !== undefined) events.push(event)
     }
@@ -97,6 +118,7 @@ export class EventParser {
     if (!(this.#data.length < linesMax))
       return this.#refuseSize(`its data has more than ${linesMax} lines`)
     this.#data.push(value)
+    this.#idleLines--
     return undefined
   }
 
@@ -107,6 +129,7 @@ export class EventParser {
     const isEvent = data.length > 0 && !this.#isSkipping
     this.#isSkipping = false
     this.#clear()
+    if (isEvent) this.#idleLines = 0
     return isEvent ? { ok: true, event, data: data.join('\n') } : undefined
   }
 

@@ -7,10 +7,27 @@ import { describe, expect, test, vi } from 'vitest'
 import { META, STATELESS_REVISION } from '../../wire/eras.ts'
 import { LINE_BYTES_MAX } from '../../wire/limits.ts'
 import type { Message } from '../../wire/message.ts'
-import { SOCKET_HELLO_BYTES_MAX } from '../limits.ts'
+import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN, SOCKET_HELLO_BYTES_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
 import { readHello } from './hello.ts'
 import { LineLink } from './line-link.ts'
+
+function pipeOf() {
+  const [gate, near] = duplexPair()
+  const sides: { got: Message[] }[] = []
+  let isOver = false
+  const link = new LineLink(gate, {
+    open: (side) => {
+      const got: Message[] = []
+      side.onMessage = (message) => void got.push(message)
+      sides.push({ got })
+    },
+    onEnd: () => {
+      isOver = true
+    },
+  })
+  return { near, link, sides, isEnded: () => isOver }
+}
 
 function pipe() {
   const [near, far] = duplexPair()
@@ -184,4 +201,32 @@ test('the first line of the socket byte by byte is put together once', async () 
   const tooLong = readHello(socket)
   socket.emit('data', Buffer.alloc(SOCKET_HELLO_BYTES_MAX + 1, 'a'))
   await expect(tooLong).rejects.toThrow('more than 65536 bytes')
+})
+
+describe('F8: a pipe that floods gives others their turn', () => {
+  test('lines are read a few a turn, in their order', async () => {
+    const { near, link, sides } = pipeOf()
+    let turns = 0
+    const count = (): void => {
+      turns++
+      if (turns < 1_000) setImmediate(count)
+    }
+    setImmediate(count)
+    const ping = (id: number) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`
+    const pings = Array.from({ length: 200 }, (_, at) => ping(at + 10)).join('')
+    link.start(
+      Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...INITIALIZE })}\n${'\n'.repeat(2_000)}`),
+    )
+    near.write(pings)
+    await expect.poll(() => sides[0]?.got.length).toBe(201)
+    const ids = sides[0]?.got.map((message) => ('id' in message ? message.id : undefined))
+    expect(ids).toEqual([2, ...Array.from({ length: 200 }, (_, at) => at + 10)])
+    expect(turns).toBeGreaterThan(2_200 / CLIENT_LINES_PER_TURN - 2)
+  })
+
+  test('and one of blank lines only is closed', async () => {
+    const { isEnded, link } = pipeOf()
+    link.start(Buffer.from('\n'.repeat(CLIENT_BLANK_LINES_MAX + 1)))
+    await expect.poll(isEnded).toBe(true)
+  })
 })

@@ -10,7 +10,13 @@ import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
-import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
+import {
+  CLIENT_BLANK_LINES_MAX,
+  CLIENT_LINES_PER_TURN,
+  INPUT_END_ANSWERS_MS,
+  STREAM_BUFFER_BYTES_MAX,
+  STREAM_FULL_BYTES,
+} from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
 import { LISTEN } from '../relay/crossing.ts'
@@ -33,6 +39,10 @@ export class LineLink {
   readonly #open = new Few<Id>()
   /** The client says nothing more, and may still read. */
   #isInputEnded = false
+  #linesLeft = CLIENT_LINES_PER_TURN
+  #blankLines = 0
+  /** Read in the next turn; the first may be empty. */
+  readonly #unread: Uint8Array[] = []
   #isFull = false
   #closing = false
   #closed = false
@@ -94,12 +104,33 @@ export class LineLink {
     this.#side?.onPressure(isFull, undefined)
   }
 
+  /** A client that floods waits, and others have their turn. */
   #read(chunk: Uint8Array): void {
-    for (const line of this.#lines.push(chunk)) {
+    if (this.#unread.length > 0) return void this.#unread.push(chunk)
+    for (const line of this.#lines.push(chunk, this.#linesLeft)) {
       if (this.#closed) return
+      this.#linesLeft--
+      this.#blankLines = line.ok && line.text.trim() === '' ? this.#blankLines + 1 : 0
       if (!line.ok) this.send(writeError(null, rpcCodeOf(line.code), line.message))
-      else if (line.text.trim() !== '') this.#take(line.text)
+      else if (this.#blankLines === 0) this.#take(line.text)
+      else if (this.#blankLines > CLIENT_BLANK_LINES_MAX)
+        return this.close(
+          `the client sent more than ${CLIENT_BLANK_LINES_MAX} blank lines in a row`,
+        )
     }
+    if (this.#linesLeft > 0) return
+    this.#linesLeft = CLIENT_LINES_PER_TURN
+    // A copy: the rest is read in later turns, when the buffer may be another's.
+    this.#unread.push(chunk.slice(this.#lines.takenBytes))
+    this.#stream.pause()
+    setImmediate(() => this.#goOn())
+  }
+
+  #goOn(): void {
+    const unread = this.#unread.splice(0)
+    if (this.#closed) return
+    for (const chunk of unread) this.#read(chunk)
+    if (this.#unread.length === 0) this.#stream.resume()
   }
 
   #take(text: string): void {

@@ -3,7 +3,11 @@
 
 import { EventParser } from '../../../wire/sse.ts'
 import { decodeUtf8 } from '../../decode-utf8.ts'
-import { UPSTREAM_MESSAGE_BYTES_MAX } from '../../limits.ts'
+import {
+  STREAM_UNITS_PER_EVENT,
+  STREAM_UNITS_PER_TURN,
+  UPSTREAM_MESSAGE_BYTES_MAX,
+} from '../../limits.ts'
 import { readSaid, type Said } from '../read-said.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
@@ -25,12 +29,16 @@ export interface BodyEvents {
   onSaid(said: Said): void
   /** More in one message than the gate reads; the rest of it is passed over. */
   onTooLarge(): void
+  /** A stream of lines without an event: it has to be ended. */
+  onJunk(): void
   /** An event that is no message, such as the old transport's `endpoint`. */
   onEvent?(event: string, data: string): void
 }
 
 export interface Body {
-  push(chunk: Buffer): void
+  /** What is left of the chunk, perhaps nothing, if other work is to have its turn before more is
+   * pushed. */
+  push(chunk: Buffer): Buffer | undefined
   end(): void
 }
 
@@ -45,7 +53,7 @@ export class JsonBody implements Body {
     this.#batches = batches
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Buffer): undefined {
     const fitted = this.#bytes <= UPSTREAM_MESSAGE_BYTES_MAX
     this.#bytes += chunk.length
     if (this.#bytes <= UPSTREAM_MESSAGE_BYTES_MAX) {
@@ -72,27 +80,48 @@ function readBytes(bytes: Buffer, batches: boolean): Said {
   }
 }
 
+/** So few that the units are not overspent by much. */
+const LINES_AT_ONCE = 64
+
 export class EventBody implements Body {
   readonly parser = new EventParser(decodeUtf8, { lengthMax: UPSTREAM_MESSAGE_BYTES_MAX })
   readonly #events: BodyEvents
   readonly #batches: () => boolean
+  /** Over all chunks since the last turn: a server may send them byte by byte. */
+  #units = STREAM_UNITS_PER_TURN
 
   constructor(events: BodyEvents, batches: () => boolean) {
     this.#events = events
     this.#batches = batches
   }
 
-  push(chunk: Buffer): void {
-    for (const event of this.parser.push(chunk)) {
-      if (!event.ok) {
-        if (event.code === 'WIRE_UTF8')
-          this.#events.onSaid({ ok: false, why: event.message, answers: undefined })
-        else this.#events.onTooLarge()
-        // An event without text only carries an id, to resume from.
-      } else if (event.event === 'message' && event.data !== '')
-        this.#events.onSaid(readSaid(event.data, this.#batches()))
-      else this.#events.onEvent?.(event.event, event.data)
-    }
+  push(chunk: Buffer): Buffer | undefined {
+    let rest = chunk
+    do {
+      const before = this.parser.lineCount
+      const events = this.parser.push(rest, LINES_AT_ONCE)
+      rest = rest.subarray(this.parser.takenBytes)
+      this.#units -= this.parser.lineCount - before + events.length * STREAM_UNITS_PER_EVENT
+      for (const event of events) this.#take(event)
+      if (this.parser.isJunk) {
+        this.#events.onJunk()
+        return undefined
+      }
+    } while (rest.length > 0 && this.#units > 0)
+    if (this.#units > 0) return undefined
+    this.#units = STREAM_UNITS_PER_TURN
+    return rest
+  }
+
+  #take(event: ReturnType<EventParser['push']>[number]): void {
+    if (!event.ok) {
+      if (event.code === 'WIRE_UTF8')
+        this.#events.onSaid({ ok: false, why: event.message, answers: undefined })
+      else this.#events.onTooLarge()
+      // An event without text only carries an id, to resume from.
+    } else if (event.event === 'message' && event.data !== '')
+      this.#events.onSaid(readSaid(event.data, this.#batches()))
+    else this.#events.onEvent?.(event.event, event.data)
   }
 
   /** An event that the stream breaks off is none. */

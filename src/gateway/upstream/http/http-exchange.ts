@@ -3,6 +3,7 @@
 // the HTTP transports of this folder.
 
 import { Buffer } from 'node:buffer'
+import { takeTurn } from '../../slices.ts'
 import type { Connection, Job } from './http-connection.ts'
 import type { Pool } from './http-pools.ts'
 import { type HttpRequest, writeHead } from './http-request.ts'
@@ -10,7 +11,9 @@ import type { ResponseHeaders } from './http-response.ts'
 
 export interface ExchangeEvents {
   onHead(status: number, headers: ResponseHeaders): void
-  onData(chunk: Buffer): void
+  /** What is left of the chunk, if other work is to have its turn first: it comes again then. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most receivers return nothing
+  onData(chunk: Buffer): Buffer | undefined | void
   onEnd(): void
   /** In place of the three, where it came at once; false where they are to be told after all. */
   onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): boolean
@@ -29,6 +32,12 @@ export class Exchange implements Job {
   #connection: Connection | undefined
   #held = false
   #timer: NodeJS.Timeout | undefined
+  /** What came and was not read yet: at most what one read of the socket brought. */
+  #queue: Buffer[] = []
+  /** Waits for its turn. */
+  #waits = false
+  /** How it ended, while something is in the queue. */
+  #ending: (() => void) | undefined
 
   constructor(pool: Pool, request: HttpRequest, events: ExchangeEvents) {
     const { body = '' } = request
@@ -53,7 +62,7 @@ export class Exchange implements Job {
 
   resume(): void {
     this.#held = false
-    if (this.#timer === undefined) this.#connection?.resume(this)
+    this.#goOn()
   }
 
   /** The server is too fast: reads on after so long. */
@@ -62,7 +71,7 @@ export class Exchange implements Job {
     this.#connection?.pause(this)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      if (!this.#held) this.#connection?.resume(this)
+      this.#goOn()
     }, waitMs)
     this.#timer.unref()
   }
@@ -85,11 +94,41 @@ export class Exchange implements Job {
   }
 
   onData(chunk: Buffer): void {
-    if (!this.over) this.#events.onData(chunk)
+    if (this.over) return
+    if (this.#queue.length > 0 || this.#waits) this.#queue.push(chunk)
+    else this.#read(chunk)
+  }
+
+  #read(chunk: Buffer): void {
+    const rest = this.#events.onData(chunk)
+    if (rest === undefined || this.over) return
+    if (rest.length > 0) this.#queue.unshift(rest)
+    this.#waits = true
+    this.#connection?.pause(this)
+    void takeTurn().then(() => {
+      this.#waits = false
+      this.#goOn()
+    })
+  }
+
+  /** The queue first, then how it ended or what else comes. */
+  #goOn(): void {
+    const isStill = () => this.#held || this.#waits || this.#timer !== undefined || this.over
+    while (!isStill() && this.#queue.length > 0) this.#read(this.#queue.shift() as Buffer)
+    if (isStill()) return
+    if (this.#ending === undefined) this.#connection?.resume(this)
+    else this.#ending()
+  }
+
+  /** Whether the end has to wait for what came before it. */
+  #endsLater(ending: () => void): boolean {
+    if (this.#queue.length === 0 && !this.#waits) return false
+    this.#ending = ending
+    return true
   }
 
   onEnd(): void {
-    if (this.over) return
+    if (this.over || this.#endsLater(() => this.onEnd())) return
     this.#finish()
     this.#events.onEnd()
   }
@@ -103,13 +142,14 @@ export class Exchange implements Job {
   }
 
   onError(error: Error): void {
-    if (this.over) return
+    if (this.over || this.#endsLater(() => this.onError(error))) return
     this.#finish()
     this.#events.onError(error)
   }
 
   #finish(): void {
     this.over = true
+    this.#queue = []
     clearTimeout(this.#timer)
     this.#timer = undefined
   }

@@ -1,6 +1,7 @@
 // A stream that a server keeps open for what it wants to say by itself (GET), opened again when it
 // ends, from the last event that came. Also goes on with an answer whose own stream broke off.
 
+import { EVENT_IDLE_LINES_MAX } from '../../../wire/limits.ts'
 import type { Id } from '../../../wire/message.ts'
 import {
   HTTP_RESUME_TRIES_MAX,
@@ -108,15 +109,29 @@ export class Listener {
           this.#host.log('warn', 'an event beyond the bound was passed over', {
             server: this.#host.name,
           }),
+        onJunk: () => this.#onJunk(),
       },
       () => this.#host.conversation.batches,
     )
   }
 
-  #onData(chunk: Buffer): void {
-    this.#body?.push(chunk)
-    this.#exchange?.rest(this.#host.restMs(chunk.length))
+  #onData(chunk: Buffer): Buffer | undefined {
+    const rest = this.#body?.push(chunk)
+    this.#exchange?.rest(this.#host.restMs(chunk.length - (rest?.length ?? 0)))
     if (this.#isAnswered()) this.#over(undefined)
+    return rest
+  }
+
+  /** One that waits for an answer is over; any other is opened again, later. */
+  #onJunk(): void {
+    const { name } = this.#host
+    const message = `the server \`${name}\` sent more than ${EVENT_IDLE_LINES_MAX} lines without an event`
+    const { request } = this.#options
+    this.#host.log('warn', message, { server: name })
+    if (request !== undefined)
+      return this.#over({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+    this.#exchange?.abort()
+    this.#onEnd(new Error(message))
   }
 
   #onEnd(error: Error | undefined): void {

@@ -2,6 +2,7 @@
 // to that endpoint by POST, answers on the stream. The stream is the session. Tried where a server
 // refuses `initialize` by POST.
 
+import { EVENT_IDLE_LINES_MAX } from '../../../wire/limits.ts'
 import type { Id } from '../../../wire/message.ts'
 import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
@@ -29,6 +30,10 @@ export class OldTransport implements HttpTransport {
         onSaid: (said) => host.deliver(said, undefined),
         onTooLarge: () =>
           host.log('warn', 'an event beyond the bound was passed over', { server: host.name }),
+        onJunk: () => {
+          this.#stream.abort()
+          this.#onEnd(`sent more than ${EVENT_IDLE_LINES_MAX} lines without an event`)
+        },
         onEvent: (event, data) => {
           if (event === 'endpoint' && this.#endpoint === undefined) this.#onEndpoint(data)
         },
@@ -43,8 +48,9 @@ export class OldTransport implements HttpTransport {
       {
         onHead: (status, headers) => this.#onHead(status, headers),
         onData: (chunk) => {
-          this.#body.push(chunk)
-          this.#stream.rest(host.restMs(chunk.length))
+          const rest = this.#body.push(chunk)
+          this.#stream.rest(host.restMs(chunk.length - (rest?.length ?? 0)))
+          return rest
         },
         onEnd: () => this.#onEnd('ended its stream'),
         onError: (error) => this.#onEnd(`broke its stream: ${error.message}`),

@@ -1,6 +1,7 @@
 // One message on its way to an HTTP server by POST, and what comes back for it: an answer in JSON, a
 // stream of events with the answer among them, or nothing but the word that it was taken.
 
+import { EVENT_IDLE_LINES_MAX } from '../../../wire/limits.ts'
 import type { Id } from '../../../wire/message.ts'
 import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../../limits.ts'
 import { readSaid, type Said } from '../read-said.ts'
@@ -100,17 +101,18 @@ export class Post implements ExchangeEvents, BodyEvents {
     }, HTTP_LISTEN_JSON_MS_MAX).unref()
   }
 
-  onData(chunk: Buffer): void {
+  onData(chunk: Buffer): Buffer | undefined {
     if (this.body !== undefined) {
-      this.body.push(chunk)
-      this.exchange.rest(this.#host.restMs(chunk.length))
-      return
+      const rest = this.body.push(chunk)
+      this.exchange.rest(this.#host.restMs(chunk.length - (rest?.length ?? 0)))
+      return rest
     }
     this.#passedOverBytes += chunk.length
     this.#refusal?.chunks.push(chunk)
-    if (this.#passedOverBytes <= HTTP_ERROR_BYTES_MAX) return
+    if (this.#passedOverBytes <= HTTP_ERROR_BYTES_MAX) return undefined
     this.exchange.abort()
     this.onEnd()
+    return undefined
   }
 
   onEnd(): void {
@@ -196,6 +198,10 @@ export class Post implements ExchangeEvents, BodyEvents {
     // In JSON there is nothing but the answer: if it cannot be read, there is none.
     if (!said.ok && this.body instanceof JsonBody)
       this.#nonsense(`answered with what no peer may: ${said.why}`)
+  }
+
+  onJunk(): void {
+    this.#nonsense(`sent more than ${EVENT_IDLE_LINES_MAX} lines without an event`)
   }
 
   onTooLarge(): void {
