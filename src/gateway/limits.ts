@@ -88,10 +88,6 @@ export const HTTP_RESUME_TRIES_MAX = 5
 export const HTTP_RESUME_WAIT_MS = 1_000
 export const HTTP_RESUME_WAIT_MS_MIN = 100
 export const HTTP_RESUME_WAIT_MS_MAX = 60_000
-/** What is read of one stream of events before other work gets its turn: a line costs 1 unit, an event
- * so many more. */
-export const STREAM_UNITS_PER_TURN = 512
-export const STREAM_UNITS_PER_EVENT = 8
 /** A session id or event id that a server may have the gate repeat. */
 export const HTTP_HANDLE_LENGTH_MAX = 1_024
 /** How long the old transport may take to name its endpoint. */
@@ -122,9 +118,6 @@ export const PLAIN_HEADERS_MAX = 64
 export const PLAIN_REQUEST_BYTES_MAX = 65_536
 /** The body of one request. */
 export const BODY_BYTES_MAX = 16 * 1_048_576
-/** Lines of one pipe read before other work gets its turn, and blank lines in a row before it is closed. */
-export const CLIENT_LINES_PER_TURN = 64
-export const CLIENT_BLANK_LINES_MAX = 100_000
 /** What may wait for a client on one stream before its server is paused; how long nothing of that may
  * be read before the stream is ended; and what may wait where the server cannot be paused, since
  * others use it too: one message at its largest, and another. */

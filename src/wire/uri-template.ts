@@ -38,6 +38,12 @@ export class UriTemplate {
     this.#parts = template.length > TEMPLATE_LENGTH_MAX ? undefined : partsOf(template)
   }
 
+  /** What `fits` takes at most: a step for each part at each place of the URI. */
+  stepsFor(uri: string): number {
+    if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return 1
+    return this.#parts.length * (uri.length + 1) + 1
+  }
+
   fits(uri: string): boolean {
     if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return false
     /** Where what was read so far can end: a 1 at each place. */

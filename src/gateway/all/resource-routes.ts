@@ -4,6 +4,7 @@
 
 import { UriTemplate } from '../../wire/uri-template.ts'
 import { MEMBER_TEMPLATES_MAX } from '../limits.ts'
+import { TEMPLATE_STEPS_MAX } from '../turn-limits.ts'
 
 interface Listed {
   uris: ReadonlySet<string>
@@ -26,7 +27,15 @@ export class ResourceRoutes {
   find(uri: string): readonly string[] {
     const listing = this.#where(({ uris }) => uris.has(uri))
     if (listing.length > 0) return listing
-    return this.#where(({ templates }) => [...templates.values()].some((each) => each.fits(uri)))
+    let steps = 0
+    const fitting = this.#where(({ templates }) =>
+      [...templates.values()].some((each) => {
+        steps += each.stepsFor(uri)
+        return steps <= TEMPLATE_STEPS_MAX && each.fits(uri)
+      }),
+    )
+    // Another server might be meant as well: then it is nobody's.
+    return steps > TEMPLATE_STEPS_MAX ? [] : fitting
   }
 
   /** The same for a template itself, which completions are asked of. */

@@ -10,17 +10,12 @@ import { hasBatches, readMessages } from '../../wire/read-message.ts'
 import { RPC, rpcCodeOf } from '../../wire/rpc-codes.ts'
 import { oneLine, writeError } from '../../wire/write-message.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
-import {
-  CLIENT_BLANK_LINES_MAX,
-  CLIENT_LINES_PER_TURN,
-  INPUT_END_ANSWERS_MS,
-  STREAM_BUFFER_BYTES_MAX,
-  STREAM_FULL_BYTES,
-} from '../limits.ts'
+import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../limits.ts'
 import type { ClientLink, Related } from '../link.ts'
 import { enterStep } from '../operate/current-step.ts'
 import { LISTEN } from '../relay/crossing.ts'
 import { Few } from '../relay/few.ts'
+import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../turn-limits.ts'
 import { refusedIn } from './stateless-request.ts'
 
 export interface LineLinkEvents {

@@ -24,6 +24,8 @@ import {
   MEMBER_TEMPLATES_MAX,
   RELIST_MS,
 } from '../limits.ts'
+import { Slices } from '../slices.ts'
+import { TEMPLATE_STEPS_MAX } from '../turn-limits.ts'
 import { callOf } from './call-of.ts'
 
 export interface KnownNamesContext {
@@ -126,30 +128,38 @@ export class KnownNames {
   async #look(named: Named): Promise<boolean> {
     if (!this.#listed.has(named.method)) await this.#list(named.method)
     // A hidden name counts as not found, so that it takes as long as one that is not there.
-    if (this.#isThere(named)) return false
+    if (await this.#isThere(named)) return false
     if (this.#mayAskAgain(named.method)) await this.#list(named.method)
-    if (this.#isThere(named)) return false
+    if (await this.#isThere(named)) return false
     // One more that fits the template would be asked for.
-    if (this.#fits(named)) await this.#list(named.method)
+    if (await this.#fits(named)) await this.#list(named.method)
     return true
   }
 
-  #isThere(named: Named): boolean {
+  async #isThere(named: Named): Promise<boolean> {
     if (this.#isHidden(named)) return false
     const { method, name } = named
     return (
       this.#listed.get(method)?.has(name) === true ||
       (method === 'resources/read' && this.#heard.has(name)) ||
-      this.#fits(named)
+      (await this.#fits(named))
     )
   }
 
-  #fits({ method, name, isTemplate }: Named): boolean {
+  /** In slices: templates are chosen by the server. What takes too many steps fits none, and is
+   * answered as a hidden one is. */
+  async #fits({ method, name, isTemplate }: Named): Promise<boolean> {
     if (method !== 'resources/read' || isTemplate || this.#isOdd(name)) return false
-    return this.#templates.some(
-      ({ text, template }) =>
-        !this.#isHidden({ method, name: text, isTemplate: true }) && template.fits(name),
-    )
+    const slices = new Slices()
+    let steps = 0
+    for (const { text, template } of this.#templates) {
+      steps += template.stepsFor(name)
+      if (steps > TEMPLATE_STEPS_MAX) return false
+      if (slices.isOver) await slices.next()
+      if (this.#isHidden({ method, name: text, isTemplate: true })) continue
+      if (template.fits(name)) return true
+    }
+    return false
   }
 
   #isHidden({ method, name }: Named): boolean {
@@ -187,6 +197,7 @@ export class KnownNames {
 
   async #pagesOf(list: string, key: string, name: string): Promise<string[]> {
     const found: string[] = []
+    const slices = new Slices()
     let cursor: string | undefined
     for (let page = 0; page < LIST_PAGES_MAX; page++) {
       const { result, error } = await this.#context.ask(
@@ -198,6 +209,7 @@ export class KnownNames {
       if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
       const members = membersOf(result)
       for (const text of elementsOf(members.get(key) ?? '[]')) {
+        if (slices.isOver) await slices.next()
         const entry = JSON.parse(text) as JsonValue
         const named = isObject(entry) ? entry[name] : undefined
         if (typeof named === 'string') found.push(named)

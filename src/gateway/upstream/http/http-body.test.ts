@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { EVENT_IDLE_LINES_MAX } from '../../../wire/limits.ts'
-import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../limits.ts'
+import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../turn-limits.ts'
 import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 import { EventBody } from './http-body.ts'
 

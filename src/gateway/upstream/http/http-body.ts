@@ -3,11 +3,8 @@
 
 import { EventParser } from '../../../wire/sse.ts'
 import { decodeUtf8 } from '../../decode-utf8.ts'
-import {
-  STREAM_UNITS_PER_EVENT,
-  STREAM_UNITS_PER_TURN,
-  UPSTREAM_MESSAGE_BYTES_MAX,
-} from '../../limits.ts'
+import { UPSTREAM_MESSAGE_BYTES_MAX } from '../../limits.ts'
+import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../turn-limits.ts'
 import { readSaid, type Said } from '../read-said.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
