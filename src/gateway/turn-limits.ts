@@ -1,4 +1,5 @@
-// What one peer may have of the gate's thread before others get their turn, by name and unit.
+// What one peer may have of the gate's thread before others get their turn, by name and unit. What
+// meets one of these waits for its turn, or is refused.
 
 /** What is read of one stream of events before other work gets its turn: a line costs 1 unit, an event
  * so many more. */
