@@ -36,14 +36,17 @@ export interface SessionFacts {
   readonly saw: readonly string[]
 }
 
+/** Where a path leads through symbolic links, or the file of the gate that it is a hard link to. Past the
+ * budget of the call, a file of the gate. */
+export type LinkLookup = (path: string) => string | undefined
+
 /** Where a server may look for a relative path. Absolute, without links where the gate could tell. */
 export interface ServerPlace {
   readonly bases: readonly string[]
   /** The directory the gate made for the server, inside its own data: the server's to use. */
   readonly workDirectory?: string
-  /** Where a path leads through symbolic links, or the file of the gate that it is a hard link to; only
-   * for servers with directories among their arguments or roots. */
-  readonly realPath?: (path: string) => string | undefined
+  /** Starts the lookups of one call; only for servers with directories among their arguments or roots. */
+  readonly startLookups?: () => LinkLookup
 }
 
 export interface Facts {

@@ -386,13 +386,5 @@ export const STRIPPED_COST_MAX = 600_000
 export const SPACED_TOKENS_MAX = 1_000
 export const SPACED_CHARS_MAX = 524_288
 
-// The gate's own files.
-
 /** Roots of one client that a server may be told of: each is a place that relative paths are tried in. */
 export const CLIENT_ROOTS_MAX = 32
-/** Links to links that are followed; as on Linux. */
-export const LINK_DEPTH_MAX = 40
-/** Files of the gate that are looked at for hard links; past that a hard link counts as leading to one. */
-export const OWN_FILES_WALKED_MAX = 20_000
-/** How long what was found counts. */
-export const OWN_LINKS_FRESH_MS = 1_000

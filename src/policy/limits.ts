@@ -76,10 +76,21 @@ export const PROVE_TRIES_MAX = 20_000
 
 /** Relative paths of one call that are resolved; more count as naming the gate's files. */
 export const RESOLVED_PATHS_MAX = 10_000
-/** Texts of one call that are followed through links, at some microseconds each; more count as naming
- * the gate's files. */
-export const LINKED_PATHS_MAX = 1_000
-/** Characters of a path that is resolved; as on Linux. */
+/** Ways of reading one path (decoded, with backslashes as separators, `..` resolved before or after) that
+ * are judged; a path with more counts as naming the gate's files. */
+export const PATH_READINGS_MAX = 64
+/** Times that a text is percent-decoded step by step, before it is decoded to the end. */
+export const DECODE_ROUNDS_MAX = 3
+/** Characters of one call's texts with letters that have several forms (accents apart, full width), which
+ * are brought to one form to look for the gate's own files, at up to 200 ns each. A call with more is
+ * denied. */
+export const NORMALIZED_CHARS_MAX = 524_288
+/** Combining marks in a row: sorting a longer run takes time that grows with its square. A text with
+ * more counts as naming the gate's files. */
+export const COMBINING_RUN_MAX = 16
+/** Texts of one call that are remembered, so that equal ones are searched once. */
+export const SEARCHED_TEXTS_MAX = 10_000
+/** Characters of a path without its `.` and `..` segments; as on Linux. */
 export const PATH_LENGTH_MAX = 4_096
 /** Characters of a resource's URI that is compared with rules; a longer one has no normal form. */
 export const URI_LENGTH_MAX = 8_192

@@ -151,7 +151,7 @@ describe("the gate's own files", () => {
     expect(ask({ text: '/sluice'.repeat(100_000) }).decision.action).toBe('allow')
     expect(ask({ text: '/sluice'.repeat(140_000) }).decision.rule).toBe('built-in')
     const climbs = `${'/a'.repeat(3_000)}${'/..'.repeat(3_000)}`
-    expect(ask({ text: `${climbs}/sluice`.repeat(100) }).decision.action).toBe('allow')
+    expect(ask({ text: `${climbs}/sluice`.repeat(20) }).decision.action).toBe('allow')
     expect(ask({ text: `${climbs}${'/../sluice'.repeat(3_000)}` }).decision.rule).toBe('built-in')
   })
 
@@ -168,7 +168,7 @@ test('F4: names of parameters are not looked up on the disk, everything else is'
     seen.push(path)
     return path.endsWith('/link') ? '/etc/sluice/policy.yaml' : undefined
   }
-  const place = { bases: ['/desk'], realPath }
+  const place = { bases: ['/desk'], startLookups: () => realPath }
   const isNamed = (args: JsonValue) => namesOwnFiles(args, OWN, place)
   expect(isNamed({ link: 'x' })).toBe(false)
   expect(seen).toEqual(['/desk/x'])

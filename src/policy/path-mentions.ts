@@ -11,27 +11,45 @@ const SLASH = 0x2f
 const BACKSLASH = 0x5c
 const DOT = 0x2e
 
-/** Whether `path` is named by its last segment at `at`. `text` is decoded; either slash separates. More
- * than the budget has counts as naming it. */
-export function namesPathAt(text: string, at: number, path: string, budget: StepBudget): boolean {
+/** Whether `path` is named by its last segment at `at`, with backslashes as separators and, if the text
+ * has any, as letters. More than the budget has counts as naming it. */
+export function namesPathAt(
+  { text, hasBackslash }: SearchedText,
+  at: number,
+  path: string,
+  budget: StepBudget,
+): boolean {
   const parents = path.split('/')
   const last = parents.pop() as string
-  if (!isSeparator(text, at - 1) || !text.startsWith(last, at)) return false
-  return isBelow(text, at - 1, parents, budget)
+  if (!isEitherSlash(text, at - 1) || !text.startsWith(last, at)) return false
+  if (isBelow({ text, isSeparator: isEitherSlash }, at - 1, parents, budget)) return true
+  if (!hasBackslash || !isSlash(text, at - 1)) return false
+  return isBelow({ text, isSeparator: isSlash }, at - 1, parents, budget)
+}
+
+export interface SearchedText {
+  readonly text: string
+  readonly hasBackslash: boolean
+}
+
+interface Reading {
+  readonly text: string
+  readonly isSeparator: (text: string, at: number) => boolean
 }
 
 /** Whether the segments that end at the separator `end` lead through `parents`, of which the first is
  * empty. What stands at the beginning of the text is its root, which no climb leaves. */
 function isBelow(
-  text: string,
+  reading: Reading,
   end: number,
   parents: readonly string[],
   budget: StepBudget,
 ): boolean {
+  const { text, isSeparator } = reading
   let climbs = 0
   let at = end
   for (let left = parents.length - 1; left > 0; ) {
-    const dots = dotsBefore(text, at)
+    const dots = dotsBefore(reading, at)
     if (dots !== undefined) {
       if (dots === 2) climbs++
       at -= dots + 1
@@ -54,18 +72,19 @@ function isBelow(
 }
 
 /** How many dots the segment has that ends at `end`, if it is empty, `.` or `..`. */
-function dotsBefore(text: string, end: number): 0 | 1 | 2 | undefined {
-  if (isEdge(text, end - 1)) return 0
+function dotsBefore({ text, isSeparator }: Reading, end: number): 0 | 1 | 2 | undefined {
+  const isEdge = (at: number) => at < 0 || isSeparator(text, at)
+  if (isEdge(end - 1)) return 0
   if (text.charCodeAt(end - 1) !== DOT) return undefined
-  if (isEdge(text, end - 2)) return 1
-  return text.charCodeAt(end - 2) === DOT && isEdge(text, end - 3) ? 2 : undefined
+  if (isEdge(end - 2)) return 1
+  return text.charCodeAt(end - 2) === DOT && isEdge(end - 3) ? 2 : undefined
 }
 
-function isEdge(text: string, at: number): boolean {
-  return at < 0 || isSeparator(text, at)
+function isSlash(text: string, at: number): boolean {
+  return text.charCodeAt(at) === SLASH
 }
 
-function isSeparator(text: string, at: number): boolean {
+function isEitherSlash(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return code === SLASH || code === BACKSLASH
 }

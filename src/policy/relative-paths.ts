@@ -3,9 +3,11 @@
 // the gate's files that are given without a directory. Pure: links are followed by what the gate
 // passes in, for servers that have directories among their arguments or roots.
 
-import type { ServerPlace } from '../core/call.ts'
-import { CLIMB_CHARS_MAX, PATH_LENGTH_MAX } from './limits.ts'
+import type { LinkLookup, ServerPlace } from '../core/call.ts'
+import { decodePercent } from '../core/percent.ts'
+import { CLIMB_CHARS_MAX } from './limits.ts'
 import { namesPathAt, type StepBudget } from './path-mentions.ts'
+import { collapsePath, foldPath, foldText, readingsOf, shortPaths } from './path-readings.ts'
 
 /** Names that only the gate's files have. As a relative path they are denied wherever a server is. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
@@ -21,11 +23,6 @@ const CLIMB = /(?:^|[^.\w])\.\.(?![.\w])/g
 /** What ends a path in a command or a sentence. */
 const BETWEEN = /[\s"'`;|&<>()=,:]/g
 const TOKEN = /[^\s"'`;|&<>()=,:]+/g
-/** A variable or home in front: whatever it holds, the rest is tried in every place. */
-const PREFIX = /^(?:~|\$\{?\w+\}?|%\w+%)\/+/
-
-const FILE_SCHEME = /^file:(?:\/\/(?:localhost)?(?=\/))?/i
-
 const BETWEEN_CODES = Uint8Array.from({ length: 0x1_0000 }, (_, code) =>
   Number(String.fromCharCode(code).search(BETWEEN) + 1),
 )
@@ -36,6 +33,8 @@ function isBetween(text: string, at: number): boolean {
 
 interface Search {
   readonly given: readonly string[]
+  /** Those paths in every form that a text may be searched in. */
+  readonly spellings: readonly string[]
   readonly paths: readonly string[]
   readonly bases: readonly string[]
   readonly workDirectory: string | undefined
@@ -45,16 +44,16 @@ interface Search {
   readonly isClimbing: boolean
   /** A base lies within the gate's files: every name leads there. */
   readonly isInside: boolean
-  readonly realPath: ServerPlace['realPath']
 }
 
-/** Paths that may still be resolved for one call, characters of them, and paths looked at on the disk. */
+/** What may still be done for one call: paths to resolve, characters of them, lookups on the disk. */
 export interface ResolveBudget extends StepBudget {
   pathsLeft: number
-  linksLeft: number
+  /** Started with the first path that is looked up. */
+  lookup?: LinkLookup
 }
 
-/** `text` is decoded. More paths than the budget has count as found. */
+/** `text` is one reading of a text. More paths than the budget has count as found. */
 export function leadsToOwnFiles(
   text: string,
   paths: readonly string[],
@@ -63,17 +62,32 @@ export function leadsToOwnFiles(
 ): boolean {
   if (paths.length === 0) return false
   const search = searchFor(paths, place)
-  if (text.length <= PATH_LENGTH_MAX && isOwnPath(text, search, budget)) return true
+  if (isOwnPath(text, search, place, budget)) return true
   if (search.isInside && leadsByToken(text, search, budget)) return true
   return leadsByName(text, search, budget) || leadsByClimb(text, search, budget)
 }
 
-/** A text that may be a path as a whole. No path is longer, and no server opens what is. */
-function isOwnPath(text: string, search: Search, budget: ResolveBudget): boolean {
-  const { isInside, realPath } = search
-  if (!isInside && realPath === undefined && !isHinted(text, search)) return false
-  const turned = text.replaceAll('\\', '/')
-  return isOwnName(turned) || leads(turned, search, budget) || leadsByLink(turned, search, budget)
+/** A text that may be a path as a whole. What is too long without its `.` and `..` is none: most are the
+ * contents of a file, and no system opens such a path. */
+function isOwnPath(
+  text: string,
+  search: Search,
+  place: ServerPlace,
+  budget: ResolveBudget,
+): boolean {
+  const isEvery = search.isInside || place.startLookups !== undefined
+  for (const path of shortPaths(text, budget)) {
+    if (!isEvery && !isHintedDecoded(path, search)) continue
+    if (place.startLookups !== undefined) budget.lookup ??= place.startLookups()
+    if (leads(path, search, budget, true)) return true
+  }
+  return budget.stepsLeft < 0
+}
+
+function isHintedDecoded(text: string, search: Search): boolean {
+  if (isHinted(text, search)) return true
+  const folded = foldText(text.includes('%') ? decodePercent(text) : text)
+  return folded !== text && isHinted(folded, search)
 }
 
 function isHinted(text: string, { names, isClimbing }: Search): boolean {
@@ -82,25 +96,45 @@ function isHinted(text: string, { names, isClimbing }: Search): boolean {
   return names.test(text) || (isClimbing && CLIMB.test(text))
 }
 
+/** Tokens of a text with escapes: `..` may be resolved before they are decoded, as `curl` does. */
+export function leadsByEscapes(
+  text: string,
+  paths: readonly string[],
+  place: ServerPlace,
+  budget: ResolveBudget,
+): boolean {
+  if (paths.length === 0) return false
+  const search = searchFor(paths, place)
+  const tokens = new RegExp(TOKEN)
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const [token] = found
+    if (!token.includes('%')) continue
+    for (const path of shortPaths(token, budget))
+      if (isHintedDecoded(path, search) && leads(path, search, budget)) return true
+  }
+  return budget.stepsLeft < 0
+}
+
 /** Any name leads to the gate's files. */
 function leadsByToken(text: string, search: Search, budget: ResolveBudget): boolean {
   const tokens = new RegExp(TOKEN)
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text))
-    if (leads(found[0], search, budget)) return true
+    if (leadsToken(found[0], search, budget)) return true
   return false
 }
 
 /** One search: splitting a long text, or looking for one name after the other, costs more than all else. */
 function leadsByName(text: string, search: Search, budget: ResolveBudget): boolean {
-  const { names, given } = search
+  const { names, spellings } = search
+  const searched = { text, hasBackslash: text.includes('\\') }
   let read = 0
   for (let at = indexOf(names, text, 0); at >= 0; at = indexOf(names, text, at + 1)) {
     budget.stepsLeft -= PLACE_STEPS
     if (budget.stepsLeft < 0) return true
-    if (given.some((path) => namesPathAt(text, at, path, budget))) return true
+    if (spellings.some((path) => namesPathAt(searched, at, path, budget))) return true
     if (at < read) continue
     const [start, end] = tokenAround(text, at, read)
-    if (leads(text.slice(start, end), search, budget)) return true
+    if (leadsToken(text.slice(start, end), search, budget)) return true
     read = end
   }
   return false
@@ -112,7 +146,7 @@ function leadsByClimb(text: string, search: Search, budget: ResolveBudget): bool
   for (let at = indexOf(CLIMB, text, 0); at >= 0; ) {
     // It is found with the character before it.
     const [start, end] = tokenAround(text, isBetween(text, at) ? at + 1 : at, 0)
-    if (leads(text.slice(start, end), search, budget)) return true
+    if (leadsToken(text.slice(start, end), search, budget)) return true
     at = indexOf(CLIMB, text, end)
   }
   return false
@@ -144,8 +178,8 @@ function searchFor(paths: readonly string[], place: ServerPlace): Search {
     const isOwnBase = (base: string) => folded.some((path) => isWithin(base, path))
     search = {
       ...{ given: paths, paths: folded, bases: place.bases, workDirectory },
-      realPath: place.realPath,
-      names: hintOf(folded.map((path) => path.slice(path.lastIndexOf('/') + 1))),
+      spellings: [...new Set([...paths, ...paths.map(toNfc), ...folded])],
+      names: hintOf([...folded, ...paths.map((path) => toNfc(path).toLowerCase())].map(lastOf)),
       isClimbing: bases.some(isOwnBase),
       isInside: bases.some((base) => base !== workDirectory && isOwnBase(base)),
     }
@@ -154,43 +188,66 @@ function searchFor(paths: readonly string[], place: ServerPlace): Search {
   return search
 }
 
-/** File systems that ignore case would open it: no others lose much. */
-function foldPath(path: string): string {
-  return path.replaceAll('\\', '/').toLowerCase()
+function toNfc(path: string): string {
+  return path.normalize('NFC')
 }
 
-function isOwnName(text: string): boolean {
-  const whole = text.trim()
-  if (whole.startsWith('/') || /\s/.test(whole)) return false
-  return OWN_NAMES.has(whole.slice(whole.lastIndexOf('/') + 1).toLowerCase())
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** `path` is one reading. Absolute paths are compared as a whole. */
+function isOwnName(path: string): boolean {
+  const whole = path.trim()
+  return !whole.startsWith('/') && OWN_NAMES.has(foldText(lastOf(collapsePath(whole)).trim()))
 }
 
 /** What a place of a name costs, and a character of a path that is resolved, in characters read. */
 const PLACE_STEPS = 16
 const RESOLVE_STEPS = 4
 
-function leads(token: string, search: Search, budget: ResolveBudget): boolean {
-  // Turned here, where it is short.
-  if (token === '' || token.length > PATH_LENGTH_MAX) return false
-  budget.stepsLeft -= RESOLVE_STEPS * token.length
+/** A token that has a name of the gate's: too long for a path, it counts as found unless it is encoded
+ * data, which has names by chance. */
+function leadsToken(token: string, search: Search, budget: ResolveBudget): boolean {
+  const paths = shortPaths(token, budget)
+  if (paths.length === 0) return budget.stepsLeft < 0 || !DATA.test(token)
+  return paths.some((path) => leads(path, search, budget))
+}
+
+const DATA = /^[\w+/=-]*$/
+
+/** Whether any reading of `path` leads to the gate's files; `isWhole` if it is a text by itself, which is
+ * looked up on the disk and compared with the names that only the gate's files have. */
+function leads(path: string, search: Search, budget: ResolveBudget, isWhole = false): boolean {
+  if (path === '') return false
+  const readings = readingsOf(path, budget)
+  return (
+    readings === undefined ||
+    readings.some((reading) => leadsAsRead(reading, search, budget, isWhole))
+  )
+}
+
+function leadsAsRead(
+  path: string,
+  search: Search,
+  budget: ResolveBudget,
+  isWhole: boolean,
+): boolean {
+  if (path === '') return false
+  budget.stepsLeft -= Math.max(RESOLVE_STEPS, search.bases.length) * path.length
   if (--budget.pathsLeft < 0 || budget.stepsLeft < 0) return true
-  const turned = token.replaceAll('\\', '/')
-  return resolvedFrom(turned, search).some((path) => isOwn(path, search))
+  if (isWhole && isOwnName(path)) return true
+  const { lookup } = budget
+  return resolvedFrom(path, search).some(
+    (each) =>
+      isOwn(each, search) ||
+      (isWhole && lookup !== undefined && isOwn(lookup(each) ?? each, search)),
+  )
 }
 
-/** Only for a text that is a path as a whole: each costs a look at the disk. */
-function leadsByLink(text: string, search: Search, budget: ResolveBudget): boolean {
-  const { realPath } = search
-  if (realPath === undefined || /[\n\0]/.test(text)) return false
-  if (--budget.linksLeft < 0) return true
-  const path = text.replace(FILE_SCHEME, '')
-  return resolvedFrom(path, search).some((each) => isOwn(realPath(each) ?? each, search))
-}
-
-function resolvedFrom(token: string, { bases }: Search): string[] {
-  const rest = token.replace(PREFIX, '')
-  if (rest.startsWith('/')) return [resolvePath('', rest)]
-  return bases.map((base) => resolvePath(base.replaceAll('\\', '/'), rest))
+function resolvedFrom(path: string, { bases }: Search): string[] {
+  if (path.startsWith('/')) return [resolvePath('', path)]
+  return bases.map((base) => resolvePath(base.replaceAll('\\', '/'), path))
 }
 
 /** Case is folded as file systems do, which takes more letters for one than `i` alone. */

@@ -5,10 +5,10 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { LINKED_PATHS_MAX } from '../../policy/limits.ts'
 import { namesOwnFiles } from '../../policy/own-files.ts'
 import { makePrivateFolder } from '../../store/private-folder.ts'
 import { readConfig } from './config.ts'
+import { LINK_LOOKUPS_MAX } from './limits.ts'
 import { type OwnFacts, ownFilesOf } from './own-facts.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'sluice-facts-'))
@@ -66,15 +66,15 @@ test('F4: links in a directory of a server lead to the gate’s files, wherever 
 })
 
 test('F4: a server without directories costs no look at the disk', () => {
-  expect(files('plain').facts.place?.realPath).toBeUndefined()
+  expect(files('plain').facts.place?.startLookups).toBeUndefined()
   expect(files('web').facts.place).toBeUndefined()
 })
 
 test('F4: more texts than are followed through links count as naming the gate’s files', () => {
   const { ownPaths = [], place } = files('files').facts
-  const texts = (count: number) => Array.from({ length: count }, (_, at) => `/none/${at}`)
-  expect(namesOwnFiles(texts(LINKED_PATHS_MAX), ownPaths, place)).toBe(false)
-  expect(namesOwnFiles(texts(LINKED_PATHS_MAX + 1), ownPaths, place)).toBe(true)
+  const texts = (count: number) => Array.from({ length: count }, (_, at) => `/none${at}`)
+  expect(namesOwnFiles(texts(LINK_LOOKUPS_MAX / 4), ownPaths, place)).toBe(false)
+  expect(namesOwnFiles(texts(LINK_LOOKUPS_MAX + 1), ownPaths, place)).toBe(true)
 })
 
 test.each(['plain', 'web'])(

@@ -67,7 +67,7 @@ function filesAt(place: Place): OwnFiles {
 function factsOf({ ownPaths, bases, named, workDirectory, workDirectories }: Place): OwnFacts {
   if (bases.length === 0) return { ownPaths }
   const links =
-    named.length === 0 ? {} : { realPath: followLinks({ ownPaths, bases, workDirectories }) }
+    named.length === 0 ? {} : { startLookups: followLinks({ ownPaths, workDirectories }) }
   const own = workDirectory === undefined ? {} : { workDirectory }
   return { ownPaths, place: { bases, ...own, ...links } }
 }
