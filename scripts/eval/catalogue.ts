@@ -1,7 +1,7 @@
 // `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the weights from
-// the labels in the repository and scores them with whole servers left out. `--kept` scores the fifth of
-// the servers that is kept for the end, `--compare` the other methods, `--write` puts the weights that all
-// servers teach into src/catalogue.
+// the labels and the written definitions in the repository and scores them with whole servers left out.
+// `--kept` scores the fifths of the servers that are kept for the end, `--compare` the other methods,
+// `--write` puts the weights into src/catalogue; the kept fifth of the written ones teaches nobody.
 
 import { account, CONFIDENCE_MIN } from '../../src/catalogue/classify.ts'
 import { amountsOf, gatherSignals } from '../../src/catalogue/gather-signals.ts'
@@ -20,9 +20,10 @@ import {
   tellReport,
   type Verdict,
 } from './catalogue/report.ts'
-import { FOLDS, foldsOf, isKept } from './catalogue/split.ts'
+import { alike, FOLDS, foldsOf, isKept } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
+import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
   if (typeof options.data !== 'string') {
@@ -32,21 +33,28 @@ export function run(options: RunOptions): number {
   const tools = readTools(options.data)
   const labels = readLabels(tools)
   const taught = labels.filter(({ tool }) => !isKept(tool.server))
-  const verdicts = leaveServersOut(taught)
+  const written = readWritten()
+  const writtenTaught = written.filter(({ tool }) => !isKept(tool.server))
+  const verdicts = leaveServersOut(taught, writtenTaught)
   const result: Record<string, unknown> = {
     labels: { tools: labels.length, of: tools.length, ...agreementOf(labels) },
     leftOut: reportOf(verdicts, CONFIDENCE_MIN),
     reliability: reliabilityOf(verdicts),
+    writtenLeftOut: reportOf(leaveServersOut(writtenTaught, [], taught), CONFIDENCE_MIN),
   }
   if (options.kept === true) {
-    const weights = train(taught.map(exampleOf))
-    const kept = labels
-      .filter(({ tool }) => isKept(tool.server))
-      .map((label) => verdictOf(label, weights))
-    result.kept = reportOf(kept, CONFIDENCE_MIN)
-    result.keptReliability = reliabilityOf(kept)
+    const kept = labels.filter(({ tool }) => isKept(tool.server))
+    const weights = train([...examplesOf(taught), ...examplesOf(unlike(writtenTaught, kept), true)])
+    const found = kept.map((label) => verdictOf(label, weights))
+    result.kept = reportOf(found, CONFIDENCE_MIN)
+    result.keptReliability = reliabilityOf(found)
   }
-  const whole = train(labels.map(exampleOf))
+  const whole = train([...examplesOf(labels), ...examplesOf(writtenTaught, true)])
+  if (options.kept === true)
+    result.writtenKept = reportOf(
+      written.filter(({ tool }) => isKept(tool.server)).map((label) => verdictOf(label, whole)),
+      CONFIDENCE_MIN,
+    )
   if (options.write === true) writeWeights(whole)
   result.faithful = faithfulness(tools, whole)
   result.hints = hintsScore(tools)
@@ -67,19 +75,45 @@ function tell(result: Record<string, unknown>, json: boolean): void {
     else console.log(`${name}: ${JSON.stringify(value, null, 1)}\n`)
 }
 
-function exampleOf({ tool, category }: Labelled): Example {
-  return { server: tool.server, category, amounts: amountsOf(gatherSignals(tool)) }
+function examplesOf(labels: readonly Labelled[], written = false): Example[] {
+  return labels.map(({ tool, category }) => ({
+    server: tool.server,
+    category,
+    amounts: amountsOf(gatherSignals(tool)),
+    counts: written ? WRITTEN_SHARE : 1,
+  }))
 }
 
-/** Each server is judged by weights that never saw it or its product. The vendor's hints are withheld. */
-function leaveServersOut(labels: readonly Labelled[]): Verdict[] {
+/** Those that are of no product of the others. */
+function unlike(labels: readonly Labelled[], others: readonly Labelled[]): Labelled[] {
+  const servers = [...new Set(others.map(({ tool }) => tool.server))]
+  const known = new Map<string, boolean>()
+  return labels.filter(({ tool: { server } }) => {
+    if (!known.has(server))
+      known.set(server, !servers.some((other) => other === server || alike(server, other)))
+    return known.get(server)
+  })
+}
+
+/**
+ * Each server is judged by weights that never saw it or its product, written or published: `beside` are
+ * written definitions that teach as well, `published` real ones. The vendor's hints are withheld.
+ */
+function leaveServersOut(
+  labels: readonly Labelled[],
+  beside: readonly Labelled[],
+  published?: readonly Labelled[],
+): Verdict[] {
   const folds = foldsOf([...new Set(labels.map(({ tool }) => tool.server))])
-  const examples = labels.map(exampleOf)
   return Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold) => {
-    const weights = train(examples.filter(({ server }) => folds.get(server) !== fold))
-    return labels
-      .filter(({ tool }) => folds.get(tool.server) === fold)
-      .map((label) => verdictOf(label, weights))
+    const here = labels.filter(({ tool }) => folds.get(tool.server) === fold)
+    const others = labels.filter(({ tool }) => folds.get(tool.server) !== fold)
+    const weights = train([
+      ...examplesOf(others, published !== undefined),
+      ...examplesOf(unlike(beside, here), true),
+      ...examplesOf(unlike(published ?? [], here)),
+    ])
+    return here.map((label) => verdictOf(label, weights))
   })
 }
 

@@ -158,7 +158,7 @@ function contradicts(amounts: ReadonlyMap<string, number>): boolean {
 
 const READ_BY_TEXT = /^text:(?:look|judge|render)$/
 /** To run a search is to look, and so is to generate a report. */
-const ACT_BY_TEXT = /^text:(?!look|judge|render|nothing|run|generate|manage)/
+const ACT_BY_TEXT = /^text:(?!look|judge|render|answer|nothing|run|generate|manage)/
 
 /** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
 function isSilent(amounts: ReadonlyMap<string, number>): boolean {

@@ -50,11 +50,11 @@ export const RULES: readonly Rule[] = [
     feature: 'takes a tie away',
     act: /^(?:name|text)=(?:remove|kick|strip|exclude)$/,
     with: /^(?:name|text)\.act\+relation\.object$|^out of a holder$/,
-    without: /\+access\.|^says:(?:access is lost|gone for good)|\+secret\./,
+    without: /\+access\.|^says:(?:access is lost|gone for good)|\+secret\.|^name:clear$/,
   },
   {
     feature: 'takes access away',
-    act: /^(?:name|text):remove$/,
+    act: /^(?:name|text)(?::remove|=detach)$/,
     with: /\+access\.|^says:access is lost$/,
   },
   {
@@ -104,7 +104,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     feature: 'places a call',
-    act: /^(?:name|text)=(?:make|place|start|initiate|call|dial)$/,
+    act: /^(?:name|text)=(?:make|create|place|start|initiate|call|dial)$/,
     with: /^call:/,
   },
   {
@@ -235,8 +235,52 @@ export const RULES: readonly Rule[] = [
     with: /^says:can be undone$/,
   },
   {
+    feature: 'loses what was there',
+    act: /^(?:name|text):(?:change|keep|link|settle)$/,
+    with: /^says:gone for good$/,
+    without: /^says:can be undone$/,
+  },
+  {
+    feature: 'accepts a price',
+    act: /^(?:name|text)=(?:accept|confirm|approve)$/,
+    with: /\+(?:price|money)\.object$/,
+    in: 'house',
+  },
+  {
+    feature: 'submits a job',
+    act: /^(?:name|text)=(?:submit|approve|enqueue)$/,
+    with: /^(?:name|text)\.act\+job\.object$/,
+  },
+  {
+    feature: 'signs in by hand',
+    act: /^(?:name|text)[:=](?:link|make|power|run)$/,
+    with: /^says:signs in by hand$/,
+  },
+  {
+    feature: 'sets it going',
+    act: /^(?:name|text):(?:change|settle|make|send)$/,
+    with: /^says:sets it going$/,
+  },
+  {
+    feature: 'sends any command',
+    act: /^(?:name|text):(?:send|make|change|link|manage)$/,
+    with: /^says:runs anything$/,
+    without: /:(?:destroy|remove)$/,
+  },
+  {
+    feature: 'works the answer out',
+    act: /^(?:name|text)=(?:generate|export|format|convert|scale|draft|compose|write|produce)$/,
+    with: /^says:(?:in the answer|only reads)$/,
+    without: /^arg:saves$|^says:saves it$/,
+  },
+  {
+    feature: 'locks a document',
+    act: /^(?:name|text)=(?:lock|unlock|mute|unmute)$/,
+    with: /^(?:name|text)\.act\+document\.object$/,
+  },
+  {
     feature: 'costs money',
-    act: /^(?:name|text):(?:make|change|power|deploy|run|link|settle|trade|pay)$/,
+    act: /^(?:name|text):(?:make|change|power|deploy|run|link|settle|trade|pay|send)$/,
     with: /^says:costs$|^arg:cost$/,
   },
 ]

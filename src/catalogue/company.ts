@@ -165,7 +165,7 @@ function holderOf({ name, description }: ToolDefinition): Place | undefined {
 
 const HOLDER_CHARS_MAX = 200
 const HOLDERS =
-  '(?:list|playlist|card|issue|ticket|message|album|queue|watchlist|dashboard|segment|label|board|conversation|channel|cart|sprint|milestone|favorites|favourites|liked|folder|event|epic|thread|view|firewall|balancer|draft)'
+  '(?:list|playlist|card|issue|ticket|message|album|queue|watchlist|dashboard|segment|label|board|conversation|channel|cart|sprint|milestone|favorites|favourites|liked|folder|event|epic|thread|view|firewall|balancer|draft|group)'
 const HOLDER_OF_NAME = new RegExp(`from_?-?${HOLDERS}s?(?![a-z])`, 'i')
 const HOLDER_OF_TEXT = new RegExp(
   `\\bremov(?:e|es|ing) [^.]{1,60}? from (?:an? |the |your |this |its |specific |given |user's |users )*(?:[\\w-]+ )?${HOLDERS}s?\\b`,

@@ -10,6 +10,15 @@ Read | grafana | preview_alert_rule | Preview which alerts a rule would fire, wi
 Read | snowflake | read_query | Execute a SELECT query and return the results | query
 Read | supplier | catalog-reader | Reads the catalogue: list, get, search | action,id
 Read | gsuite | calendar-reader | Calendar reader: list events, get event, free/busy | operation,calendarId
+Read | exchange | ticker | Latest price of a symbol | symbol
+Read | parliament | motion_ballots | How each member voted on a motion | motion_id
+Read | crm | search_people | Contacts by name or phone | name,phone
+Read | cluster | resize_node_preview | Preview the cost and downtime of another size | node,size
+Read | cluster | apply_manifest_dry_run | Shows what would be created | manifest
+Execute | phone | create_call | Create an outgoing phone call | to,from
+Destructive | cloud | detach_policy | Detach a policy from a user, taking away the permissions it grants | user,policy
+Destructive | forms | replace_fields | Replace the fields of a form; fields that you leave out are deleted | form,fields
+Financial | travel | confirm_hold | Confirm a held seat. A fee is charged to the card | hold_id
 Read | notes | 全文検索 | ノートを全文検索します | query
 Read | shop-cn | query_order | 查询订单状态 | order_id
 Write | github | remove_sub_issue | Remove a sub-issue from a parent issue in a GitHub repository. | owner,repo,issue_number,sub_issue_id
@@ -97,6 +106,17 @@ describe('what is easily confused', () => {
     const { category, confidence } = account(tool('wasm_gallery_categories', gallery))
     expect(category).toBe('Read')
     expect(confidence).toBeGreaterThan(CONFIDENCE_MIN)
+  })
+
+  test('a description that is a noun nobody knows says nothing', () => {
+    expect(classify(tool('frobnicator', 'Quux of the zyzzy'))).toMatchObject({
+      category: 'Execute',
+      unknown: true,
+    })
+  })
+
+  test('a name that rehearses over a text that acts is unknown', () => {
+    expect(classify(tool('wipe_preview', 'Wipes the whole disk')).unknown).toBe(true)
   })
 
   test('a prompt for another agent is an act', () => {

@@ -33,6 +33,8 @@ export function floorOf(told: ReadonlySet<string>): Floor | undefined {
   }
   if (
     !told.has('name:destroy') &&
+    !told.has('name:revoke') &&
+    !told.has('name:clear') &&
     !told.has('name:nothing') &&
     !told.has('money that does not move') &&
     !told.has('keeps books')

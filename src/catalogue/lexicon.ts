@@ -13,14 +13,14 @@ const FAMILIES = {
     inspect discover identify enumerate examine explore peek poll ping monitor watch observe detect
     locate see return obtain access scan crawl scrape extract load tell whoami know learn lists
     recall trace tail receive track poll peek consume preview ask answer help select match introspect dump research investigate determine
-    gather reveal report resolve download log decompile disassemble paginate surface reads`,
+    gather reveal report resolve download log decompile disassemble paginate surface reads grep`,
   ],
   judge: [
     'Read',
     `analyze analyse validate verify compare summarize summarise explain diff audit lint estimate
     calculate compute evaluate assess predict forecast recommend suggest rank score classify simulate
     measure benchmark parse decode encode hash tokenize translate transcribe geocode debug diagnose
-    review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait`,
+    review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait rephrase paraphrase proofread`,
   ],
   render: [
     'Read',
@@ -43,12 +43,12 @@ const FAMILIES = {
     reprioritize categorize recategorize unset correct revise improve localize expand increase reduce
     decrease scope stage unstage enhance refine reword reformat transfer rebase cherry overwrite protect
     unprotect block unblock ignore unignore flag unflag renew suspend unsuspend migrate fold split
-    relabel reassign recolor crop trim repair revalidate renumber redact mask`,
+    relabel reassign recolor crop trim repair revalidate renumber redact mask grade reopen remap`,
   ],
   send: [
     'Write',
     `send post reply comment respond notify broadcast publish submit email message forward tweet
-    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue`,
+    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue cast`,
   ],
   link: [
     'Write',
@@ -61,7 +61,7 @@ const FAMILIES = {
     'Write',
     `archive unarchive close reopen complete uncomplete resolve approve reject accept decline dismiss unresolve
     finish finalize confirm trash untrash restore undelete unpublish schedule reschedule snooze
-    acknowledge ack claim capture handoff mark end cancel undo redo revert retire withdraw`,
+    abandon acknowledge ack claim capture handoff mark end cancel undo redo revert retire withdraw`,
   ],
   keep: [
     'Write',
@@ -72,7 +72,7 @@ const FAMILIES = {
     'Execute',
     `run exec execute eval invoke call trigger launch spawn dispatch orchestrate delegate retry rerun
     replay automate prompt chat script shell process train instruct command operate debug
-    simulate test evaluate perform kickoff infer`,
+    simulate test evaluate perform kickoff infer fire`,
   ],
   power: [
     'Execute',
@@ -90,7 +90,7 @@ const FAMILIES = {
     `click type navigate press scroll hover drag drop tap swipe goto go back forward fill focus hold
     keyboard mouse emulate handle interact zoom double select uncheck key resize close switch open
     touch pan gesture input play skip seek mute unmute honk dial ring lock unlock highlight scrub
-    unlock dim brighten steer rewind vibrate`,
+    unlock dim brighten steer rewind vibrate blink`,
   ],
   destroy: [
     'Destructive',
@@ -116,7 +116,7 @@ const FAMILIES = {
   trade: [
     'Financial',
     `buy sell purchase trade swap stake unstake bid redeem invest hedge liquidate short long order
-    restake bridge supply book rent lease exercise subscribe`,
+    restake bridge supply book rent lease exercise subscribe hire`,
   ],
   manage: [
     'Write',
@@ -148,7 +148,7 @@ const NOUNISH = words(`
   select set scope signal profile drop cascade trash object reason cancel clone filter release
   follow bookmark favorite benchmark forecast estimate change move count diff screenshot preview
   deploy install stop start end exit quit handle book play lock block print ring seal turn produce exercise
-  rent lease reads perform flag mask turn skip supply
+  rent lease reads perform flag mask turn skip supply tweet click fire grade
 `)
 
 interface Entry {

@@ -10,7 +10,7 @@ const MONEY = words(`
   donations invoice invoices escrow bounty savings staking settlement remittance salary
   cashout topup spending dcd dca twap earn lending stock stocks shares brokerage portfolio
   payer payee bank banking billing pay finance exchange commerce shop bets bet wager charges
-  autorefill refill bill bills
+  spender compensation premium tariff autorefill refill bill bills
 `)
 
 /** Nouns that mean money in its company, and other things in another: an order, a token. */
@@ -42,7 +42,7 @@ const ANSWER = words(`
   viewer finder level levels availability
   directions distance location stealable trending featured official recent latest quota quotas
   context explanation recommendations suggestions instructions tutorial reference leaderboard profile
-  whoami similar related types analysis audit search lookup report reports diagnostics audits
+  price prices quality traffic names stdout readme about yields text data facts problems totals prices names ids streams rates scores ranking schedule evaluation incidents alerts items results members contacts stories headlines whoami similar related types analysis audit search lookup report reports diagnostics audits
 `)
 
 /** Things on a screen: to choose or fill one is to act. */
@@ -86,7 +86,7 @@ const LIVE = words(`
 const JOB = words(`
   job jobs run runs execution executions build builds pipeline pipelines workflow workflows operation
   operations prediction predictions query queries process deployment deployments crawl scan training
-  upload uploads evaluation
+  upload uploads evaluation task tasks queue
 `)
 
 /** Who acts on what it is told. */
@@ -182,6 +182,9 @@ const DATABASE = words(`
   cockroachdb
 `)
 const MEMORY = words('node nodes entity entities memory memories graph')
+const DOCUMENT = words(
+  'file files document documents thread threads issue issues note notes page post',
+)
 const COPY = words('backup backups snapshot snapshots checkpoint')
 
 /** Questions that are kept: to run one is to read. */
@@ -232,6 +235,7 @@ export type Noun =
   | 'asked'
   | 'dispute'
   | 'copy'
+  | 'document'
   | 'clock'
   | 'message'
   | 'machine'
@@ -282,6 +286,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['asked', ASKED],
   ['dispute', DISPUTE],
   ['copy', COPY],
+  ['document', DOCUMENT],
   ['clock', CLOCK],
   ['message', MESSAGE],
   ['machine', MACHINE],

@@ -4,28 +4,28 @@
 
 /** Spanish, Portuguese, French, Italian, German, Dutch: what an imperative, an infinitive or the third person is. */
 export const OTHER_VERBS = {
-  look: `obtener obtiene obter obtém obtem buscar busca listar consultar consulta mostrar muestra leer lee
+  look: `devuelve devolver devolve retorna verifica verificar renvoie retourne vérifie calcule calcula calcular rechnet berechnet prüft durchsucht durchsuchen liefert gibt compara comparer vergleicht traduit obtener obtiene obter obtém obtem buscar busca listar consultar consulta mostrar muestra leer lee
     recuperar recupera encontrar ler rechercher recherche chercher lister liste afficher affiche récupérer
     récupère recuperer obtenir consulter lire trouver cercare cerca elencare elenca leggere mostra ottenere
     ottieni suchen sucht abrufen ruft holen holt anzeigen zeigt auflisten listet lesen liest finden findet
     zoeken zoekt ophalen toon toont lezen`,
-  make: `crear crea criar cria agregar agrega añadir añade adicionar adiciona créer crée creer ajouter ajoute
+  make: `ajoutez registra registrar inscrit reserva crear crea criar cria agregar agrega añadir añade adicionar adiciona créer crée creer ajouter ajoute
     creare aggiungere aggiungi erstellen erstellt anlegen legt hinzufügen hinzufuegen fügt maken maakt
     toevoegen aanmaken`,
-  change: `actualizar actualiza atualizar atualiza modificar modifica editar edita cambiar cambia alterar
+  change: `überschreibt remplace remplacer reemplaza reemplazar substitui ersetzt ersetzen renomme umbenennen verschiebt verschieben déplace mover désactive aktiviert deaktiviert actualizar actualiza atualizar atualiza modificar modifica editar edita cambiar cambia alterar
     modifier modifie changer éditer aggiornare aggiorna modificare ändern aendern ändert aktualisieren
     aktualisiert bearbeiten bearbeitet setzen setzt wijzigen wijzigt bijwerken`,
-  send: `enviar envía envia publicar publica envoyer envoie publier publie inviare invia senden sendet
+  send: `répond responder antwortet partage compartir teilt téléverse subir enviar envía envia publicar publica envoyer envoie publier publie inviare invia senden sendet
     verschicken veröffentlichen versturen verstuurt`,
-  keep: `exportar exporta guardar guarda salvar descargar exporter enregistrer sauvegarder esportare salvare
+  keep: `importe importer importar importiert enregistre sichert exportar exporta guardar guarda salvar descargar exporter enregistrer sauvegarder esportare salvare
     speichern speichert exportieren exportiert opslaan`,
-  run: `ejecutar ejecuta executar executa exécuter exécute executer lancer lance eseguire esegui ausführen
+  run: `démarre démarrer arrête arrêter redémarre inicia iniciar detener detiene reinicia stoppt stoppen stößt lanza déclenche löst avvia ferma ejecutar ejecuta executar executa exécuter exécute executer lancer lance eseguire esegui ausführen
     ausfuehren führt starten startet uitvoeren voert`,
-  destroy: `borrar borra eliminar elimina excluir exclui apagar apaga deletar supprimer supprime effacer
+  destroy: `supprimez vide vider vacía vaciar leert leeren révoque révoquer revoca revocar widerruft widerrufen borrar borra eliminar elimina excluir exclui apagar apaga deletar supprimer supprime effacer
     eliminare cancellare löschen loeschen löscht entfernen entfernt verwijderen verwijdert wissen`,
-  pay: `pagar paga reembolsar reembolsa transferir payer paie rembourser virer pagare rimborsare bezahlen
+  pay: `rembourse überweise abhebt cobra cobrar pagar paga reembolsar reembolsa transferir payer paie rembourser virer pagare rimborsare bezahlen
     bezahlt zahlen zahlt überweisen überweist erstatten betalen betaalt`,
-  trade: `comprar vender acheter achète vendre comprare vendere kaufen kauft verkaufen bestellen bestellt
+  trade: `bucht buchen compra vende réserve comprar vender acheter achète vendre comprare vendere kaufen kauft verkaufen bestellen bestellt
     kopen verkopen`,
 } as const
 
@@ -33,13 +33,13 @@ export const OTHER_VERBS = {
 export const OTHER_SCRIPTS = {
   destroy: /删除|刪除|移除|清空|清除|销毁|注销|削除|消去|삭제|제거|удал|очист/gu,
   pay: /支付|付款|退款|转账|轉帳|下单|下單|购买|購買|充值|提现|交易|買入|卖出|決済|支払|購入|注文|返金|送金|결제|구매|주문|환불|송금|оплат|купи|заказать|перевести средства/gu,
-  run: /执行|執行|运行|啟動|启动|停止|重启|部署|点击|実行|起動|再起動|クリック|실행|시작|중지|배포|запус|выполн|останов/gu,
+  run: /执行(?!中)|執行(?!中)|运行|啟動|启动|停止|重启|部署|点击|実行(?!中)|中断|触发|起動|再起動|クリック|실행|시작|중지|배포|запус|выполн|останов/gu,
   make: /创建|創建|建立|新建|添加|新增|生成|注册|预约|预订|作成|追加|登録|생성|추가|등록|созда|добав/gu,
   change:
     /修改|更新|设置|設置|編輯|编辑|重命名|移动|変更|編集|設定|수정|변경|업데이트|설정|обнов|измен|редакт/gu,
   send: /发送|發送|发布|發布|回复|上传|通知|送信|投稿|返信|アップロード|전송|보내|게시|업로드|отправ|опублик/gu,
   keep: /导出|导入|保存|下载到|備份|备份|エクスポート|ダウンロード|내보내|저장|экспорт|сохран/gu,
-  look: /查询|查詢|获取|獲取|搜索|搜尋|检索|查看|列出|计算|规划|转换|定位|识别|分析|编码|解析|测量|返回|検索|取得|一覧|表示|確認|計算|검색|조회|목록|가져오|확인|получ|поиск|найти|список|показ/gu,
+  look: /历史|记录|明细|余额|指数|履歴|残高|查询|查詢|获取|獲取|搜索|搜尋|检索|查看|列出|计算|规划|转换|定位|识别|分析|编码|解析|测量|返回|検索|取得|一覧|表示|確認|計算|검색|조회|목록|가져오|확인|получ|поиск|найти|список|показ/gu,
 } as const
 
 /** Where the verb ends the sentence (Japanese, Korean), and a letter of the scripts above. */

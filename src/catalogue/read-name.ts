@@ -20,7 +20,7 @@ const NOT_COMPOUND = /^(ing|able|ment|ness|tion|ings|iness|ening|ready|ener|ener
 export function readName(name: string, server: string, tell: Tell): void {
   const words = withoutServer(splitName(name), server)
   const head = headOf(words)
-  const works = head !== undefined && worksOut(words, words.indexOf(head))
+  const works = head !== undefined && (rehearses(words) || worksOut(words, words.indexOf(head)))
   const read = head !== undefined && (works || isRead(head.text))
   if (head === undefined) tellNouns(words, tell)
   else {
@@ -47,6 +47,12 @@ export function readName(name: string, server: string, tell: Tell): void {
       tell(`name.${kind}+${noun}.${word === object ? 'object' : 'near'}`, place(word))
     }
   })
+}
+
+/** `resize_preview`, `submit_dry_run`: what would be done is told, not done. */
+function rehearses(words: readonly Word[]): boolean {
+  const [before, last] = words.slice(-2).map(({ text }) => text)
+  return last === 'preview' || last === 'dryrun' || (before === 'dry' && last === 'run')
 }
 
 /** The families of a verb share its amount; the word also speaks for itself. */

@@ -9,21 +9,21 @@ import { worstActOf } from './worst-act.ts'
 const PHRASES: readonly (readonly [string, RegExp])[] = [
   [
     'says:gone for good',
-    /(?:cannot|can['’]?t|can not) be (?:undone|reversed|recovered|restored|reopened)|\birreversibl[ey]|\bpermanent(?:ly)? (?:delet|remov|eras|destroy|drop)\w*|\b(?:delet|remov|eras)\w* [^.\n]{0,40}? permanently|\b(?:will be|is|are|get|gets) (?:lost|deleted|removed|overwritten|erased|destroyed|discarded)\b|\bdiscard(?:s|ing)? all\b|\bunrecoverable|(?<!non-|not |n't be )\bdestructive\b|\bno undo\b|\bdata loss\b/gi,
+    /(?:cannot|can['’]?t|can not) be (?:undone|reversed|recovered|restored|reopened)|\birreversibl[ey]|\bpermanent(?:ly)? (?:delet|remov|eras|destroy|drop)\w*|\b(?:delet|remov|eras)\w* [^.\n]{0,40}? permanently|\b(?:will be|is|are|get|gets) (?:lost|deleted|removed|overwritten|erased|destroyed|discarded)\b|\bdiscard(?:s|ing)? all\b|\bunrecoverable|(?<!non-|not |n't be )\bdestructive\b|\bno undo\b|\bdata loss\b|\b(?:is|are) (?:then )?(?:gone|dropped|thrown away|wiped|purged)\b|\berases? (?:the|all|every)\b|\bdo(?:es)? not come back\b/gi,
   ],
   [
     'says:replaces the whole',
-    /\breplac(?:e|es|ing) (?:all(?! (?:matching|occurrences|instances|text))|every|the (?:whole|entire|full|complete)|the account's full|an? (?:whole|entire))\b|\bcompletely replac|\bclears (?:all |any )?existing\b|\ball (?:existing|current|previous) \w+ (?:are|is|will be) (?:overwritten|replaced|removed|deleted)|\bnot (?:in|present in|included in|listed in|sent in) [^.\n]{0,30}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared)/gi,
+    /\breplac(?:e|es|ing) (?:all(?! (?:matching|occurrences|instances|text))|every|the (?:whole|entire|full|complete)|the account's full|an? (?:whole|entire))\b|\bcompletely replac|\bclears (?:all |any )?existing\b|\ball (?:existing|current|previous) \w+ (?:are|is|will be) (?:overwritten|replaced|removed|deleted)|\bnot (?:in|present in|included in|listed in|sent in) [^.\n]{0,30}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared)|\b(?:you leave out|left out|absent|missing from|omitted)\b[^.\n]{0,40}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared|gone)|\breplaces? the (?:current|existing|previous) [^.\n]{0,30}?entirely|\bdiscards? the (?:whole|entire)|\bcomplete (?:record )?set\b/gi,
   ],
   ['says:runs now', /\b(?:running|in[- ]progress|ongoing|queued)\b/gi],
   ['says:overwrites', /\boverwrit(?:e|es|ing|ten)\b/gi],
   [
     'says:can be undone',
-    /\b(?:can|may) (?:later |then |still )?be (?:undone|restored|unarchived|reopened|re-?enabled|re-?activated|recovered|activated again|unsuspended|reverted|re-?added|undeleted|added (?:back|again))|\breversibl[ey]|\bunless re-?added|\buntil re-?enabled|\bwithout deleting|\bnot deleted\b|\bthemselves are kept|\brecoverable\b|\bto restore (?:it|them)\b/gi,
+    /\b(?:can|may) (?:later |then |still )?be (?:undone|restored|unarchived|reopened|re-?enabled|re-?activated|recovered|activated again|unsuspended|reverted|re-?added|undeleted|added (?:back|again))|\breversibl[ey]|\bunless re-?added|\buntil re-?enabled|\bwithout deleting|\bnot deleted\b|\bthemselves are kept|\brecoverable\b|\bto restore (?:it|them)\b|\bbrings? (?:it|them) back\b|\b(?:can|may) (?:later )?be (?:brought back|made active|opened again|recreated|switched back)|\bget (?:it|them) back\b|\bcan restore (?:it|them)\b|\bto (?:revert|undo)\b|\breverses it\b|\blifts it\b/gi,
   ],
   [
     'says:costs',
-    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits)/gi,
+    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b/gi,
   ],
   [
     'says:moves no money',
@@ -31,11 +31,11 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'says:saves it',
-    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bsaved? locally\b|\bto (?:your|the) local (?:project|machine|disk|file)/gi,
+    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bto (?:your|the) local (?:project|machine|disk|file)/gi,
   ],
   [
     'says:access is lost',
-    /\blos(?:e|es|ing) (?:the |all |their )?access|\brevok(?:e|es|ed|ing)\b|\baccess (?:is|will be) (?:removed|lost|revoked)|\bno longer (?:have|has|be able)/gi,
+    /\blos(?:e|es|ing) (?:the |all |their )?access|\brevok(?:e|es|ed|ing)\b|\baccess (?:is|will be) (?:removed|lost|revoked)|\bno longer (?:have|has|be able)|\btak(?:es?|ing) away\b/gi,
   ],
   [
     'says:money moves',
@@ -49,15 +49,27 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ['says:from the trash', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/gi],
   [
     'says:only reads',
-    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer/gi,
+    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|sending|applying|saving|storing|submitting)\b|\b(?:are|is) rejected by the server/gi,
+  ],
+  [
+    'says:in the answer',
+    /\breturn(?:ed|s)? (?:it )?(?:as|in) (?:plain )?(?:text|markdown|json|the (?:answer|response))|\bin the (?:answer|response)\b/gi,
+  ],
+  [
+    'says:sets it going',
+    /\b(?:goes|go|went) live\b|\bstarts? running\b|\bruns (?:at|with) (?:the|auto)/gi,
+  ],
+  [
+    'says:signs in by hand',
+    /\bopens? (?:the|a|your) (?:default )?(?:web )?browser\b|\b(?:oauth|pairing|device[- ]code|login|sign-?in) flow\b|\bsigns? the user in/gi,
   ],
   [
     'says:changes data',
-    /\bmodif(?:y|ies) (?:data|existing|the)\b|\bmutat(?:e|es|ion|ions)\b|\bwrite operations?\b|\bdata modification\b/gi,
+    /\bmodif(?:y|ies) (?:data|existing|the)\b|\bmutat(?:e|es|ion|ions)\b(?! (?:is|are) (?:refused|rejected|not))|\bwrite operations?\b|\bdata modification\b/gi,
   ],
   [
     'says:runs anything',
-    /\b(?:arbitrary|any) (?:shell |bash |python |sql |javascript )?(?:code|commands?|sql|javascript|queries|script)|\bshell commands?\b|\bexecut(?:e|es) (?:an? )?(?:sql|code|commands?|javascript|insert)/gi,
+    /\b(?:arbitrary|any|raw) (?:arbitrary )?(?:shell |bash |python |sql |javascript |console |cli |flink |cypher |graphql )?(?:code|commands?|sql|javascript|queries|script|cypher|spl|g-?code|graphql|nerdgraph)\b|\ball http methods|\bany [\w ]{0,20}api endpoint|\bexecuting [\w ]{1,20}commands|\bshell commands?\b|\bexecut(?:e|es) (?:an? )?(?:sql|code|commands?|javascript|insert)/gi,
   ],
 ]
 
@@ -76,7 +88,7 @@ export function readPhrases(text: string, at: string, end: number, tell: Tell): 
 
 /** A word of some phrase: most texts have none, and are spared nine patterns. */
 const HINTS =
-  /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab/i
+  /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab|(?:is|are) gone|thrown|erases|come back|leave out|left out|absent|omitted|brings? |brought|get (?:it|them) b|lifts|fees? |kostenpf|invoiced|escrow|refunded|commits|you pay|refused|answers only|nothing is|as text|as json|as markdown|in the (?:answer|resp)|go(?:es)? live|starts? running|opens? (?:the|a|your) |oauth|pairing|device code|tak(?:es?|ing) away|~\/|all http/i
 
 const CHOICE = /\buse (?:this )?(?:tool )?(?:when|instead|if)\b/i
 const OF_THIS_ONE: ReadonlySet<string> = new Set(['says:runs anything', 'says:runs now'])

@@ -56,8 +56,23 @@ export function readText(text: string, at: string, tell: Tell): void {
     }
     start = stop + 1
   }
-  if (!said) readOtherScript(text, at, end, tell)
+  if (!said && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
 }
+
+/** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
+function readThing(text: string, at: string, end: number, tell: Tell): void {
+  const words = splitText(text, 0, cutAt(text, 0, end))
+  const [first] = words
+  if (first === undefined || words.length < THING_WORDS_MIN) return
+  // A noun that nobody knows says nothing.
+  const answer = ASKS.test(first.text)
+    ? first
+    : words.find(({ text: word }) => nounsAt(word).includes('answer'))
+  if (answer !== undefined) tell('text:answer', placeOf(at, answer))
+}
+
+const THING_WORDS_MIN = 2
+const ASKS = /^(?:how|what|which|who|whether|where)$/
 
 function cutAt(text: string, start: number, end: number): number {
   CUT.lastIndex = start
@@ -203,10 +218,13 @@ function isNoun(words: readonly Word[], index: number): boolean {
   const after = words[index + 1]?.text ?? ''
   const placed = before === undefined || VERBS_FOLLOW.test(before)
   if (!placed) return true
-  if (verb.form === 'third') return !DETERMINERS.has(after)
+  if (verb.form === 'third') return !VERBS_PRECEDE.test(after)
   return (PREPOSITIONS.has(after) || after === '') && !/^(?:on|to|back|up|in|and|or)$/.test(after)
 }
 
+/** What comes after an act; `Contacts by name`, `Messages in a box` are things. */
+const VERBS_PRECEDE =
+  /^(?:an?|the|this|that|these|those|your|my|its|their|any|some|each|every|all|existing|new|specific|specified|given|single|multiple|one|to|on|up|out|back|off|into|whether)$/
 const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
 
 /** `Use this tool to …`, `Allows you to …`: the act comes after. */
@@ -243,8 +261,11 @@ function joinOf(
   if (!then && text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
     return 'beside'
   // `and transform of …` is a noun; `find by name and deletes it` changes the mood, and is a verb.
-  return object === '' || object === 'of' || word.start - last.end > 80 ? 'beside' : 'and'
+  return object === '' || OF_A_NOUN.has(object) || word.start - last.end > 80 ? 'beside' : 'and'
 }
+
+/** `and start time`, `and transform of` are things. */
+const OF_A_NOUN = new Set('of time date point position'.split(' '))
 
 function isDenial(text: string): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
@@ -263,8 +284,8 @@ function isRead(text: string): boolean {
 }
 
 /** The act in a script without words: where the verb ends the sentence the last one, else the first. */
-function readOtherScript(text: string, at: string, end: number, tell: Tell): void {
-  if (!OTHER_LETTER.test(text)) return
+function readOtherScript(text: string, at: string, end: number, tell: Tell): boolean {
+  if (!OTHER_LETTER.test(text)) return false
   const stop = text.slice(0, end).search(/[。\n]/u)
   const looked = text.slice(0, stop < 0 ? end : stop)
   const last = VERB_LAST.test(looked)
@@ -276,11 +297,12 @@ function readOtherScript(text: string, at: string, end: number, tell: Tell): voi
   }
   found.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
   const [head, ...others] = found
-  if (head === undefined) return
+  if (head === undefined) return false
   tell(`text:${head.family}`, { at, start: head.start, end: head.end })
   for (const { family, start, end: stopAt } of others)
     if (ALSO.test(looked.slice(Math.max(0, start - 2), start)))
       tell(`text.and:${family}`, { at, start, end: stopAt })
+  return true
 }
 
 const ALSO = /[并並且和或、，及]|하고|및| и $/u

@@ -64,6 +64,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   matter: 'a matter that is open',
   ownership: 'what somebody owns',
   copy: 'a backup',
+  document: 'a file or document',
   database: 'a database',
   clock: 'a timer',
   message: 'messages',
@@ -77,6 +78,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 const WHOLE: Readonly<Record<string, string>> = {
   'name:answer': 'the name is a noun for an answer',
   'name:nothing': 'the name has no verb',
+  'text:answer': 'the description is a noun for an answer',
   'text:nothing': 'there is no description',
   'changes a price': 'a price or bid is changed',
   'pictures a screen': 'a picture is taken of a page or device',

@@ -55,11 +55,11 @@ export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
   return labels
 }
 
-function categoryOf(letter: string): Category {
+export function categoryOf(letter: string): Category {
   return CATEGORIES.find((category) => category.startsWith(letter)) as Category
 }
 
-function riskOf(letter: string): Risk {
+export function riskOf(letter: string): Risk {
   return RISKS.find((risk) => risk.startsWith(letter)) as Risk
 }
 

@@ -27,6 +27,12 @@ export function foldsOf(servers: readonly string[]): ReadonlyMap<string, number>
   return new Map(servers.map((server) => [server, numberOf('md5', rootOf(server)) % FOLDS]))
 }
 
+/** Whether two servers may be of one product. */
+export function alike(one: string, other: string): boolean {
+  const words = wordsOf(other)
+  return wordsOf(one).some((word) => words.includes(word))
+}
+
 /** Words of a server's name that may name its product. */
 function wordsOf(server: string): string[] {
   const parts = server.toLowerCase().split(/[^a-z0-9]+/)

@@ -12,6 +12,8 @@ export interface Example {
   readonly server: string
   readonly category: Category
   readonly amounts: ReadonlyMap<string, number>
+  /** What it counts for beside the others; 1 where nothing is said. */
+  readonly counts?: number
 }
 
 const STEPS = 400
@@ -103,7 +105,9 @@ function slopeOf(rows: readonly Row[], weights: Float64Array): Float64Array {
 function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
   const tools = new Map<string, number>()
   for (const { server } of examples) tools.set(server, (tools.get(server) ?? 0) + 1)
-  const counts = examples.map(({ server }) => (tools.get(server) as number) ** -SERVER_POWER)
+  const counts = examples.map(
+    ({ server, counts = 1 }) => counts * (tools.get(server) as number) ** -SERVER_POWER,
+  )
   const whole = counts.reduce((sum, count) => sum + count, 0)
   rows.forEach((row, index) => {
     row.share = (counts[index] as number) / whole

@@ -1,0 +1,48 @@
+// Definitions written from memory of well-known servers that are not among those of labels.tsv: synthetic,
+// read once, in the repository with their texts. They teach for half of what published ones do.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { JsonObject } from '../../../src/core/json.ts'
+import type { ToolDefinition } from '../../../src/core/tools.ts'
+import { categoryOf, type Labelled, riskOf } from './data.ts'
+
+/** What a written definition counts for beside a published one. */
+export const WRITTEN_SHARE = 0.5
+
+export function readWritten(): Labelled[] {
+  let server = ''
+  return readFileSync(join(import.meta.dirname, 'written.tsv'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [named = '', name = '', letter = '', risk = '', list = '', text = ''] = line.split('\t')
+      if (named !== '') server = named
+      const category = categoryOf(letter)
+      const description = text.replace(/\\([\\n])/g, (_, kind) => (kind === 'n' ? '\n' : '\\'))
+      const tool = { server, name, description, inputSchema: schemaOf(list) } as ToolDefinition
+      return { tool, category, risk: riskOf(risk), first: category }
+    })
+}
+
+/** `id; limit?:integer; state?:enum:open|closed` */
+function schemaOf(list: string): JsonObject {
+  const properties: Record<string, JsonObject> = {}
+  const required: string[] = []
+  for (const entry of list === '' ? [] : list.split('; ')) {
+    const colon = entry.indexOf(':')
+    const spelt = colon < 0 ? entry : entry.slice(0, colon)
+    const kind = colon < 0 ? 'string' : entry.slice(colon + 1)
+    const name = spelt.replace(/\?$/, '')
+    if (name === spelt) required.push(name)
+    properties[name] = kind.startsWith('enum:')
+      ? { type: 'string', enum: kind.slice('enum:'.length).split('|') }
+      : { type: TYPES[kind] ?? kind }
+  }
+  return { type: 'object', properties, required }
+}
+
+const TYPES: Readonly<Record<string, string | string[]>> = {
+  int: 'integer',
+  'int|string': ['integer', 'string'],
+}
