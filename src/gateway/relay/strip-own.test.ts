@@ -132,3 +132,18 @@ test('F12: a message with more possible beginnings than are looked at is not pas
   const sent = JSON.parse(stripOwnTokens(JSON.stringify(texts))) as string[]
   expect([sent[0], sent[2]]).toEqual([texts[0], 'sluice_removed'])
 })
+
+test('F7: a run of base64 of many megabytes that spells a prefix is not looked through, but removed', () => {
+  const sent = stripOwnTokens(JSON.stringify({ text: `c2x1aWNlX2${'a'.repeat(10_000_000)}` }))
+  expect(sent).toBe('{"text":"sluice_removed"}')
+  const picture = JSON.stringify({ data: 'iVBORw0KGgo'.repeat(500_000) })
+  expect(stripOwnTokens(picture)).toBe(picture)
+})
+
+test('F12: a token deep inside a long run of base64 is found at any alignment', () => {
+  const token = `sluice_${'0123456789abcdef'.repeat(4)}`
+  for (const padding of [3_000, 3_001, 3_002]) {
+    const run = Buffer.from('x'.repeat(padding) + token + 'y'.repeat(3_000)).toString('base64')
+    expect(stripOwnTokens(JSON.stringify({ run }))).toBe('{"run":"sluice_removed"}')
+  }
+})

@@ -69,8 +69,10 @@ const CHARS_PER_UNIT = 10
 /** More than `left`, if it is more. */
 function costOf(text: string, left: number): number {
   ESCAPE.lastIndex = 0
-  if (!ESCAPE.test(text)) return TEXT_COST
-  let cost = 3 * TEXT_COST + ESCAPE_COST + text.length / CHARS_PER_UNIT
+  // A long text that spells the prefix of a token is hardly there by chance.
+  const encodedCost = ENCODED.test(text) ? text.length : 0
+  if (!ESCAPE.test(text)) return TEXT_COST + encodedCost
+  let cost = 3 * TEXT_COST + ESCAPE_COST + text.length / CHARS_PER_UNIT + encodedCost
   while (cost <= left && ESCAPE.exec(text) !== null) cost += ESCAPE_COST
   return cost
 }
@@ -126,7 +128,27 @@ function stripRuns(text: string): string {
   return from === 0 ? text : parts.join('') + text.slice(from)
 }
 
+/** Whether a token begins where the encoded text spells its prefix. Only what follows each such place is
+ * decoded: a run of many megabytes costs one search. Past so many places it counts as holding one. */
 function holdsToken(run: Parameters<typeof decodeRun>[0]): boolean {
+  if (run.text.length <= TOKEN_WINDOW_CHARS) return decodesToToken(run)
+  const beginnings = new RegExp(ENCODED, 'g')
+  for (let count = 0; ; count += 1) {
+    const found = beginnings.exec(run.text)
+    if (found === null) return false
+    if (count === RUN_BEGINNINGS_MAX) return true
+    const from = Math.max(0, found.index - PREFIX_CHARS)
+    const text = run.text.slice(from, from + TOKEN_WINDOW_CHARS)
+    if (decodesToToken({ ...run, text })) return true
+  }
+}
+
+/** More than the longest token takes in hex, and what may stand before its prefix in the same group. */
+const TOKEN_WINDOW_CHARS = 1_024
+const PREFIX_CHARS = 8
+const RUN_BEGINNINGS_MAX = 500
+
+function decodesToToken(run: Parameters<typeof decodeRun>[0]): boolean {
   for (const inside of decodeRun(run, UNBOUNDED) as Iterable<string>)
     if (withoutOwnTokens(inside) !== inside) return true
   return false
