@@ -46,6 +46,16 @@ function readEscapes(text: string, from: number, codes: Uint32Array): number {
   return length
 }
 
+/** UTF-8 whose bytes were read as Latin-1; what is not UTF-8 stays byte by byte. */
+export function readUtf8(bytes: string): string {
+  const codes = new Uint32Array(bytes.length)
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes.charCodeAt(at)
+    codes[at] = byte < 0x80 ? byte : byte + BYTE_MARK
+  }
+  return toText(codes, assembleUtf8(codes, codes.length))
+}
+
 /** Writes the characters from `from` on; where the last three written are `%XX` they become one. */
 function collapseEscapes(text: string, from: number, codes: Uint32Array): number {
   let length = 0

@@ -378,9 +378,9 @@ export const FIRST_LIST_MS = 60_000
 export const REFUSALS_MAX = 10_000
 export const REFUSAL_LENGTH_MAX = 500
 
-/** What one message may cost to be looked through for the gate's own tokens, in units of some 60 ns: ten
+/** What one message may cost to be looked through for the gate's own tokens, in units of some 100 ns: ten
  * characters of a text with escapes, a quarter of an escape. A text beyond is not passed on. */
-export const STRIPPED_COST_MAX = 600_000
+export const STRIPPED_COST_MAX = 400_000
 /** Of one message: places where an encoded token of the gate's could begin with gaps in it, and
  * characters that are read without their gaps to find it; a text beyond is not passed on. */
 export const SPACED_TOKENS_MAX = 1_000

@@ -312,3 +312,18 @@ describe('F9: the detectors', () => {
       expect(kinds(`secret: ${name}`)).toEqual([])
   })
 })
+
+test('F9: a picture passes at its limit, a file of text in base64 only as far as a text', () => {
+  let state = 1
+  const noise = Uint8Array.from({ length: (3 / 4) * BINARY_CHARS_MAX }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return state >>> 16
+  })
+  const found = (bytes: Uint8Array) =>
+    inspectAnswer({ data: Buffer.from(bytes).toString('base64') }, ['injection', 'secret'])
+  expect(found(noise)).toEqual([])
+  noise.set(Buffer.from(`key sk-${'aB3dE6gH9'.repeat(4)} `), 500_000)
+  expect(found(noise)).toMatchObject([{ kind: 'secret' }])
+  expect(found(Buffer.from('lorem ipsum '.repeat(10_000)))).toEqual([])
+  expect(found(Buffer.from('lorem ipsum '.repeat(30_000)))).toHaveLength(2)
+})

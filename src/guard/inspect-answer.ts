@@ -4,20 +4,14 @@
 // budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
 
 import { isObject, type JsonValue } from '../core/json.ts'
-import { decodePercent } from '../core/percent.ts'
 import { findInAnswer } from './answer-injections.ts'
+import { binaryIn, printedTexts, textIn } from './binary-text.ts'
 import { decodeRun, encodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
-import {
-  ANSWER_CHARS_MAX,
-  BINARY_CHARS_MAX,
-  BINARY_CHARS_MIN,
-  DEPTH_MAX,
-  STRINGS_MAX,
-} from './limits.ts'
+import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
-import { findSecrets, isNamedSecret } from './secrets.ts'
+import { findSecrets, isNamedSecret, plainSecretIn } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
 export type Wanted = 'injection' | 'secret'
@@ -92,7 +86,8 @@ function lookAt(text: string, walk: Walk): void {
   if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
   if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
   if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
-  if (text.length >= BINARY_CHARS_MIN && BINARY.test(text)) return lookAtBinary(text, walk)
+  const bytes = binaryIn(text)
+  if (bytes !== undefined) return lookAtBinary(text, bytes, walk)
   walk.chars += text.length
   if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
     return beyond(TOO_LARGE, walk)
@@ -135,38 +130,29 @@ function encodedOrderIn(text: string, walk: Walk): string | undefined {
   return undefined
 }
 
-/** A picture, sound or file: what can be read in its bytes, in every alignment and nested. Its size has
- * a bound of its own, and so its decoding has a budget of its own. */
-function lookAtBinary(text: string, walk: Walk): void {
+/** A picture, sound or file: what can be read in its bytes, in every alignment and nested. */
+function lookAtBinary(text: string, bytes: Uint8Array, walk: Walk): void {
   walk.binaryChars += text.length
-  if (walk.binaryChars > BINARY_CHARS_MAX) return beyond(TOO_LARGE, walk)
-  const charsLeft = BINARY_COST_MAX * text.length
-  if (walk.left.has('secret')) {
-    const [found] = findSecrets(text, { charsLeft })
-    if (found !== undefined) tell('secret', found.kind, walk)
+  if (walk.binaryChars > BINARY_CHARS_MAX || !spend(walk.budget, text.length))
+    return beyond(TOO_LARGE, walk)
+  if (walk.left.has('secret') && PLAIN_KEY.test(text)) {
+    const kind = plainSecretIn(text)
+    if (kind !== undefined) tell('secret', kind, walk)
   }
-  if (!walk.left.has('injection')) return
-  const found = encodedOrderIn(text, { ...walk, budget: { charsLeft } })
-  if (found !== undefined) tell('injection', found, walk)
+  for (const said of printedTexts(text, bytes)) {
+    if (said === '') continue
+    // What can be read in it is a text of the answer as any other.
+    walk.chars += said?.length ?? 0
+    const isTooMuch = said === undefined || walk.chars > ANSWER_CHARS_MAX
+    if (isTooMuch || !spend(walk.budget, TEXT_COST + said.length)) return beyond(TOO_LARGE, walk)
+    if (walk.left.has('injection')) lookForOrders(said, walk)
+    const [secret] = walk.left.has('secret') ? findSecrets(said, walk.budget) : []
+    if (secret !== undefined) tell('secret', secret.kind, walk)
+  }
 }
 
-/** What a character of such a string may cost: all alignments, and a second layer. */
-const BINARY_COST_MAX = 24
-
-/** A string that is base64 as a whole, with or without its padding. */
-const BINARY = /^[A-Za-z0-9+/]+={0,2}$/
-const PRINTED = /[\t\n\r\x20-\x7e]{12,}/g
-/** UTF-8 without control characters, its bytes as Latin-1. */
-const TEXT =
-  /^(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})*$/
-
-/** The text in bytes that were read as Latin-1: all of it if it is text, otherwise its printed stretches. */
-function textIn(bytes: string): string {
-  if (!TEXT.test(bytes)) return (bytes.match(PRINTED) ?? []).join('\n')
-  if (!/[\x80-\xff]/.test(bytes)) return bytes
-  const escaped = (byte: string) => `%${byte.charCodeAt(0).toString(16)}`
-  return decodePercent(bytes.replace(/[%\x80-\xff]/g, escaped))
-}
+/** Secrets that have no other letters than base64. */
+const PLAIN_KEY = /\b(?:(?:AKIA|ASIA)[A-Z2-7]{16}|AIza[A-Za-z0-9]{35})\b/
 
 /** No order and no key is shorter. */
 const ORDER_CHARS_MIN = 10

@@ -40,7 +40,7 @@ import { findHidden, stripHidden } from '../../src/guard/hidden-text.ts'
 import { findInjections } from '../../src/guard/injections.ts'
 import { holdsSecret, inspectAnswer } from '../../src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../src/guard/inspect-definition.ts'
-import { ANSWER_CHARS_MAX } from '../../src/guard/limits.ts'
+import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX } from '../../src/guard/limits.ts'
 import { findSecrets } from '../../src/guard/secrets.ts'
 import { decode as decodeRecord } from '../../src/ledger/decoding.ts'
 import { compile } from '../../src/policy/compile.ts'
@@ -102,6 +102,10 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: inspectAnswer, many texts', MESSAGE, (text) =>
     inspectAnswer(strings(text), ['injection', 'secret']),
   ),
+  reader('guard: inspectAnswer, a picture', (3 / 4) * BINARY_CHARS_MAX, (text) => {
+    const data = Buffer.from(text).toString('base64')
+    return inspectAnswer({ data: data.slice(0, BINARY_CHARS_MAX) }, ['injection', 'secret'])
+  }),
   reader('guard: holdsSecret', MESSAGE, (text) => holdsSecret({ a: strings(text) })),
   reader('catalogue: classify, name', NAME_LENGTH_MAX, (name) => classify(tool({ name }))),
   reader('catalogue: classify, description', DEFINITION_LENGTH_MAX, (description) =>
