@@ -181,3 +181,10 @@ test('F4: names of parameters are not looked up on the disk, everything else is'
   ])
     expect(isNamed(args)).toBe(true)
 })
+
+test('a path that is encoded more often than a server decodes is found all the same', () => {
+  let text = '/srv/gate/sluice.yaml'
+  for (let round = 0; round < 12; round += 1) text = encodeURIComponent(text)
+  expect(namesOwnFiles({ path: text }, ['/srv/gate/sluice.yaml'])).toBe(true)
+  expect(namesOwnFiles({ path: text }, ['/srv/other/sluice.yaml'])).toBe(false)
+})
