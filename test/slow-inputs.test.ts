@@ -2,6 +2,7 @@
 // of them. The long one, at full size, is `npm run soak -- slow-inputs`.
 
 import { describe, expect, test } from 'vitest'
+import { seededRandom } from './reference/random.ts'
 import { growthExponent } from './slow-inputs/measure.ts'
 import { TEXT_READERS } from './slow-inputs/readers.ts'
 import {
@@ -9,7 +10,6 @@ import {
   EXPONENT_MAX,
   findSlowInput,
   type SearchOptions,
-  seeded,
   type TextReader,
 } from './slow-inputs/search.ts'
 import { rowOf } from './slow-inputs/table.ts'
@@ -18,7 +18,7 @@ const search: SearchOptions = {
   secondsMax: 0.06,
   runMicrosMax: 20_000,
   charsMax: 65_536,
-  random: seeded(Number(process.env.SLUICE_TEST_SEED ?? Date.now())),
+  random: seededRandom(Number(process.env.SLUICE_SEED ?? 20_261_115)),
 }
 
 /** Undefined where it grows no faster than its text, also when it is measured again. */
@@ -42,7 +42,13 @@ describe('the search', () => {
     ['a test of the whole text for each mark', marksTestWhole],
     ['an expression that reads on from every letter', (text) => /[a-z]+!/.test(text)],
   ])('finds what is planted: %s', (how, run) => {
-    expect(findSteep({ name: how, charsMax: 1_048_576, run }, 1.5)).toContain(how)
+    const reader = { name: how, charsMax: 1_048_576, run }
+    // How far a search gets depends on the machine: a busy one is given more time.
+    const found = [1.5, 3, 6, 12, 24].reduce(
+      (row: string | undefined, seconds) => row ?? findSteep(reader, seconds),
+      undefined,
+    )
+    expect(found).toContain(how)
   })
 
   test('takes a linear reader for one', () => {

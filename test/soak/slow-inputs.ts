@@ -3,8 +3,9 @@
 // whose name has it, `--seed 1`. Ends with 1 where something grows faster than its text.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
+import { seededRandom } from '../reference/random.ts'
 import { TEXT_READERS } from '../slow-inputs/readers.ts'
-import { confirm, EXPONENT_MAX, findSlowInput, seeded } from '../slow-inputs/search.ts'
+import { confirm, EXPONENT_MAX, findSlowInput } from '../slow-inputs/search.ts'
 import { rowOf, TABLE_HEAD } from '../slow-inputs/table.ts'
 
 export function run(options: RunOptions): number {
@@ -13,7 +14,7 @@ export function run(options: RunOptions): number {
     secondsMax: Number(options.seconds ?? 20),
     runMicrosMax: 500_000,
     charsMax: Number(options.chars ?? 16 * 1_048_576),
-    random: seeded(Number(options.seed ?? 1)),
+    random: seededRandom(Number(options.seed ?? 1)),
   }
   let steep = 0
   console.log(TABLE_HEAD)

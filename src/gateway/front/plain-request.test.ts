@@ -2,11 +2,10 @@
 // the other takes too, as the same request with the same body, and stops at the same byte. From valid
 // requests, broken in every way that requests are smuggled.
 
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PLAIN_HEAD_BYTES_MAX, PLAIN_HEADERS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../limits.ts'
+import { readByNode } from './node-request.test-support.ts'
 import { PlainReader, type PlainRequest } from './plain-request.ts'
 import { refusedHead, targetOf } from './refused-head.ts'
 
@@ -27,24 +26,6 @@ function bytesOf(lines: readonly string[], body = BODY, length: string | number 
 
 const VALID = bytesOf(HEAD)
 const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes)
-
-/** As `node:http` reads it: the first request of a connection, or undefined. */
-async function readByNode(
-  bytes: Buffer,
-): Promise<{ request: IncomingMessage; body: string } | undefined> {
-  return new Promise((resolve) => {
-    const server: Server = createServer((request) => {
-      const chunks: Buffer[] = []
-      request.on('data', (chunk: Buffer) => chunks.push(chunk))
-      request.on('end', () => resolve({ request, body: Buffer.concat(chunks).toString('latin1') }))
-    })
-    const connection = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
-    server.on('clientError', () => resolve(undefined))
-    server.emit('connection', connection)
-    connection.push(bytes)
-    setImmediate(() => setImmediate(() => resolve(undefined)))
-  })
-}
 
 async function expectSame(bytes: Buffer, plain: PlainRequest): Promise<void> {
   // No byte more, and node:http has it whole: both end it at the same place.

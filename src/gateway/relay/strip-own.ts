@@ -9,6 +9,7 @@ import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { withoutOwnTokens } from '../../identity/own-tokens.ts'
 import { STRIPPED_COST_MAX } from '../limits.ts'
 import type { ClientLink } from '../link.ts'
+import { RUN_BEGINNINGS_MAX } from './limits.ts'
 import {
   IN_BASE64,
   IN_HEX,
@@ -146,7 +147,6 @@ function holdsToken(run: Parameters<typeof decodeRun>[0]): boolean {
 /** More than the longest token takes in hex, and what may stand before its prefix in the same group. */
 const TOKEN_WINDOW_CHARS = 1_024
 const PREFIX_CHARS = 8
-const RUN_BEGINNINGS_MAX = 500
 
 function decodesToToken(run: Parameters<typeof decodeRun>[0]): boolean {
   for (const inside of decodeRun(run, UNBOUNDED) as Iterable<string>)

@@ -1,8 +1,7 @@
 // The hand-written reader of ordinary POSTs beside `node:http`: what the one takes, the other takes as
 // the same request with the same body, and both end it at the same byte.
 
-import { createServer, type IncomingMessage } from 'node:http'
-import { Duplex } from 'node:stream'
+import { readByNode } from '../../../src/gateway/front/node-request.test-support.ts'
 import { PlainReader, type PlainRequest } from '../../../src/gateway/front/plain-request.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -45,21 +44,4 @@ async function expectSame(input: Buffer, plain: PlainRequest): Promise<void> {
 
 function sorted(headers: object): unknown {
   return Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))
-}
-
-function readByNode(
-  bytes: Buffer,
-): Promise<{ request: IncomingMessage; body: string } | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer((request) => {
-      const chunks: Buffer[] = []
-      request.on('data', (chunk: Buffer) => chunks.push(chunk))
-      request.on('end', () => resolve({ request, body: Buffer.concat(chunks).toString('latin1') }))
-    })
-    const connection = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
-    server.on('clientError', () => resolve(undefined))
-    server.emit('connection', connection)
-    connection.push(bytes)
-    setImmediate(() => setImmediate(() => resolve(undefined)))
-  })
 }
