@@ -175,7 +175,10 @@ export class Gate {
   agentLabels(family: string): SessionLabels {
     const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
     slot.release()
-    return { saw: () => slot.facts(Date.now()).saw, see: (labels) => void slot.see(labels) }
+    return {
+      saw: () => slot.facts(Date.now()).saw,
+      see: (labels) => void slot.see(labels, Date.now()),
+    }
   }
 
   /** `link` is the session's own, or stands for it towards one of its servers. */
@@ -207,14 +210,10 @@ export class Gate {
       refuseFrozen(link, already)
       return onEnd()
     }
-    // What a server in this process brought into the session, until an answer puts it on record.
-    const brought = new Set<string>()
-    const labels: SessionLabels = {
-      saw: () => slot.facts(Date.now()).saw,
-      see: (found) => {
-        for (const label of slot.see(found)) brought.add(label)
-      },
-    }
+    const { labels, onDelivery, withLabels } = labelSession({
+      ...{ server: name, policy, slot, log },
+      onSeen: () => relay.tellListsChanged(),
+    })
     const to = {
       ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
       ...{ handle, log, spare: () => (relay.openRequests === 0 ? client.spare : undefined) },
@@ -256,12 +255,9 @@ export class Gate {
       onAsked: () => slot.asked(Date.now()),
       onCall: () => slot.used(),
       onHello: (result) => this.#hear(name, result),
-      ...labelSession({
-        ...{ server: name, policy, slot, brought, log },
-        saw: (label) => slot.facts(Date.now()).saw.includes(label),
-        onSeen: () => relay.tellListsChanged(),
-      }),
-      record: ({ intent, watched, approval }, startedMs, outcome) => {
+      onDelivery,
+      record: ({ intent, watched, approval }, startedMs, settled) => {
+        const outcome = withLabels(settled)
         record.outcome(intent, startedMs, outcome)
         if (outcome.status === 'answered') this.#notes.answered(name)
         watched.settled(outcome)

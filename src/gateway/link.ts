@@ -10,6 +10,12 @@ export interface Trace {
   readonly tracestate?: string | undefined
 }
 
+/** What a message of a server's belongs to: the policy's labels are looked up by it. */
+export interface MessageSource {
+  readonly method: string
+  readonly name: string
+}
+
 /** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
  * the stream a message goes out on. */
 export interface Related {
@@ -17,9 +23,11 @@ export interface Related {
   /** The message is the answer to that request. */
   readonly answers?: boolean
   /** The answer is this error: HTTP has a status for some. */
-  readonly errorCode?: number
+  readonly errorCode?: number | undefined
   /** The answer describes a server or its tools; anything else is inspected more strictly. */
-  readonly isDefinition?: boolean
+  readonly isDefinition?: boolean | undefined
+  /** Whose words it has. If absent, it counts as said by the server, for any of its calls. */
+  readonly from?: 'gate' | MessageSource | undefined
   /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */

@@ -19,9 +19,9 @@ describe('slots', () => {
   test('principals without end: those whose slots are over are forgotten, others are not', () => {
     const slots = new Slots()
     const stays = slots.open('stays', 1, T)
-    stays.see(['private'])
+    stays.see(['private'], T)
     const rests = slots.openLasting('agent', T)
-    rests.see(['private'])
+    rests.see(['private'], T)
     rests.release()
     for (let at = 0; at < SLOT_PRINCIPALS_KEPT * 3; at += 1)
       slots.open(`visitor ${at}`, 1, T).release()
@@ -48,7 +48,7 @@ describe('slots', () => {
     const second = slots.open('ann', 2, T)
     first.asked(T + 1)
     first.used()
-    first.see(['private'])
+    first.see(['private'], T + 1)
     second.asked(T + 2)
     const { id } = first.facts(T + 2)
     first.release()
@@ -60,7 +60,7 @@ describe('slots', () => {
   test('a slot begins anew after half an hour without a call, and not before', () => {
     const use = new Slots().open('ann', 1, T)
     use.asked(T)
-    use.see(['private'])
+    use.see(['private'], T)
     const { id } = use.facts(T + SLOT_IDLE_MS - 1)
     const fresh = use.facts(T + SLOT_IDLE_MS)
     expect(fresh.id).not.toBe(id)
@@ -68,10 +68,21 @@ describe('slots', () => {
     expect(use.facts(T + SLOT_IDLE_MS + 1).id).toBe(fresh.id)
   })
 
+  test('F11: what is read after a rest is not forgotten by the call that follows', () => {
+    const slots = new Slots()
+    const use = slots.open('ann', 1, T)
+    use.asked(T)
+    use.see(['old'], T)
+    const later = T + SLOT_IDLE_MS
+    use.see(['private'], later)
+    expect(use.facts(later + 1).saw).toEqual(['private'])
+    expect(slots.list(later + 1)).toMatchObject([{ saw: ['private'] }])
+  })
+
   test('says which labels are new', () => {
     const use = new Slots().open('ann', 1, T)
-    expect(use.see(['a', 'b', 'a'])).toEqual(['a', 'b'])
-    expect(use.see(['b', 'c'])).toEqual(['c'])
+    expect(use.see(['a', 'b', 'a'], T)).toEqual(['a', 'b'])
+    expect(use.see(['b', 'c'], T)).toEqual(['c'])
   })
 
   test('goes on after a restart where it was, whatever the name of the principal', () => {

@@ -113,11 +113,8 @@ export class SlotUse {
 
   /** The session as rules see it; a slot that has rested too long begins anew. */
   facts(nowMs: number): SessionFacts {
-    const slot = this.#slot
-    if (!this.#lasts && nowMs - slot.lastUsedMs >= SLOT_IDLE_MS) {
-      Object.assign(slot, newSlot(slot.principal, slot.number, nowMs), { users: slot.users })
-    }
-    const { id, startedAtMs, calls, saw } = slot
+    this.#renewIfRested(nowMs)
+    const { id, startedAtMs, calls, saw } = this.#slot
     return { id, startedAtMs, calls, saw: [...saw] }
   }
 
@@ -132,9 +129,18 @@ export class SlotUse {
     this.#slot.calls += 1
   }
 
-  /** Says which of them are new. */
-  see(labels: readonly string[]): readonly string[] {
+  #renewIfRested(nowMs: number): void {
+    const slot = this.#slot
+    if (this.#lasts || nowMs - slot.lastUsedMs < SLOT_IDLE_MS) return
+    Object.assign(slot, newSlot(slot.principal, slot.number, nowMs), { users: slot.users })
+  }
+
+  /** Says which of them are new. Counts as use: what a session reads before its first call, or long
+   * after its last one, must not be forgotten by the call that follows. */
+  see(labels: readonly string[], nowMs: number): readonly string[] {
     if (labels.length === 0) return labels
+    this.#renewIfRested(nowMs)
+    this.asked(nowMs)
     const added = [...new Set(labels)].filter((label) => !this.#slot.saw.has(label))
     for (const label of added) this.#slot.saw.add(label)
     return added

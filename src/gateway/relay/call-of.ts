@@ -50,7 +50,10 @@ export function notificationPassage(method: string): Passage {
   return PLUMBING.has(method) ? 'plumbing' : 'unknown'
 }
 
-export function callOf(server: string, { method, params }: Request): Call {
+export function callOf(
+  server: string,
+  { method, params }: Pick<Request, 'method' | 'params'>,
+): Call {
   const value = params?.value ?? {}
   const given = method.startsWith('resources/') ? value.uri : value.name
   const name = typeof given === 'string' ? given : ''

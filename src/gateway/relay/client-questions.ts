@@ -54,11 +54,12 @@ export class ClientQuestions {
     const texts = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)])
     const { text } = withMembers(undefined, Object.fromEntries(texts))
     this.#open.set(id, answered)
-    this.#client.send(oneLine(writeRequest(id, method, text)), { request })
+    this.#client.send(oneLine(writeRequest(id, method, text)), { request, from: 'gate' })
     return () => {
       if (!this.#open.delete(id)) return
       const cancelled = withMembers(undefined, { requestId: JSON.stringify(id) })
-      this.#client.send(writeNotification('notifications/cancelled', cancelled.text), { request })
+      const told = writeNotification('notifications/cancelled', cancelled.text)
+      this.#client.send(told, { request, from: 'gate' })
     }
   }
 

@@ -53,6 +53,9 @@ export interface Crossed {
 /** A subscription stays open: nobody waits for its answer. */
 export const LISTEN = 'subscriptions/listen'
 
+/** How a reply goes out, beside its text. */
+type ReplyOptions = Pick<Related, 'errorCode' | 'isDefinition' | 'from'>
+
 interface Along extends Pick<Related, 'request' | 'trace'> {
   readonly tool?: KnownTool | undefined
   readonly rounds?: number
@@ -65,8 +68,8 @@ export interface CrossingOptions {
   /** Requests of several clients at once: their progress tokens may be the same. */
   readonly renamesTokens: boolean
   readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
-  /** The sender no longer waits; `ours` is undefined where the request never went over. */
-  readonly onCancel: (theirs: Id, ours: Id | undefined) => void
+  /** The sender no longer waits; `sent` is undefined if the request never went over. */
+  readonly onCancel: (theirs: Id, sent?: { readonly ours: Id; readonly crossed: Crossed }) => void
 }
 
 export class Crossing {
@@ -136,28 +139,32 @@ export class Crossing {
     if (to.send(text, carried)) return
     if (!this.#open.delete(ours)) return
     this.giveBack(crossed, 'error')
-    this.reply(id, writeError(id, RPC.internal, 'the other side is gone: nothing was sent'))
+    const gone = writeError(id, RPC.internal, 'the other side is gone: nothing was sent')
+    this.reply(id, gone, { from: 'gate' })
   }
 
   /** Answers in place of the other side; not where nobody waits any more. */
   refuse(id: Id, { text, errorCode }: Told): void {
-    if (this.#judging.delete(id)) this.reply(id, text, errorCode)
+    if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from: 'gate' })
   }
 
   /** Answers a request that could not be handled, whether or not it had gone over. */
   fail(id: Id, told: Told): void {
     const crossed = this.take(this.oursOf(id))
     if (crossed === undefined) return this.refuse(id, told)
+    this.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
     this.settle(crossed, { status: 'error' })
-    this.reply(id, told.text, told.errorCode)
   }
 
   /** False where nobody is there any more. */
-  reply(id: Id, text: string, errorCode?: number, isDefinition?: boolean): boolean {
-    const { from } = this.#options
-    if (isDefinition === true) return from.send(text, { request: id, answers: true, isDefinition })
-    if (errorCode === undefined) return from.send(text, { request: id, answers: true })
-    return from.send(text, { request: id, answers: true, errorCode })
+  reply(id: Id, text: string, { errorCode, isDefinition, from }: ReplyOptions = {}): boolean {
+    const related = { request: id, answers: true, errorCode, isDefinition, from }
+    return this.#options.from.send(text, related)
+  }
+
+  /** Requests that went over and have no answer yet. */
+  get open(): Crossed[] {
+    return this.#open.values()
   }
 
   /** What the other side answers, or failed to; undefined where it was not asked. */
@@ -202,13 +209,13 @@ export class Crossing {
   cancel({ method, params }: Notification): void {
     const { to, onCancel } = this.#options
     const theirs = params?.value.requestId as Id
-    if (this.#judging.delete(theirs)) return onCancel(theirs, undefined)
+    if (this.#judging.delete(theirs)) return onCancel(theirs)
     for (const [ours, crossed] of this.#open.entries()) {
       if (crossed.id !== theirs) continue
       this.#open.delete(ours)
       const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
       to.send(oneLine(writeNotification(method, members)))
-      onCancel(theirs, ours)
+      onCancel(theirs, { ours, crossed })
       this.settle(crossed, { status: 'cancelled' })
     }
   }
@@ -235,14 +242,14 @@ export class Crossing {
   /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
   interrupt(why: string, answer: (id: Id, isSent: boolean) => string): Crossed[] {
     const { onCancel } = this.#options
-    for (const id of this.#judging) this.reply(id, answer(id, false))
+    for (const id of this.#judging) this.reply(id, answer(id, false), { from: 'gate' })
     this.#judging.clear()
     const open = this.#open.entries()
     this.#open.clear()
     for (const [ours, crossed] of open) {
-      this.reply(crossed.id, answer(crossed.id, true))
+      this.reply(crossed.id, answer(crossed.id, true), { from: 'gate' })
       this.tellCancelled(ours, why)
-      onCancel(crossed.id, ours)
+      onCancel(crossed.id, { ours, crossed })
       this.settle(crossed, { status: 'cancelled' })
     }
     return open.map(([, crossed]) => crossed)
@@ -266,7 +273,7 @@ export class Crossing {
     this.#open.clear()
     for (const crossed of open) {
       const doubt = crossed.admission ? '; whether the call was carried out is unknown' : ''
-      this.reply(crossed.id, writeError(crossed.id, RPC.internal, why + doubt))
+      this.reply(crossed.id, writeError(crossed.id, RPC.internal, why + doubt), { from: crossed })
       this.settle(crossed, { status: 'unknown' })
     }
   }

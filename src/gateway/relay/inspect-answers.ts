@@ -1,7 +1,8 @@
-// What the guard finds in a message towards a client, as labels of the session, for policies that read
-// them: `session.saw.injection` and `session.saw.secret`. Nothing is looked at where no rule asks, nor
-// for what the session has seen already. Called by the gate for everything that it sends a client.
+// The labels that a message towards a client brings into its session, before it is sent: those that the
+// policy gives its source, and what the guard finds (`session.saw.injection`, `session.saw.secret`).
+// The guard looks only for what a rule reads and the session has not seen. Called for every message.
 
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { JsonValue } from '../../core/json.ts'
 import {
   inspectAnswer,
@@ -10,11 +11,13 @@ import {
   type Wanted,
 } from '../../guard/inspect-answer.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
+import type { SlotUse } from '../../identity/slots.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { labelsRead } from '../../policy/reads-label.ts'
 import { isDense } from '../../wire/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../wire/limits.ts'
 import type { Log } from '../upstream/upstream.ts'
+import type { Outcome } from './crossing.ts'
 import type { InspectDelivery } from './deliveries.ts'
 import { labelsOf } from './labels-of.ts'
 
@@ -24,44 +27,44 @@ const WANTED: readonly Wanted[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  readonly slot: { see(labels: readonly string[]): readonly string[] }
-  readonly saw: (label: string) => boolean
-  /** What came into the session beside answers, until one puts it on record. */
-  readonly brought: Set<string>
+  readonly slot: Pick<SlotUse, 'facts' | 'see'>
   /** After a message itself: what is hidden from those who have read it is so from now on. */
   readonly onSeen: () => void
   readonly log: Log
 }
 
-/** What answers and messages of one server bring into a session. */
-export function labelSession({
-  server,
-  policy,
-  slot,
-  brought,
-  onSeen,
-  ...around
-}: LabelledSession): {
-  readonly onAnswer: (method: string, name: string) => readonly string[]
+/** What one server brings into a session. */
+export interface SessionDeliveries {
+  readonly labels: SessionLabels
   readonly onDelivery: InspectDelivery
-} {
-  const see = (labels: readonly string[]): readonly string[] => {
-    const seen = slot.see(labels)
-    if (seen.length > 0) setImmediate(onSeen)
-    return seen
+  /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
+  readonly withLabels: (outcome: Outcome) => Outcome
+}
+
+export function labelSession(session: LabelledSession): SessionDeliveries {
+  const { server, policy, slot, onSeen, log } = session
+  const unrecorded = new Set<string>()
+  const saw = () => slot.facts(Date.now()).saw
+  const see = (labels: readonly string[]): void => {
+    const seen = slot.see(labels, Date.now())
+    if (seen.length === 0) return
+    for (const label of seen) unrecorded.add(label)
+    setImmediate(onSeen)
   }
+  const around = { saw: (label: string) => saw().includes(label), log }
   return {
-    onAnswer: (method, name) => {
-      const seen = see(labelsOf(policy(), { server, method, name }))
-      if (brought.size === 0) return seen
-      const all = [...seen, ...brought]
-      brought.clear()
-      if (seen.length === 0) setImmediate(onSeen)
-      return all
+    labels: { saw, see },
+    onDelivery: (text, strictness, sources) => {
+      const bound = policy()
+      if (bound.labels.size > 0)
+        see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
+      see(labelsFound(bound, { text, strictness, from: server }, around))
     },
-    onDelivery: (text, strictness) => {
-      const found = labelsFound(policy(), { text, strictness, from: server }, around)
-      return found.length === 0 ? found : see(found)
+    withLabels: (outcome) => {
+      if (unrecorded.size === 0) return outcome
+      const labels = [...unrecorded]
+      unrecorded.clear()
+      return { ...outcome, labels }
     },
   }
 }

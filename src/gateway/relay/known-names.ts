@@ -223,7 +223,7 @@ export class KnownNames {
 }
 
 /** The prompt or resource that a request is about. */
-export function namedIn(request: Request): Named | undefined {
+export function namedIn(request: Pick<Request, 'method' | 'params'>): Named | undefined {
   const { method, params } = request
   if (method === 'completion/complete') return referenceIn(params?.value.ref)
   if (method !== 'prompts/get' && !method.startsWith('resources/')) return undefined

@@ -1,21 +1,33 @@
-// What the answer to a call brings into its session, by the policy's labels. A resource or prompt
-// brings what every tool of its server would: a session must not forget by asking another way.
+// What a message of a server's brings into a session, by the policy's labels. A resource or prompt
+// brings what every tool of its server would, and so does anything else that is not the answer of a
+// tool (lists, notifications, questions): a session must not forget by asking another way.
 
+import { parseGlob, wildcardMatches } from '../../policy/glob.ts'
 import { TOOL_CALL } from '../../policy/methods.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { readUri } from '../../policy/resource-uri.ts'
+import type { MessageSource } from '../link.ts'
 
 const NONE: readonly string[] = []
 
 export function labelsOf(
   { labels }: CompiledPolicy,
-  call: { readonly server: string; readonly method: string; readonly name: string },
+  { server, method, name }: MessageSource & { readonly server: string },
 ): readonly string[] {
-  const { server, method, name } = call
+  if (labels.size === 0) return NONE
+  if (method.startsWith('tasks/')) return allOf(labels, server)
   const found = labels.all(server, name)
-  if (method === TOOL_CALL) return found.length === 0 ? NONE : found.flat()
+  if (method === TOOL_CALL || name === '') return found.length === 0 ? NONE : found.flat()
   // Another spelling of a URI brings no fewer labels.
   const { readings, shorter } = readUri(name)
   const all = new Set([name, ...readings, ...shorter, ''])
   return [...new Set([...all].flatMap((each) => labels.all(server, each).flat()))]
+}
+
+/** A task may be asked about in another session than its call's: any tool may have made it. */
+function allOf(labels: CompiledPolicy['labels'], server: string): readonly string[] {
+  return labels
+    .entries()
+    .filter(([key]) => wildcardMatches(parseGlob(key).server, server))
+    .flatMap(([, found]) => found)
 }

@@ -5,6 +5,7 @@ import { EngineBench } from '../../approvals/engine.test-support.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'
 import { Seals } from '../../identity/seal.ts'
+import { Slots } from '../../identity/slots.ts'
 import { compile } from '../../policy/compile.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { MemoryCounters } from '../../store/memory/counters.ts'
@@ -22,6 +23,7 @@ import type { NameRoots } from './client-roots.ts'
 import { Continuations } from './continuations.ts'
 import type { Outcome } from './crossing.ts'
 import { Handles } from './handles.ts'
+import { labelSession } from './inspect-answers.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from './seen-lists.ts'
 import { declaredIn } from './server-questions.ts'
@@ -56,7 +58,8 @@ export class Play {
   readonly log: string[] = []
   readonly outcomes: Outcome[] = []
   readonly intents: Judged[] = []
-  readonly saw: string[] = []
+  /** The session that labels are added to. */
+  readonly slot = new Slots().open('ada', 1, Date.now())
   /** What was inspected, and how much the client had been told before. */
   readonly inspected: {
     readonly text: string
@@ -125,6 +128,11 @@ export class Play {
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link?.(this.server) ?? this.server
+    const { onDelivery, withLabels } = labelSession({
+      ...{ server: 's', policy: () => bound.policy, slot: this.slot },
+      onSeen() {},
+      log: (_level, text) => void this.log.push(text),
+    })
     this.relay = new Relay(this.client, link, {
       spine,
       server: 's',
@@ -132,7 +140,7 @@ export class Play {
         transport: 'http',
         principal: { id: principal, kind: 'grant', groups: [], claims: {} },
         agent: null,
-        session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: [] },
+        session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
       }),
       explain: () => false,
       frozen: () => undefined,
@@ -150,20 +158,20 @@ export class Play {
       onAsked() {},
       onCall() {},
       onHello: (result) => result,
-      onAnswer: (_method, name) => {
-        this.saw.push(name)
-        return []
-      },
-      onDelivery: (text, strictness) => {
+      onDelivery: (text, strictness, sources) => {
         this.inspected.push({ text, strictness, told: this.told.length })
-        return []
+        onDelivery(text, strictness, sources)
       },
-      record: (_admission, _startedMs, outcome) => void this.outcomes.push(outcome),
+      record: (_admission, _startedMs, outcome) => void this.outcomes.push(withLabels(outcome)),
       nameRoots: (roots) => this.nameRoots(roots),
       onEnd() {},
       log: (text) => void this.log.push(text),
       handle: writeSessionHandle('', declaredIn(this.#capabilities)),
     })
+  }
+
+  get saw(): readonly string[] {
+    return this.slot.facts(Date.now()).saw
   }
 
   /** Sends a request of the client's; its id. */

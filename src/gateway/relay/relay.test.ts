@@ -229,9 +229,9 @@ describe('a call that goes on', () => {
   })
 
   test('brings what its question says into the session', async () => {
-    const { made } = await called()
+    const { made } = await called({ rules: 'default: allow\nlabels: { s/ask: [private] }' })
     await made.answer('tools/call', WANTS)
-    expect(made.saw).toEqual(['ask'])
+    expect(made.saw).toEqual(['private'])
   })
 
   test("a cursor is the list's that gave it", async () => {

@@ -41,10 +41,7 @@ export interface RelayContext
   readonly lists: (ask: OwnQuestions['ask']) => SeenLists
   /** A server introduces itself: what of that may be told. */
   readonly onHello: (result: string) => string
-  /** The labels that the answer to a call brings into the session by the policy's word, and that were
-   * not there yet. */
-  readonly onAnswer: (method: string, name: string) => readonly string[]
-  /** The same for what the guard finds, in every message towards the client, before it is sent. */
+  /** Every message towards the client, before it is sent: adds the labels that it brings. */
   readonly onDelivery: InspectDelivery
   readonly nameRoots: NameRoots
   readonly onEnd: (why: string) => void
@@ -74,7 +71,7 @@ export class Relay {
 
   constructor(client: ClientLink, server: UpstreamLink, context: RelayContext) {
     this.#client = client
-    this.#deliveries = new Deliveries(client, context.onDelivery)
+    this.#deliveries = new Deliveries(client, context.onDelivery, () => this.#down.open)
     this.#server = server
     this.#context = context
     // A session that goes on after a restart: its server may still know the low ones.
@@ -88,9 +85,11 @@ export class Relay {
       newId,
       renamesTokens: era === 'stateless',
       record,
-      onCancel: (theirs, ours) => {
+      onCancel: (theirs, sent) => {
         client.drop(theirs)
-        if (ours !== undefined) server.abort(ours)
+        if (sent === undefined) return
+        this.#deliveries.abandon(sent.crossed)
+        server.abort(sent.ours)
       },
     })
     const newName = (): string => `sluice-${newId()}`
@@ -184,8 +183,9 @@ export class Relay {
     // Before that a client may be told nothing.
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {
-      if (this.#client.era === 'session') this.#client.send(writeNotification(method, undefined))
-      else this.#notifications.tell(noticesOfChange(method, this.#down))
+      if (this.#client.era === 'session')
+        this.#client.send(writeNotification(method, undefined), { from: 'gate' })
+      else this.#notifications.tell(noticesOfChange(method, this.#down), 'gate')
     }
   }
 
@@ -285,7 +285,7 @@ export class Relay {
     const trip = (error: Error): void => {
       // It is the fault of one answer, and of nobody else who uses the server.
       const text = `the server's answer cannot be passed on: ${error.message}`
-      this.#down.reply(id, writeError(id, RPC.internal, text))
+      this.#down.reply(id, writeError(id, RPC.internal, text), { from: crossed })
       this.#down.settle(crossed, { status: 'error' })
     }
     const isLong = (answer.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX
@@ -312,18 +312,22 @@ export class Relay {
     return told.then((list) => {
       const frozen = this.#context.frozen()
       if (frozen === undefined) return this.#tellAnswer(crossed, answer, list)
-      this.#down.reply(crossed.id, frozenAnswer(crossed.id, frozen, true).text)
+      this.#deliveries.abandon(crossed)
+      this.#down.reply(crossed.id, frozenAnswer(crossed.id, frozen, true).text, { from: 'gate' })
     })
   }
 
   #tellAnswer(crossed: Crossed, answer: Answer, told: Answer): void {
-    const { id, method, name } = crossed
+    const { id, method } = crossed
     const text = writeAnswer(id, told)
-    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     if (crossed.admission) this.#names.hear(answer.result)
     if (method === 'initialize' && answer.result !== undefined) this.#begun()
-    this.#down.reply(id, text, told.error?.code, isDefinition(method, told.error !== undefined))
-    this.#settle(this.#down, crossed, answer, text, [...labels, ...this.#deliveries.found])
+    this.#down.reply(id, text, {
+      errorCode: told.error?.code,
+      isDefinition: isDefinition(method, told.error !== undefined),
+      from: crossed,
+    })
+    this.#settle(this.#down, crossed, answer, text)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
@@ -348,12 +352,11 @@ export class Relay {
       const fault = `the server wanted input more than ${INPUT_ROUNDS_MAX} times for one call`
       return this.#refuseAnswer(crossed, answer, { fault })
     }
-    const { id, method, name } = crossed
+    const { id } = crossed
     const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
-    const labels = crossed.admission ? this.#context.onAnswer(method, name) : []
     // Whoever went away in the meantime will not come back with answers.
-    if (!this.#down.reply(id, text)) this.#server.abort(answer.id as Id)
-    this.#settle(this.#down, crossed, answer, text, [...labels, ...this.#deliveries.found])
+    if (!this.#down.reply(id, text, { from: crossed })) this.#server.abort(answer.id as Id)
+    this.#settle(this.#down, crossed, answer, text)
   }
 
   /** In place of an answer that may not be told; the server need not wait for what it asked. */
@@ -364,20 +367,14 @@ export class Relay {
         ? errorAnswer(id, RPC.internal, refused.fault)
         : refusalAnswer(crossed, name, { ...refused, explain: false }, undefined, this.#client.era)
     this.#server.abort(answer.id as Id)
-    this.#down.reply(id, told.text, told.errorCode)
+    this.#down.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
     this.#settle(this.#down, crossed, answer, told.text)
   }
 
-  #settle(
-    crossing: Crossing,
-    crossed: Crossed,
-    { error }: Answer,
-    text: string,
-    labels: readonly string[] = [],
-  ): void {
+  #settle(crossing: Crossing, crossed: Crossed, { error }: Answer, text: string): void {
     const bytes = Buffer.byteLength(text)
-    if (error === undefined) crossing.settle(crossed, { status: 'answered', bytes, labels })
-    else crossing.settle(crossed, { status: 'error', bytes, labels, errorCode: error.code })
+    if (error === undefined) crossing.settle(crossed, { status: 'answered', bytes })
+    else crossing.settle(crossed, { status: 'error', bytes, errorCode: error.code })
   }
 
   /** The server was not reached, or did not answer as a peer may. */
@@ -386,7 +383,7 @@ export class Relay {
     const crossed = this.#down.take(failure.request)
     const answer = failureAnswer(failure)
     if (crossed === undefined || answer === undefined) return this.#context.log(failure.message)
-    this.#down.reply(crossed.id, writeAnswer(crossed.id, answer))
+    this.#down.reply(crossed.id, writeAnswer(crossed.id, answer), { from: crossed })
     const status = UNKNOWN_ENDS.has(failure.code) ? 'unknown' : 'error'
     if (failure.repeatable) this.#down.giveBack(crossed, 'error')
     else this.#down.settle(crossed, { status })

@@ -4,13 +4,16 @@
 
 import type { Id, Notification } from '../../wire/message.ts'
 import { oneLine, writeNotification, writeResult } from '../../wire/write-message.ts'
-import type { ClientLink, Related } from '../link.ts'
+import type { ClientLink, MessageSource, Related } from '../link.ts'
 import { notificationPassage } from './call-of.ts'
 import { type Crossed, type Crossing, LISTEN } from './crossing.ts'
 import type { KnownNames } from './known-names.ts'
 import type { OwnTasks } from './own-tasks.ts'
 import type { SeenLists } from './seen-lists.ts'
 import { type Notice, noticeOf } from './stateless-notices.ts'
+
+/** The call that made the task has been answered. */
+const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
 
 export interface ServerNotificationsContext {
   readonly client: ClientLink
@@ -45,18 +48,20 @@ export class ServerNotifications {
     const token = params?.value.progressToken
     const of = down.findByProgress(token)
     if (of !== undefined) of.lastMs = performance.now()
+    const from = passage === 'task' || tasks.hasToken(token) ? OF_A_TASK : updated(notification)
     if (client.era === 'stateless') {
       const notice = noticeOf(notification, related, down)
-      return this.tell(notice === undefined ? [] : [notice])
+      return this.tell(notice === undefined ? [] : [notice], from)
     }
     if (method === 'notifications/progress' && of === undefined && !tasks.hasToken(token))
       return log('progress for a token that no open request has')
     const to = of === undefined ? this.relatedTo(related) : { request: of.id }
-    client.send(oneLine(writeNotification(method, params?.text)), to)
+    client.send(oneLine(writeNotification(method, params?.text)), { ...to, from })
   }
 
-  tell(notices: readonly Notice[]): void {
-    for (const { request, text } of notices) this.#context.client.send(oneLine(text), { request })
+  tell(notices: readonly Notice[], from: Related['from']): void {
+    const { client } = this.#context
+    for (const { request, text } of notices) client.send(oneLine(text), { request, from })
   }
 
   /** The client's request that a message of the server's belongs to. */
@@ -74,4 +79,10 @@ export class ServerNotifications {
     const { id } = down.take(request) as Crossed
     down.reply(id, writeResult(id, '{"resultType":"complete"}'))
   }
+}
+
+/** The resource that a notification of a change names. */
+function updated({ method, params }: Notification): MessageSource | undefined {
+  if (method !== 'notifications/resources/updated') return undefined
+  return { method: 'resources/read', name: String(params?.value.uri) }
 }
