@@ -6,7 +6,8 @@
 import type { Gap, Link } from './chain.ts'
 import type { Finding } from './finding.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
-import { chainOf, match, newScanBudget, type Pattern, type ScanBudget } from './patterns.ts'
+import { anyOf, anyOfAt, type Needs } from './needs.ts'
+import { chainOf, newScanBudget, type Pattern, PatternSet, type ScanBudget } from './patterns.ts'
 
 const REPLY = String.raw`your (?:next |final |own |entire |whole |complete |current )?(?:response|reply|answer|message)s?\b`
 const VERBS =
@@ -18,13 +19,16 @@ const RISKY = String.raw`(?:requests?[.,]|urlopen|http\.client|smtplib|yagmail|s
 
 /** In front of an order: the beginning of a sentence, or words that introduce one. */
 const INTRODUCES = /(?:^|[^\w])(?:please|kindly|and|then|to|must|should|can you|could you)$/
-const REPLY_NEEDS = /your [a-z ]{0,10}(?:response|reply|answer|message)/
-const CODE_NEEDS =
-  /(?:following|subsequent|below|provided|next|given|this) (?:code|snippet|script|program|block|excerpt)/
+const REPLY_NEEDS = anyOfAt('your ', /your [a-z ]{0,10}(?:response|reply|answer|message)/)
+const CODE_NEEDS = anyOf(
+  'following|subsequent|below|provided|next|given|this',
+  ' ',
+  'code|snippet|script|program|block|excerpt',
+)
 const LINE: Gap = { chars: 120, stops: '\n' }
 
 /** Against small letters. */
-const PATTERNS: readonly Pattern[] = [
+const PATTERNS = new PatternSet([
   instructs(REPLY_NEEDS, [
     at(String.raw`\b${VERBS}\b`, (text, start) => begins(text, start, '.!?:>\n"\'“', INTRODUCES)),
     140,
@@ -40,7 +44,7 @@ const PATTERNS: readonly Pattern[] = [
     40,
     String.raw`\b(?:must|should|shall|needs? to|has to) (?:be|include|contain|start|end|use|mention|have)`,
   ]),
-  instructs(/(?:respond|reply|answer)\s/, [
+  instructs(anyOfAt('respond|reply|answer', /(?:respond|reply|answer)\s/), [
     at(
       String.raw`\b(?:respond|reply|answer)\s+(?:only\s+)?(?:in|with|using|as|by)\b(?! (?:a )?(?:\d{3}|status|http|json|error|data))[^.\n]{2,80}`,
       (text, start) => begins(text, start, '.!?:>\n', /(?:^|[^\w])please$/),
@@ -64,43 +68,43 @@ const PATTERNS: readonly Pattern[] = [
     { chars: 700, stops: '' },
     RISKY,
   ]),
-  instructs(/ignor|disregard|forget|overlook|discard|set aside|no attention/, [
+  instructs(anyOf('ignor|disregard|forget|overlook|discard|set aside|no attention'), [
     String.raw`\b(?:ignor(?:e|ing)|disregard|forget|overlook|discard|set aside|pay no attention to)\b`,
     30,
     String.raw`\b(?:all|everything|ever?thing|what)\b`,
     30,
     String.raw`\b(?:told|instructed|said|learn(?:ed|t)|before|so far|previously)\b`,
   ]),
-  instructs(/ignore|disregard|forget|skip/, [
+  instructs(anyOf('ignore|disregard|forget|skip'), [
     String.raw`\b(?:ignore|disregard|forget|skip) (?:the |this |all |everything )?(?:web ?page|page|resume|document|e-?mail|paper|text|content|article|above|rest|previous|story|website|question|task|prompt|function|table)\b`,
     40,
     String.raw`\b(?:and|instead|then)\b`,
     20,
     String.raw`\b(?:state|say|respond|reply|write|output|tell|print|give|repeat|answer|do)\b`,
   ]),
-  instructs(/ignor|olvid|oubli/, [
+  instructs(anyOf('ignor|olvid|oubli'), [
     String.raw`\b(?:ignor|olvid|oubli)\p{L}{1,6}\b`,
     30,
     String.raw`\b(?:instrucciones|instructions|instruções|istruzioni|fonction|función|funzione)\b`,
   ]),
-  instructs(/anweis|instruk/, [
+  instructs(anyOf('anweis|instruk'), [
     String.raw`\b(?:vorherigen|bisherigen|früheren|obigen)\b`,
     12,
     String.raw`\b(?:anweisungen|instruktionen)\b`,
   ]),
-  instructs(/инструкц|указани|指示|命令|지시|명령|지침|निर्देश|अनुदेश/, [
+  instructs({ beyondAscii: /инструкц|указани|指示|命令|지시|명령|지침|निर्देश|अनुदेश/ }, [
     String.raw`(?:предыдущи[ех]|прежние)\s+(?:инструкци|указани)|(?:以前|これまで|前)の(?:指示|命令)|이전\s?(?:지시|명령|지침)|(?:पिछले|पिछली)\s(?:निर्देश|अनुदेश)`,
   ]),
-  instructs(/指令|指示|说明/, [
+  instructs({ beyondAscii: /指令|指示|说明/ }, [
     '(?:忽略|无视|忘记)',
     { chars: 10, stops: '。\n' },
     '(?:指令|指示|说明)',
   ]),
-  instructs(/التعليمات|الأوامر/, ['تجاهل', 12, '(?:التعليمات|الأوامر)']),
-  instructs(/ your (?:creator|developer|admin|owner|maker|programmer|supervisor|boss)/, [
+  instructs({ beyondAscii: /التعليمات|الأوامر/ }, ['تجاهل', 12, '(?:التعليمات|الأوامر)']),
+  instructs(anyOf(' your ', 'creator|developer|admin|owner|maker|programmer|supervisor|boss'), [
     String.raw`\b(?:i['’]?m|i am|this is|speaking as) your (?:creator|developer|administrator|admin|owner|maker|programmer|supervisor|boss)\b`,
   ]),
-  instructs(/ mode\b/, [
+  instructs(anyOfAt(' mode', / mode\b/), [
     String.raw`\b(?:enter|entering|switch to|switch into|activate|engage|initiate|you are in|going into)\b`,
     20,
     String.raw`\b(?:admin(?:istrator)?|maintenance|developer|root|override|diagnostic|recovery|unrestricted|god|system)['’"]? mode\b`,
@@ -108,19 +112,18 @@ const PATTERNS: readonly Pattern[] = [
   {
     kind: 'carries secrets out',
     severity: 'flag',
-    needs:
-      /password|secret|api key|passphrase|credentials|pin code|social security|credit card|private key/,
+    needs: anyOf(
+      'password|secret|api key|passphrase|credentials|pin code|social security|credit card|private key',
+    ),
     ...chainOf([
       String.raw`\b(?:what(?:['’]s| is| are)|tell me|give me|share|reveal|send me|show me|disclose|provide|spell out|state|repeat|print|output|hand over|confirm)\b`,
       { chars: 40, stops: '.?\n' },
       String.raw`\b(?:your|the user['’]?s?|their|her|his|the|our) (?:\w{1,12} )?(?:passwords?|secret key|api key|passphrase|credentials|pin code|social security number|credit card number|private key|secret)\b(?!\s{0,4}(?:field|manager|reset|policy|parameter|hash))`,
     ]),
   },
-]
+])
 
-const ANY = new RegExp(PATTERNS.map(({ needs }) => needs.source).join('|'), 'u')
-
-function instructs(needs: RegExp, parts: readonly (string | number | Gap | Link)[]): Pattern {
+function instructs(needs: Needs, parts: readonly (string | number | Gap | Link)[]): Pattern {
   return { kind: 'instructs the model', severity: 'flag', needs, ...chainOf(parts) }
 }
 
@@ -148,7 +151,7 @@ const SPACE = /\s/
 export function findInAnswer(text: string, budget: ScanBudget = newScanBudget()): Finding[] {
   const findings = findInjections(text, budget)
   if (findings.length > 0 || text.length < SHORTEST_CHARS) return findings
-  return match(text, PATTERNS, ANY, budget).map((one) => ({
+  return PATTERNS.match(text, budget).map((one) => ({
     ...one,
     text: one.text.slice(0, SHOWN_CHARS_MAX),
   }))

@@ -26,8 +26,8 @@ export interface Span {
   readonly end: number
 }
 
-/** The first `spansMax` places where all links follow each other. Every place of one link is charged to
- * the budget; what was found when it is used up is incomplete. */
+/** The first `spansMax` places where all links follow each other. Every link that is searched and every place of it
+ * is charged to the budget; what was found when it is used up is incomplete. */
 export function findChains(
   text: string,
   { links, gaps }: Chain,
@@ -54,6 +54,8 @@ function spansOf(
   max = Number.POSITIVE_INFINITY,
 ): Span[] {
   const spans: Span[] = []
+  budget.charsLeft -= text.length
+  if (budget.charsLeft < 0) return spans
   words.lastIndex = 0
   for (let found = words.exec(text); found !== null; found = words.exec(text)) {
     const start = found.index

@@ -4,42 +4,64 @@
 // known holes, measured in docs/catalogue.md. Pure.
 
 import { foldLookAlikes } from '../core/look-alikes.ts'
+import type { Span } from './chain.ts'
 import type { Finding, Kind } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
-import { chainOf, match, newScanBudget, type Pattern, type ScanBudget, spend } from './patterns.ts'
+import { anyOf, anyOfAt, type Needs } from './needs.ts'
+import {
+  chainOf,
+  newScanBudget,
+  type Pattern,
+  PatternSet,
+  type ScanBudget,
+  spend,
+} from './patterns.ts'
 
 const SECRET_FILES = String.raw`(?:[~$]\w{0,8}/)?\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|cursor|claude)\b[\w./-]{0,40}|\bid_(?:rsa|ed25519|ecdsa)\b|/etc/(?:passwd|shadow)\b|\bmcp\.json\b|\.env\b(?! ?(?:var|file var))|wallet\.dat\b`
 const READS =
   '(?:read|open|load|cat|fetch|access|retrieve|get|include|pass|provide|attach|send|upload|copy|contents? of)'
 const SECRETS =
   '(?:api[- _]?keys?|secret keys?|passwords?|secrets?|credentials?|access tokens?|auth tokens?|ssh keys?|private keys?|seed phrase|system prompt|chat history|conversation history|(?:entire|full|whole) conversation|previous messages|environment variables)'
-const SECRET_FILE_NEEDS =
-  /\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-|cursor|claude|env)|id_(?:rsa|ed2|ecd)|\/etc\/|mcp\.json|wallet\.dat/
+const SECRET_FILE_NEEDS = anyOf(
+  '.ssh|.aws|.gnupg|.kube|.docker|.netrc|.npmrc|.pypirc|.git-|.cursor|.claude|.env|id_rsa|id_ed2|id_ecd|/etc/|mcp.json|wallet.dat',
+)
+
+const TAG_NEEDS = anyOfAt(
+  'important|system|secret|hidden|instruction|admin|critical',
+  /(?<=<\s?\/?\s?)/,
+)
+// A `|` separates words: what follows it in a marker is enough.
+const MARKER_NEEDS = anyOfAt(
+  '[inst]|[/inst]|[system]|[/system]|<<sys>>|im_start|im_end|system|user|assistant|endoftext',
+  /(?=\[|<<)|(?<=<\|)/,
+)
 
 /** Against small letters. A number between two sources is the gap that a sentence may have there. */
-const PATTERNS: readonly Pattern[] = [
-  hold('instructs the model', /ignore|disregard|forget|override|bypass/, [
+const PATTERNS = new PatternSet([
+  hold('instructs the model', anyOf('ignore|disregard|forget|override|bypass'), [
     String.raw`\b(?:ignore|disregard|forget|override|bypass)\b`,
     24,
     String.raw`\b(?:previous|prior|above|earlier|preceding|all|any|your|system|everything|ever?thing|the rules)\b`,
     24,
     String.raw`\b(?:instructions?|prompts?|rules?|guidelines|directives|told|context|training|restrictions|said)`,
   ]),
-  hold('instructs the model', /<\s?\/?\s?[ishac]/, [
+  hold('instructs the model', TAG_NEEDS, [
     String.raw`<\s?/?\s?(?:important|system|secret|hidden|instructions?|admin|critical)\s?>`,
   ]),
-  hold('instructs the model', /\[\/?(?:inst|system)\]|<\||<<sys/, [
+  hold('instructs the model', MARKER_NEEDS, [
     String.raw`\[/?(?:inst|system)\]|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|<<sys>>`,
   ]),
   hold(
     'instructs the model',
-    /you are now|from now on|instructions?:|system (?:override|prompt):|(?:ter|ble|ate)\w{0,12} (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode/,
+    anyOf(
+      'you are now|from now on|instruction:|instructions:|system override:|system prompt:|developer mode|debug mode|god mode|jailbreak mode|dan mode|maintenance mode|admin mode',
+    ),
     [
       String.raw`\b(?:you are now|from now on,? you|new (?:system )?instructions?:|system (?:override|prompt):|(?:enter|enable|activate)\w{0,12} (?:developer|debug|god|jailbreak|dan|maintenance|admin) mode)\b`,
     ],
   ),
-  hold('instructs the model', /ing (?:this|any(?: other)?) tool/, [
+  hold('instructs the model', anyOf('ing ', 'this|any|any other', ' tool'), [
     String.raw`\b(?:before|prior to|when) (?:using|calling|invoking|running) (?:this|any(?: other)?) tools?\b`,
     75,
     String.raw`\b(?:read|open|cat|access|send|include|fetch)\b`,
@@ -62,7 +84,10 @@ const PATTERNS: readonly Pattern[] = [
   ]),
   hold(
     'hides from the user',
-    /(?:not|n['’]?t|never|without)\s(?:ever )?(?:tell|mention|inform|notif|alert|reveal|disclos|say)/,
+    anyOfAt(
+      'tell|mention|inform|notif|alert|reveal|disclos|say',
+      /(?<=(?:not|n['’]?t|never|without)\s(?:ever )?)/,
+    ),
     [
       String.raw`\b(?:do not|don['’]?t|never|must not|should not|without)\s(?:ever )?(?:tell|mention|inform|notify|alert|reveal|disclos|say|telling|mentioning|informing|notifying|alerting|revealing)\w{0,12}\b`,
       40,
@@ -71,14 +96,18 @@ const PATTERNS: readonly Pattern[] = [
   ),
   hold(
     'hides from the user',
-    /user (?:must|should|need|does|do|will|may)|keep (?:this|it)|silently |secretly |covertly /,
+    anyOf(
+      'user must|user should|user need|user does|user do|user will|user may|keep this|keep it|silently |secretly |covertly ',
+    ),
     [
       String.raw`\b(?:the )?user (?:must|should|need|does|do|will|may) ?(?:not|n['’]t) (?:know|see|be (?:told|informed|aware|notified)|need to know)|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from\b|\b(?:silently|secretly|covertly) (?:send|forward|copy|include|call|execute|upload|bcc)`,
     ],
   ),
   hold(
     'carries secrets out',
-    /key|password|secret|credential|token|seed|system p|history|conversation|previous m|environment v/,
+    anyOf(
+      'api key|api-key|api_key|apikey|password|secret|credential|access token|auth token|ssh key|private key|seed phrase|system prompt|chat history|conversation history|entire conversation|full conversation|whole conversation|previous messages|environment variables',
+    ),
     [
       String.raw`\b(?:send|forward|include|append|pass|attach|bcc|exfiltrate|leak|transmit|post|upload|reveal|print|output|repeat|tell me|give me|show me|provide|what is|what['’]s)\b`,
       40,
@@ -87,18 +116,16 @@ const PATTERNS: readonly Pattern[] = [
       String.raw`\b${SECRETS}`,
     ],
   ),
-  flag('puts itself first', /best tool|this tool|must be called|other tool/, [
+  flag('puts itself first', anyOf('best tool|this tool|must be called|other tool'), [
     String.raw`\bbest tool in the world\b|\b(?:prefer|prioriti[sz]e) this tool (?:over|above|to)\b|\bmust be called (?:first|before (?:any|all|every))|\b(?:ignore|do not use|don['’]t use|never use) (?:any |all )?(?:the )?other tools?\b`,
   ]),
-  flag('puts itself first', /this tool/, [
+  flag('puts itself first', anyOf('this tool'), [
     String.raw`\b(?:always|only) (?:use|prefer|choose|call) this tool\b`,
     30,
     String.raw`\b(?:instead of|before|over|rather than|first|for (?:everything|all))`,
   ]),
-]
+])
 
-/** What one of the patterns needs. */
-const ANY = new RegExp(PATTERNS.map(({ needs }) => needs.source).join('|'), 'u')
 /** No match is shorter: `[INST]`. */
 export const SHORTEST_CHARS = 6
 
@@ -107,16 +134,41 @@ export const SHORTEST_CHARS = 6
 export function findInjections(text: string, budget: ScanBudget = newScanBudget()): Finding[] {
   if (text.length < SHORTEST_CHARS) return []
   if (text.length > TEXT_CHARS_MAX || !spend(budget, text.length)) return [tooLarge(text)]
-  const findings = match(text, PATTERNS, ANY, budget)
+  const findings = PATTERNS.match(text, budget)
   if (findings.length > 0 || isPlain(text)) return findings
-  if (!spend(budget, FOLDED_COST * text.length)) return [tooLarge(text)]
-  const plain = foldLookAlikes(stripHidden(text))
-  if (plain === text) return findings
-  // One character may fold into eighteen.
-  if (!spend(budget, FOLDED_COST * plain.length)) return [tooLarge(text)]
-  // The places of the folded text are not those of the text: the whole of it is shown.
-  return match(plain, PATTERNS, ANY, budget).map((one) => ({ ...one, start: 0, end: text.length }))
+  // What only the folded text says has a letter that is folded: the rest has been looked at.
+  for (const { start, end } of partsToFold(text, PATTERNS.reach)) {
+    const part = text.slice(start, end)
+    if (!spend(budget, FOLDED_COST * part.length)) return [tooLarge(text)]
+    const plain = foldLookAlikes(stripHidden(part))
+    if (plain === part) continue
+    // One character may fold into eighteen.
+    if (!spend(budget, FOLDED_COST * plain.length)) return [tooLarge(text)]
+    // The places of the folded text are not those of the text: the whole of it is shown.
+    findings.push(
+      ...PATTERNS.match(plain, budget).map((one) => ({ ...one, start: 0, end: text.length })),
+    )
+    if (findings.length > 0) return findings
+  }
+  return findings
 }
+
+/** Around every letter that is not plain, as far as a match with it can reach. */
+function* partsToFold(text: string, reach: number): Generator<Span> {
+  let start = -1
+  let end = -1
+  for (const { index, 0: run } of text.matchAll(NOT_PLAIN_RUN)) {
+    if (start >= 0 && index - reach > end) {
+      yield { start, end }
+      start = -1
+    }
+    if (start < 0) start = Math.max(0, index - reach)
+    end = Math.min(text.length, index + run.length + reach)
+  }
+  yield { start, end }
+}
+
+const NOT_PLAIN_RUN = /[^\t\n\r -~]+/g
 
 /** What it costs to fold a character, in characters that are only searched. */
 const FOLDED_COST = 3
@@ -126,10 +178,10 @@ function tooLarge(text: string): Finding {
   return { kind: 'too large to look at', severity: 'hold', start: 0, end: text.length, text: words }
 }
 
-function hold(kind: Kind, needs: RegExp, parts: readonly (string | number)[]): Pattern {
+function hold(kind: Kind, needs: Needs, parts: readonly (string | number)[]): Pattern {
   return { kind, severity: 'hold', needs, ...chainOf(parts) }
 }
 
-function flag(kind: Kind, needs: RegExp, parts: readonly (string | number)[]): Pattern {
+function flag(kind: Kind, needs: Needs, parts: readonly (string | number)[]): Pattern {
   return { kind, severity: 'flag', needs, ...chainOf(parts) }
 }

@@ -3,13 +3,16 @@
 
 import { type Chain, findChains, type Gap, type Link, type Span } from './chain.ts'
 import type { Finding, Kind, Severity } from './finding.ts'
+import { isPlain } from './hidden-text.ts'
+import { joinWrapped } from './join-wrapped.ts'
 import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
+import { type Needs, NeedsFinder } from './needs.ts'
 
 export interface Pattern extends Chain {
   readonly kind: Kind
   readonly severity: Severity
-  /** Small letters that no match does without: most texts are settled by looking for them. */
-  readonly needs: RegExp
+  /** What no match does without: most texts are settled by looking for it. */
+  readonly needs: Needs
 }
 
 /** Characters that may still be searched, once for every expression that searches them. */
@@ -40,80 +43,72 @@ export function chainOf(parts: readonly (string | number | Gap | Link)[]): Chain
   return { links: links as [Link, ...Link[]], gaps }
 }
 
-/** Everything that one of `patterns` finds; where that is nothing, also with wrapped lines joined. `any`
- * finds what each of them needs. */
-export function match(
-  text: string,
-  patterns: readonly Pattern[],
-  any: RegExp,
-  budget: ScanBudget,
-): Finding[] {
-  const findings = matchLines(text, patterns, any, budget)
-  if (findings.length > 0 || !text.includes('\n')) return findings
-  const joined = text.replace(WRAPPED, ' ')
-  if (joined === text) return findings
-  budget.charsLeft -= text.length
-  // The places of the joined text are not those of the text: the whole of it is shown.
-  return matchLines(joined, patterns, any, budget).map((one) => ({
-    ...{ ...one, start: 0, end: text.length },
-  }))
-}
+/** Patterns that are looked for together. */
+export class PatternSet {
+  readonly #patterns: readonly Pattern[]
+  readonly #needs: NeedsFinder
+  /** How many characters a match has at most, with what it looks at beside it. */
+  readonly reach: number
 
-/** A single line break inside of a sentence: no empty line, no list, table or code behind it. */
-const WRAPPED = /(?<=\S)[ \t]*\r?\n[ \t>]*(?=[^\s>*•#|{}"<\d-])/g
-
-function matchLines(
-  text: string,
-  patterns: readonly Pattern[],
-  any: RegExp,
-  budget: ScanBudget,
-): Finding[] {
-  const findings: Finding[] = []
-  const small = toSmall(text)
-  if (!any.test(small)) return findings
-  for (const pattern of patterns) {
-    if (!pattern.needs.test(small)) continue
-    const { kind, severity } = pattern
-    for (const { start, end } of findPattern(small, pattern, budget)) {
-      if (findings.length >= FINDINGS_MAX) return findings
-      findings.push({ kind, severity, start, end, text: text.slice(start, end) })
-    }
-    if (budget.charsLeft < 0) {
-      const place = { start: 0, end: text.length, text: 'too much to look through' }
-      return [...findings, { kind: 'too large to look at', severity: 'hold', ...place }]
-    }
+  constructor(patterns: readonly Pattern[]) {
+    this.#patterns = patterns
+    this.#needs = new NeedsFinder(
+      patterns.map((pattern) => ({ needs: pattern.needs, reach: reachOf(pattern) })),
+    )
+    this.reach = Math.max(...patterns.map(reachOf))
   }
-  return findings
+
+  /** Everything that one of them finds; where that is nothing, also with wrapped lines joined. */
+  match(text: string, budget: ScanBudget): Finding[] {
+    const findings = this.#matchLines(text, budget)
+    if (findings.length > 0 || !text.includes('\n')) return findings
+    const joined = joinWrapped(text)
+    if (joined === text) return findings
+    budget.charsLeft -= text.length
+    // The places of the joined text are not those of the text: the whole of it is shown.
+    return this.#matchLines(joined, budget).map((one) => ({
+      ...{ ...one, start: 0, end: text.length },
+    }))
+  }
+
+  #matchLines(text: string, budget: ScanBudget): Finding[] {
+    const findings: Finding[] = []
+    const small = toSmall(text)
+    const windows = this.#needs.windowsIn(small, isPlain(small), budget)
+    if (windows.size === 0) return findings
+    for (const [index, pattern] of this.#patterns.entries()) {
+      const { kind, severity } = pattern
+      for (const { start, end } of findPattern(small, pattern, windows.get(index) ?? [], budget)) {
+        if (findings.length >= FINDINGS_MAX) return findings
+        findings.push({ kind, severity, start, end, text: text.slice(start, end) })
+      }
+      if (budget.charsLeft < 0) {
+        const place = { start: 0, end: text.length, text: 'too much to look through' }
+        return [...findings, { kind: 'too large to look at', severity: 'hold', ...place }]
+      }
+    }
+    return findings
+  }
 }
 
 /** Searched only near what it needs, which most texts have in few places. */
-function* findPattern(small: string, pattern: Pattern, budget: ScanBudget): Generator<Span> {
-  if (!spend(budget, small.length)) return
-  for (const { start, end } of windowsOf(small, pattern)) {
-    if (!spend(budget, (end - start) * pattern.links.length)) return
+function* findPattern(
+  small: string,
+  pattern: Pattern,
+  windows: readonly Span[],
+  budget: ScanBudget,
+): Generator<Span> {
+  for (const { start, end } of windows) {
+    if (budget.charsLeft < 0) return
     const part = small.slice(start, end)
     for (const found of findChains(part, pattern, FINDINGS_MAX, budget))
       yield { start: start + found.start, end: start + found.end }
   }
 }
 
-/** Around every place of what a pattern needs: as far as a match that has it can reach. */
-function* windowsOf(small: string, { needs, links, gaps }: Pattern): Generator<Span> {
-  const reach =
-    gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
-  const places = new RegExp(needs, 'g')
-  let start = -1
-  let end = -1
-  for (let found = places.exec(small); found !== null; found = places.exec(small)) {
-    if (start < 0 || found.index - reach > end) {
-      if (start >= 0) yield { start, end }
-      start = Math.max(0, found.index - reach)
-    }
-    // Places as near as this need not be found one by one.
-    end = Math.min(small.length, found.index + 2 * reach)
-    places.lastIndex = found.index + reach
-  }
-  if (start >= 0) yield { start, end }
+/** As far as a match can reach. */
+function reachOf({ links, gaps }: Chain): number {
+  return gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
 }
 
 /** No link's words are longer, with what it looks at beside them. */
