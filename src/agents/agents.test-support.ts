@@ -8,6 +8,7 @@ import { loadImage } from '../sandbox/load-image.ts'
 import type { Beside, CreateEvent } from './journal/new-rows.ts'
 import type { HistoryKept } from './journal/retention.ts'
 import { Operations } from './steps/operations.ts'
+import { runWhole } from './steps/sliced.ts'
 import { Stepper } from './steps/stepper.ts'
 import type { ImportOptions } from './transfer/bring-import.ts'
 import { readImport } from './transfer/read-import.ts'
@@ -88,7 +89,7 @@ export class Bench {
       grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
     }
     const event = { kind: 'create', at: now, id, seed: id, config, files } as CreateEvent
-    return this.operations.create(beside, event).step
+    return patiently(() => this.operations.create(beside, event).step)
   }
 
   send(id: string, event: Record<string, unknown>, nonce?: string): Step {
@@ -109,7 +110,7 @@ export class Bench {
   /** As the service does it, here and now. */
   export(id: string, secrets: 'redact' | 'keep' = 'redact', owner = 'me') {
     const nowMs = this.now
-    const { memory, ...pieces } = this.operations.takeExport(owner, id, nowMs, true)
+    const { memory, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, true))
     const options = { secrets, nowMs, installation: 'here' }
     return { exported: sealExport(pieces, options), memory: memory ?? Buffer.alloc(0) }
   }

@@ -11,6 +11,7 @@ import { CHILDREN_MAX, FORKS_MAX } from './limits.ts'
 import { checkStep } from './steps/check-step.ts'
 import type { Answers } from './steps/memories.ts'
 import { answersOf, hashAnswer, LIMITS } from './steps/residents.ts'
+import { runWhole } from './steps/sliced.ts'
 import { type Stepper, unwrap } from './steps/stepper.ts'
 import { digestOf } from './transfer/canonical.ts'
 import { packFiles, unpackExported } from './transfer/pack-files.ts'
@@ -114,7 +115,8 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
   if (agent.summary.runId !== null) return agent
   const { journal, residents, image } = stepper
   const options = { secrets: 'keep', nowMs, installation: '' } as const
-  const exportOf = (each: AgentRow) => sealExport(takeExport(stepper, each, nowMs), options)
+  const exportOf = (each: AgentRow) =>
+    sealExport(runWhole(takeExport(stepper, each, nowMs)), options)
   const before = exportOf(agent)
   const from = toPortable(before)
   const { files, bytes } = packFiles(unpackExported(before.files))

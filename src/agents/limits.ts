@@ -7,6 +7,13 @@ export const STEPS_AT_ONCE = 4
  * that nobody waits there for more than one. */
 export const LIGHT_REQUEST_LENGTH = 65_536
 export const LIGHT_AGENT_BYTES = 262_144
+/** How long one slice of an operation runs that is done in slices, before others have their turn. */
+export const SLICE_MS = 25
+/** Files whose content is read in one piece, if they are small or there is one. */
+export const FILES_IN_ONE_PIECE = 32
+/** Operations in slices that are under way at once, each with a copy of an agent's memory; behind them
+ * owners take turns. */
+export const SLICED_AT_ONCE = 2
 /** Instances kept ready in the step thread, and the memory they may take together. */
 export const RESIDENTS_MAX = 64
 export const RESIDENT_BYTES_MAX = 192 * 1_048_576

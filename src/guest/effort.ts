@@ -1,11 +1,11 @@
 // How much the tools of one turn may do together, counted and not timed: it ends at the same place on
 // every machine. The core runs in one thread with those of all other agents; patterns and files that a
-// model was made to write must not keep them waiting. A unit is about a microsecond.
+// model was made to write must not keep them waiting. A unit is about half a microsecond.
 
 import { Refusal } from './refusal.ts'
 
-/** Units of one event, about a second. */
-const EFFORT_MAX = 1_000_000
+/** Units of one event: at most 200 ms on a machine of today, as agents of other owners wait so long. */
+const EFFORT_MAX = 300_000
 
 /** And of a question, which asks for a list at most. */
 export const QUESTION_EFFORT_MAX = 200_000

@@ -15,6 +15,7 @@ import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
 import { takeExport } from '../transfer/take-export.ts'
 import { type Footing, heldBy } from './enforce.ts'
+import type { Sliced } from './sliced.ts'
 import type { Applied, ApplyHow, Stepper } from './stepper.ts'
 
 export interface Standing extends Footing {
@@ -28,6 +29,12 @@ export interface HistoryEntry {
   readonly kind: string
   readonly turn: number
   readonly event: Readonly<Record<string, unknown>>
+}
+
+/** Every file of an agent: a list in JSON, and the bytes that belong to it. */
+export interface ProgramFiles {
+  readonly text: string
+  readonly bytes: Uint8Array | undefined
 }
 
 export class Operations {
@@ -171,10 +178,10 @@ export class Operations {
   }
 
   /** The pieces of an export; what is long to do with them is done elsewhere. */
-  takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
+  *takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
     const agent = this.#stepper.find(owner, id)
-    const pieces = takeExport(this.#stepper, agent, nowMs)
-    return { ...pieces, memory: withMemory ? this.#stepper.residents.memory(agent) : undefined }
+    const pieces = yield* takeExport(this.#stepper, agent, nowMs)
+    return { ...pieces, memory: withMemory ? pieces.memory : undefined }
   }
 
   /** What was read and checked in the transfer thread; bytes cross beside the rest. */
@@ -281,24 +288,27 @@ export class Operations {
   }
 
   /** Files with the digests of their content, which is read only where it is not known yet. */
-  files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
+  *files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
     const agent = this.#stepper.find(owner, id)
-    return { agent, files: this.#digests.of(this.#stepper, agent, question, nowMs) }
+    const files = yield* this.#digests.of(this.#stepper, agent, question, nowMs)
+    return { agent, files }
   }
 
   /** Every file as a program gets it: a list in JSON, and the bytes that belong to it. Made here, so
    * that the gate's thread only hands it on. */
-  programFiles(id: string, nowMs: number): { text: string; bytes: Uint8Array | undefined } {
+  programFiles(id: string, nowMs: number): Sliced<ProgramFiles> {
     const agent = this.#stepper.find(null, id)
-    return this.#stepper.residents.asking(agent, nowMs, (call) => {
+    return this.#stepper.residents.askingInSlices(agent, nowMs, function* (call) {
       const facts = JSON.parse(call('{"ask":"files"}').text).ok as {
         path: string
         isText: boolean
       }[]
-      const loose = facts.map(({ path, isText }) => {
+      const loose: { path: string; content: string | Uint8Array }[] = []
+      for (const { path, isText } of facts) {
         const content = call(JSON.stringify({ ask: 'read', path })).bytes ?? new Uint8Array()
-        return { path, content: isText ? Buffer.from(content).toString('utf8') : content }
-      })
+        loose.push({ path, content: isText ? Buffer.from(content).toString('utf8') : content })
+        yield
+      }
       const { files, bytes } = packFiles(loose)
       return { text: JSON.stringify(files), bytes }
     })

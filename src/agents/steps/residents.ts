@@ -19,6 +19,7 @@ import {
   REPLAY_EVENTS_MAX,
 } from '../limits.ts'
 import { ResidentSet } from './resident-set.ts'
+import type { Sliced } from './sliced.ts'
 
 /** What waking needs of an agent. */
 export interface Place {
@@ -161,6 +162,24 @@ export class Residents {
     } finally {
       const isWhole = before === undefined ? !instance.isDead : instance.restore(before)
       if (!isWhole) this.forget(place.key)
+    }
+  }
+
+  /** Several questions to one state, in slices: asked of a copy, since the agent may go on between two
+   * of them. `work` gets the memory as it was before the first question. */
+  *askingInSlices<Result>(
+    place: Place,
+    nowMs: number,
+    work: (ask: (text: string) => GuestAnswer, memory: Buffer) => Sliced<Result>,
+  ): Sliced<Result> {
+    const memory = this.memory(place)
+    yield
+    const instance = this.revive(place.image, memory)
+    try {
+      yield
+      return yield* work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS), memory)
+    } finally {
+      this.giveBack(instance)
     }
   }
 

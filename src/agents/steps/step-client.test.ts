@@ -3,7 +3,8 @@ import { scratchDirectory } from '../../../test/scratch.ts'
 import type { Event } from '../../guest/words.ts'
 import { configOf, coreImage } from '../agents.test-support.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
-import { startStepThread } from './step-client.ts'
+import { packFiles } from '../transfer/pack-files.ts'
+import { type Steps, startStepThread } from './step-client.ts'
 
 async function start(directory: string) {
   const image = await coreImage()
@@ -53,4 +54,57 @@ test('what crosses the thread in short is what is in the rows', async () => {
   expect([first.agent, written.agent, ...forks]).toEqual([a, c, d, e])
   await expect(make('f', 999)).rejects.toMatchObject({ code: 'AGENT_DAMAGED' })
   expect(await rows()).toHaveLength(5)
+})
+
+const MIB = 1_048_576
+
+function createWith(steps: Steps, image: string, owner: string, id: string, texts: string[]) {
+  const beside = { owner, depth: 0, image, asked: {}, grants: [] }
+  const { files } = packFiles(texts.map((content, at) => ({ path: `f${at}.txt`, content })))
+  const event: CreateEvent = { kind: 'create', at: 5, id, seed: id, config: configOf(), files }
+  return steps.create(beside, event)
+}
+
+test('an owner with twenty agents at work has one turn, and another owner is the next', async () => {
+  const { steps, image } = await start(scratchDirectory())
+  const busy = Array.from({ length: 20 }, (_, at) => `busy${at}`)
+  for (const id of busy) await createWith(steps, image, 'many', id, ['text'])
+  await createWith(steps, image, 'one', 'single', ['text'])
+  const done: string[] = []
+  const note = (name: string) => () => void done.push(name)
+  // By the agent alone, as the gate asks for a program; and by the owner, as a client does.
+  const programs = busy.map((id) => steps.programFiles(id, 6).then(note('many')))
+  const grep = { kind: 'direct', at: 6, name: 'grep', input: { pattern: 'x' } } as const
+  const greps = busy.map((id) => steps.apply('many', id, grep).then(note('many')))
+  const other = steps.apply('one', 'single', grep).then(note('one'))
+  const files = steps.programFiles('single', 6).then(note('one'))
+  await Promise.all([...programs, ...greps, other, files])
+  expect(done).toHaveLength(42)
+  // What was in the thread already goes first: one of each kind, and the turns between.
+  expect(done.lastIndexOf('one')).toBeLessThan(12)
+})
+
+test('an export is taken in slices, between which another owner is answered', async () => {
+  const { steps, image } = await start(scratchDirectory())
+  const texts = Array.from({ length: 7 }, () => 'a'.repeat(MIB - 16))
+  await createWith(steps, image, 'many', 'large', texts)
+  await createWith(steps, image, 'one', 'single', ['text'])
+  let isTaken = false
+  const taken = steps.takeExport('many', 'large', 6, false).then((pieces) => {
+    isTaken = true
+    return pieces
+  })
+  const before: boolean[] = []
+  const tool = { kind: 'direct', at: 6, name: 'list_files', input: {} } as const
+  for (let at = 0; at < 3; at++) {
+    await steps.apply('one', 'single', tool)
+    before.push(isTaken)
+  }
+  expect(before[0]).toBe(false)
+  // It is the agent as it was when the export began.
+  const input = { path: 'f0.txt', content: 'later' }
+  await steps.apply('many', 'large', { kind: 'direct', at: 7, name: 'write_file', input })
+  const { taken: facts, bytes } = await taken
+  expect(bytes).toHaveLength(7 * (MIB - 16))
+  expect(facts.files).toHaveLength(7)
 })

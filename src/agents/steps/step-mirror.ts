@@ -16,10 +16,11 @@ import { heldBy } from './enforce.ts'
 import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
 import { Kept } from './kept.ts'
 import type { Operations, Standing } from './operations.ts'
+import type { ResultOf } from './sliced.ts'
 import type { Applied } from './stepper.ts'
 
 type Name = keyof Operations
-type Answered = ReturnType<Operations['ask']> | ReturnType<Operations['files']>
+type Answered = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>
 
 interface Known {
   readonly agent: AgentRow
@@ -62,6 +63,11 @@ export class StepMirror {
   /** What an agent holds in files; undefined where nothing is known of it. */
   fileBytes(id: string): number | undefined {
     return this.#agents.get(id)?.agent.summary.fileBytes
+  }
+
+  /** Whose agent it is; undefined where nothing is known of it. */
+  ownerOf(id: string): string | undefined {
+    return this.#agents.get(id)?.agent.owner
   }
 
   #answer(title: string, seq: number): Answer | undefined {

@@ -7,7 +7,14 @@ import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import type { HistoryKept } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../limits.ts'
 import { Operations } from './operations.ts'
-import { packAnswer, readRequest, type StepRequest } from './step-words.ts'
+import { isSliced, runSlice, type Sliced } from './sliced.ts'
+import {
+  type NextSlice,
+  packAnswer,
+  readRequest,
+  type SliceAnswer,
+  type StepRequest,
+} from './step-words.ts'
 import { Stepper } from './stepper.ts'
 
 export interface StepThreadData {
@@ -23,12 +30,27 @@ const operations = new Operations(stepper)
 /** Of these the next gains from a memory that is ready for it. */
 const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
 
+interface Started {
+  readonly name: keyof Operations
+  readonly values: readonly unknown[]
+  readonly work: Sliced<unknown>
+}
+
+/** Operations in slices, by the number under which they go on. */
+const underWay = new Map<number, Started>()
+let lastSlice = 0
+
 let isAsked = false
 let isReady = true
 let pause: NodeJS.Timeout | undefined
 
 serveThread(
-  (request: StepRequest) => {
+  (request: StepRequest | NextSlice) => {
+    if ('slice' in request) {
+      const started = underWay.get(request.slice)
+      underWay.delete(request.slice)
+      return { value: started === undefined ? { isLost: true } : goOn(started) }
+    }
     isAsked = true
     pause ??= setInterval(tidy, TIDY_PAUSE_MS)
     const { name } = request
@@ -36,12 +58,21 @@ serveThread(
     const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
     const values = readRequest(request)
     const value = operation.apply(operations, values)
+    if (isSliced(value)) return { value: goOn({ name, values, work: value }) }
     if (isText) return { value: { text: value } }
     if (CALLS.has(name)) isReady = false
     return { value: packAnswer(name, values, value) }
   },
   { rest: makeReady },
 )
+
+function goOn(started: Started): SliceAnswer {
+  const { done, value } = runSlice(started.work)
+  if (done === true) return packAnswer(started.name, started.values, value)
+  lastSlice += 1
+  underWay.set(lastSlice, started)
+  return { slice: lastSlice }
+}
 
 function makeReady(): void {
   if (isReady) return

@@ -12,6 +12,7 @@ import {
 } from '../journal/new-rows.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import type { Operations } from './operations.ts'
+import type { ResultOf } from './sliced.ts'
 import type { Applied } from './stepper.ts'
 
 export interface StepRequest {
@@ -26,6 +27,14 @@ export interface StepRequest {
 export type StepAnswer =
   | { readonly text: string | undefined }
   | { readonly text: null; readonly value: unknown }
+
+/** Asks for the next slice of an operation that said it is not done. */
+export interface NextSlice {
+  readonly slice: number
+}
+
+/** The answer; or that there is more to do; or that a new thread knows nothing of it. */
+export type SliceAnswer = StepAnswer | NextSlice | { readonly isLost: true }
 
 export function packRequest(name: keyof Operations, values: readonly unknown[]): StepRequest {
   const gaps: number[] = []
@@ -132,7 +141,7 @@ function hasBytes(name: keyof Operations, value: unknown): boolean {
     case 'ask':
       return (value as ReturnType<Operations['ask']>).content !== undefined
     case 'files':
-      return (value as ReturnType<Operations['files']>).files.some((file) => file.content)
+      return (value as ResultOf<ReturnType<Operations['files']>>).files.some((file) => file.content)
     case 'programFiles':
     case 'takeExport':
       return true

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Bench, bench, call, configOf } from '../agents.test-support.ts'
 import { IMPORT_ELEMENTS_MAX, IMPORT_JSON_BYTES_MAX } from '../limits.ts'
+import { runWhole } from '../steps/sliced.ts'
 import type { ImportOptions } from './bring-import.ts'
 import { privateKey, publicHex, readBundle, writeBundle } from './bundle.ts'
 import { packFiles } from './pack-files.ts'
@@ -301,7 +302,7 @@ describe('export and import', () => {
       b.create(id, configOf(), 'me', files)
       const taken = Array.from({ length: 7 }, () => {
         const before = process.threadCpuUsage()
-        b.operations.takeExport('me', id, b.now, false)
+        runWhole(b.operations.takeExport('me', id, b.now, false))
         const { user, system } = process.threadCpuUsage(before)
         return user + system
       })

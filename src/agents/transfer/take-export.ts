@@ -5,6 +5,7 @@
 import type { FileFacts, Message, Portable, Question, ToolDefinition } from '../../guest/words.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../limits.ts'
+import type { Sliced } from '../steps/sliced.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 
 export interface TakenFile {
@@ -31,31 +32,40 @@ export interface TakenPieces {
   readonly bytes: Uint8Array
 }
 
-export function takeExport(stepper: Stepper, agent: AgentRow, nowMs: number): TakenPieces {
-  return stepper.residents.asking(agent, nowMs, (call) => {
+export function takeExport(
+  { residents, journal }: Stepper,
+  agent: AgentRow,
+  nowMs: number,
+): Sliced<TakenPieces & { readonly memory: Buffer }> {
+  // With the agent, as it was when this began.
+  const { labels } = journal.family(agent.family)
+  return residents.askingInSlices(agent, nowMs, function* (call, memory) {
     const ask = <Value>(question: Question): Value =>
       unwrap<Value>(call(JSON.stringify(question)).text)
     const portable = ask<Omit<Portable, 'messages'>>({ ask: 'portable' })
     const tools = ask<ToolDefinition[]>({ ask: 'tools' }).map(({ name }) => name)
     const parts: Uint8Array[] = []
     let at = 0
-    const files = ask<FileFacts[]>({ ask: 'files' }).map(({ path, modifiedAt, isText }) => {
+    const files: TakenFile[] = []
+    for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
       const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies Question))
       const content = Buffer.from(bytes ?? new Uint8Array())
       parts.push(content)
       at += content.length
-      return { path, modifiedAt, isText, range: [at - content.length, at] as const }
-    })
-    const { labels } = stepper.journal.family(agent.family)
+      files.push({ path, modifiedAt, isText, range: [at - content.length, at] })
+      yield
+    }
+    const pages = yield* pagesOf(ask)
     return {
       taken: { agent, portable, tools, files, labels },
-      messages: Buffer.from(pagesOf(ask).join('\n')),
+      messages: Buffer.from(pages.join('\n')),
       bytes: Buffer.concat(parts),
+      memory,
     }
   })
 }
 
-function pagesOf(ask: <Value>(question: Question) => Value): string[] {
+function* pagesOf(ask: <Value>(question: Question) => Value): Sliced<string[]> {
   const pages: string[] = []
   for (let from: number | null = 0; from !== null; ) {
     const page: { messages: Message[]; next: number | null } = ask({
@@ -65,6 +75,7 @@ function pagesOf(ask: <Value>(question: Question) => Value): string[] {
     })
     pages.push(JSON.stringify(page.messages))
     from = page.next
+    yield
   }
   return pages
 }
