@@ -178,8 +178,8 @@ export const TEXT_READERS: readonly TextReader[] = [
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new PlainReader().read(Buffer.from(head + text, 'latin1'))
   }),
-  reader('gateway: stripOwnTokens', MESSAGE, (text) => stripOwnTokens(resultOf(text))),
-  reader('gateway: stripOwnTokens, many texts', MESSAGE, (text) =>
+  reader('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => stripOwnTokens(resultOf(text))),
+  reader('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) =>
     stripOwnTokens(resultOf(text, 80)),
   ),
   reader('approvals: maskText', MB, (text) => maskText(jsonWithin(text, MB))),

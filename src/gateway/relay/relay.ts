@@ -309,7 +309,8 @@ export class Relay {
   #deliver(crossed: Crossed, answer: Answer): void | Promise<void> {
     const told = this.#teller.tell(crossed, answer)
     if (!(told instanceof Promise)) return this.#tellAnswer(crossed, answer, told)
-    return told.then((list) => {
+    return told.then(async (list) => {
+      await takeTurn()
       const frozen = this.#context.frozen()
       if (frozen === undefined) return this.#tellAnswer(crossed, answer, list)
       this.#deliveries.abandon(crossed)

@@ -29,6 +29,21 @@ test('F9: a long list is looked through in slices, and others have their turn be
   expect(longestMs).toBeLessThan(Math.max(6 * SLICE_MS, totalMs / 3))
 })
 
+test('F9: a list of odd URIs of 8 kB each is looked through and told in slices', async () => {
+  const rules = 'default: allow\nresources: { "s/x://h/secret/*": hide }'
+  const one = play({ era: 'session', rules })
+  one.server.answers = () => undefined
+  const id = await one.ask('resources/list')
+  const uris = Array.from({ length: 200 }, (_, at) => `x://h/${at}${'%41'.repeat(2_700)}`)
+  const pieces = watchPieces()
+  await one.answer('resources/list', { resources: uris.map((uri) => ({ uri, name: 'n' })) })
+  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  const { turns, longestMs, totalMs } = pieces()
+  expect(one.to(id).result?.resources).toHaveLength(uris.length)
+  expect(turns).toBeGreaterThan(10)
+  expect(longestMs).toBeLessThan(Math.max(6 * SLICE_MS, totalMs / 3))
+})
+
 test('F4: a list that is forgotten while it is looked through teaches nothing old', async () => {
   const one = play({ era: 'session' })
   one.server.answers = () => undefined

@@ -155,7 +155,10 @@ export class SeenLists {
     }
     await slices.next()
     members.set(list.key, `[${shown.join(',')}]`)
-    return writeMembers(members)
+    const written = writeMembers(members)
+    // Sealing and sending it read all of it again.
+    await slices.next()
+    return written
   }
 
   #isShown(list: List, text: string, facts: Omit<Facts, 'tool'>, generation: number): boolean {

@@ -3,9 +3,12 @@
 // only where it is found the text is read without them. Linear: the places that are decoded are bounded.
 
 import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
+import type { Steps } from '../../core/steps.ts'
 import { decodeBase64 } from '../../guard/secret-checks.ts'
 import { withoutOwnTokens } from '../../identity/own-tokens.ts'
 import { SPACED_CHARS_MAX, SPACED_TOKENS_MAX } from '../limits.ts'
+import { STEP_CHARS } from './limits.ts'
+import { testSteps } from './test-steps.ts'
 
 /** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what
  * stands beside it. */
@@ -20,7 +23,9 @@ const GAP = '[\\s\\0>*#|"\',:;+\\-]{0,12}'
 const withGaps = (word: string): string => [...word].join(GAP)
 const SPACED = new RegExp([...IN_BASE64, IN_HEX].map(withGaps).join('|'), 'i')
 /** A line of `xxd` or `hexdump -C`: the place, the bytes, the letters. */
-const DUMP = /(?:^|\n)[0-9a-fA-F]{7,8}:?[ \t]{1,4}[0-9a-fA-F]{2}/
+const DUMP = /\n[0-9a-fA-F]{7,8}:?[ \t]{1,4}[0-9a-fA-F]{2}/
+/** As much of its first line as the pattern reads. */
+const DUMP_HEAD_CHARS = 16
 const DUMP_LINE =
   /^[0-9a-f]{7,8}:?[ \t]{1,4}((?:[0-9a-f]{2,4}[ \t]{1,3}){1,16}|(?:[0-9a-f]{2,4} ){0,15}[0-9a-f]{2,4}$)/i
 
@@ -47,24 +52,26 @@ interface Cut {
 }
 
 /** The text without tokens that are spelt with gaps; undefined where the budget does not allow to look. */
-export function stripSpaced(
+export function* stripSpaced(
   text: string,
   removed: string,
   budget: SpacedBudget,
-): string | undefined {
+): Steps<string | undefined> {
   const cuts: Cut[] = []
   const readings: (() => Squeezed)[] = []
-  if (SPACED.test(text)) {
+  if (yield* testSteps(SPACED, text)) {
     readings.push(
       () => squeeze(text, NO_GAP),
       () => squeeze(text, HEX_DIGIT),
     )
     if (/\n[ \t]*[+-]/.test(text)) readings.push(() => squeeze(text, NO_DIFF_SIGN))
   }
-  if (DUMP.test(text)) readings.push(() => squeezeDump(text))
+  if (DUMP.test(`\n${text.slice(0, DUMP_HEAD_CHARS)}`) || (yield* testSteps(DUMP, text)))
+    readings.push(() => squeezeDump(text))
   for (const read of readings) {
     budget.charsLeft -= text.length
     if (budget.charsLeft < 0) return undefined
+    if (text.length > STEP_CHARS) yield
     cutTokens(read(), budget, cuts, text)
     if (budget.placesLeft < 0) return undefined
   }

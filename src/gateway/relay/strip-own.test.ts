@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { encodedRuns } from '../../guard/encoded-runs.ts'
 import { makeOwnToken } from '../../identity/own-tokens.ts'
 import { SPACED_TOKENS_MAX, STRIPPED_COST_MAX } from '../limits.ts'
-import { stripOwnTokens } from './strip-own.ts'
+import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
+import { stripOwnSteps, stripOwnTokens } from './strip-own.ts'
 
 const TOKENS = [makeOwnToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
 const hex = (letter: string) => letter.charCodeAt(0).toString(16)
@@ -146,4 +147,44 @@ test('F12: a token deep inside a long run of base64 is found at any alignment', 
     const run = Buffer.from('x'.repeat(padding) + token + 'y'.repeat(3_000)).toString('base64')
     expect(stripOwnTokens(JSON.stringify({ run }))).toBe('{"run":"sluice_removed"}')
   }
+})
+
+const MB = 1_048_576
+const LONG_MESSAGES: readonly [what: string, message: string][] = [
+  ['one text that nearly spells the prefix', JSON.stringify('sc7'.repeat(5 * MB))],
+  ['short lines', JSON.stringify('aaaaaaaa\n'.repeat(MB / 2))],
+  ['hex with gaps', JSON.stringify('7 3 6 c \n'.repeat(MB / 2))],
+  ['many short texts', JSON.stringify(['%41', ...Array<string>(200_000).fill('a')])],
+  ['many texts with escapes', JSON.stringify(Array<string>(10_000).fill('=5F'.repeat(26)))],
+]
+
+test.each(LONG_MESSAGES)('F9: a long message is looked through in many steps: %s', (_, message) => {
+  const steps = stripOwnSteps(message)
+  let count = 1
+  while (steps.next().done !== true) count++
+  expect(count).toBeGreaterThan(message.length / (4 * STEP_CHARS))
+})
+
+test('F12: a token that lies over the end of a step is found', () => {
+  const [token = ''] = TOKENS
+  for (const spelt of [token, base64(token), bytesOf(token).join(' ')])
+    for (const before of [3, 20, 60]) {
+      const text = `${'x '.repeat((STEP_CHARS - before) / 2)}\n${spelt}\n`
+      expect(stripOwnTokens(JSON.stringify({ text }))).toContain('sluice_removed')
+    }
+})
+
+test('F12: lines of base64 are joined over the end of a step', () => {
+  const [token = ''] = TOKENS
+  for (const wrap of ['\n', '\r\n', '\r\r\n'])
+    for (const before of [30, 31, 32, 33]) {
+      const text = `${'x'.repeat(STEP_CHARS - before - 9)}\n${'A'.repeat(8)}${folded(token, 8, wrap)}`
+      expect(stripOwnTokens(JSON.stringify({ text }))).toContain('sluice_removed')
+    }
+})
+
+test('F9: a text that may spell a token and is too long to look through is not passed on', () => {
+  const plain = 'x'.repeat(STRIPPED_TEXT_LENGTH_MAX)
+  const texts = [plain, `${plain} 73 6c`]
+  expect(stripOwnTokens(JSON.stringify(texts))).toBe(JSON.stringify([plain, 'sluice_removed']))
 })

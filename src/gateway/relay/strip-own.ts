@@ -3,13 +3,13 @@
 // spelling (F12): escapes, entities, base64, hex, over several lines. One search a message; the texts
 // of a message are read one by one only where it finds something that could spell a token.
 
-import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
+import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
+import { runSteps, type Steps } from '../../core/steps.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { withoutOwnTokens } from '../../identity/own-tokens.ts'
 import { STRIPPED_COST_MAX } from '../limits.ts'
-import type { ClientLink } from '../link.ts'
-import { RUN_BEGINNINGS_MAX } from './limits.ts'
+import { RUN_BEGINNINGS_MAX, STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
 import {
   IN_BASE64,
   IN_HEX,
@@ -17,6 +17,7 @@ import {
   type SpacedBudget,
   stripSpaced,
 } from './spaced-tokens.ts'
+import { testSteps } from './test-steps.ts'
 
 const ENCODED = new RegExp(`${IN_BASE64.join('|')}|${IN_HEX}|${IN_HEX.toUpperCase()}`)
 /** Anything by which a text can spell a token; a line break, because one may be wrapped. */
@@ -25,36 +26,51 @@ const MAYBE = new RegExp(
 )
 const REMOVED = `${OWN_TOKEN_PREFIX}removed`
 
-/** From here on, whatever is sent on this link. */
-export function stripOwn(link: ClientLink): void {
-  const send = link.send.bind(link)
-  link.send = (text, related) => send(stripOwnTokens(text), related)
-}
-
 /** A message without the gate's tokens; every other byte as it was. */
 export function stripOwnTokens(message: string): string {
-  if (!MAYBE.test(message)) return message
+  return runSteps(stripOwnSteps(message))
+}
+
+/** As `stripOwnTokens`, with a pause after each part of the work that is short for a long message. */
+export function* stripOwnSteps(message: string): Steps<string> {
+  if (!(yield* mayHold(message, 0, message.length))) return message
   let left = STRIPPED_COST_MAX
   const budget = newSpacedBudget()
   const parts: string[] = []
   let from = 0
+  let unpaused = 0
   for (let start = message.indexOf('"'); start >= 0; ) {
     const end = endOfString(message, start)
+    unpaused += end - start + STRING_CHARS
     // No spelling of a token is shorter than the token.
-    const literal = end - start < TOKEN_CHARS_MIN ? '' : message.slice(start, end)
-    if (MAYBE.test(literal)) {
-      const text = left < 0 ? '' : (JSON.parse(literal) as string)
-      left -= costOf(text, left)
+    if (end - start >= TOKEN_CHARS_MIN && (yield* mayHold(message, start, end))) {
+      const isTooLong = end - start > STRIPPED_TEXT_LENGTH_MAX
+      const text = left < 0 || isTooLong ? '' : (JSON.parse(message.slice(start, end)) as string)
+      const cost = isTooLong ? 0 : costOf(text, left)
+      left -= cost
+      unpaused += cost * CHARS_PER_UNIT
       // What would take too long to look through is not passed on.
-      const clean = left < 0 ? REMOVED : stripText(text, budget)
+      const clean = left < 0 || isTooLong ? REMOVED : yield* stripText(text, budget)
       if (clean !== text) {
         parts.push(message.slice(from, start), JSON.stringify(clean))
         from = end
       }
     }
+    if (unpaused > STEP_CHARS) {
+      yield
+      unpaused = 0
+    }
     start = message.indexOf('"', end)
   }
   return from === 0 ? message : parts.join('') + message.slice(from)
+}
+
+/** What a string costs beside its own characters. */
+const STRING_CHARS = 16
+
+/** Whether a token may be spelt in `message` from `start` to `end`. */
+function mayHold(message: string, start: number, end: number): Steps<boolean> {
+  return testSteps(MAYBE, message, start, end)
 }
 
 /** `sluice_in_` and 43 letters. */
@@ -96,26 +112,48 @@ const BACKSLASH = 0x5c
 const UNBOUNDED: ViewBudget = { charsLeft: Number.POSITIVE_INFINITY }
 
 /** Every reading without tokens. Where an escaped one was found, what is left is read again. */
-function stripText(text: string, budget: SpacedBudget, rounds = 0): string {
+function* stripText(text: string, budget: SpacedBudget, rounds = 0): Steps<string> {
+  if (text.length > STEP_CHARS) yield
   for (const reading of readingsOf(text, UNBOUNDED) as string[]) {
-    const stripped = stripReading(reading, budget)
+    const stripped = yield* stripReading(reading, budget)
     if (stripped === undefined || rounds > STRIP_ROUNDS_MAX) return REMOVED
-    if (stripped !== reading) return stripText(stripped, budget, rounds + 1)
+    if (stripped !== reading) return yield* stripText(stripped, budget, rounds + 1)
   }
   return text
 }
 
 const STRIP_ROUNDS_MAX = 4
 
-function stripReading(reading: string, budget: SpacedBudget): string | undefined {
-  const plain = withoutOwnTokens(reading)
-  const joined = FOLDED.test(plain) ? plain.replace(/\r?\n/g, '') : plain
-  const clean = ENCODED.test(joined) ? stripRuns(plain) : plain
-  return stripSpaced(clean, REMOVED, budget)
+/** With a pause between the searches of a long text. */
+function* stripReading(reading: string, budget: SpacedBudget): Steps<string | undefined> {
+  const isLong = reading.length > STEP_CHARS
+  if (isLong) yield
+  const plain = (yield* testSteps(BEGINNING, reading)) ? withoutOwnTokens(reading) : reading
+  if (isLong) yield
+  const joined = FOLDED.test(plain) ? yield* joinLines(plain) : plain
+  if (isLong) yield
+  const clean = (yield* testSteps(ENCODED, joined)) ? stripRuns(plain) : plain
+  return yield* stripSpaced(clean, REMOVED, budget)
 }
 
-/** A run of base64 or hex over several lines. */
-const FOLDED = /[\w+/-]{8}\r?\n[\w+/-]/
+const BEGINNING = new RegExp(OWN_TOKEN_BEGINNING)
+/** A run of base64 or hex over several lines; by its line breaks, which are fewer than its letters. */
+const FOLDED = /(?<=[\w+/-]{8})\r?\n[\w+/-]/
+
+function* joinLines(text: string): Steps<string> {
+  const parts: string[] = []
+  for (let from = 0; from < text.length; ) {
+    if (from > 0) yield
+    let end = from + STEP_CHARS
+    // The two characters of a line break stay together.
+    while (text.charCodeAt(end - 1) === CARRIAGE_RETURN) end++
+    parts.push(text.slice(from, end).replace(/\r?\n/g, ''))
+    from = end
+  }
+  return parts.join('')
+}
+
+const CARRIAGE_RETURN = 0x0d
 
 /** Runs of base64 and hex that hold a token are left out as a whole. */
 function stripRuns(text: string): string {
