@@ -12,8 +12,9 @@ import type { CompiledPolicy } from '../../policy/policy.ts'
 import type { GateConfig } from '../config/config.ts'
 import { HOUSE, LOCAL_POLICY } from '../config/grants.ts'
 import { decodeUtf8 } from '../decode-utf8.ts'
-import { POLICY_FILE_BYTES_MAX } from '../limits.ts'
+import { POLICY_FILE_BYTES_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../limits.ts'
 import { type BoundPolicy, PolicySet } from '../policy-set.ts'
+import { cutPolicy } from './read-trees.ts'
 
 export interface PolicyDocument {
   readonly name: string
@@ -48,18 +49,50 @@ export function makeDocument(name: string, file: string, text: string): PolicyDo
   return { name, file, text, digest: digestOf(text) }
 }
 
+type DocumentsConfig = Pick<GateConfig, 'file' | 'policy' | 'policies' | 'house'>
+
 /** Throws with the file's name where one cannot be read. */
-export function readDocuments(
-  config: Pick<GateConfig, 'file' | 'policy' | 'policies' | 'house'>,
-): Documents {
+export function readDocuments(config: DocumentsConfig): Documents {
+  return makeDocuments(readSources(config), (text) => documentWithin(text, 'policy'))
+}
+
+/** As `readDocuments`. A promise if a long configuration contains the policy: another thread parses it. */
+export function readDocumentsAside(config: DocumentsConfig): Documents | Promise<Documents> {
+  const sources = readSources(config)
+  const outer = sources.find(({ isWithin }) => isWithin)?.text ?? ''
+  if (outer.length <= RELOADED_AT_ONCE_LENGTH_MAX)
+    return makeDocuments(sources, (text) => documentWithin(text, 'policy'))
+  return cutPolicy(outer).then((policy) => makeDocuments(sources, () => policy))
+}
+
+interface PolicySource {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+  /** The text is the configuration, and the policy a part of it. */
+  readonly isWithin: boolean
+}
+
+function readSources(config: DocumentsConfig): PolicySource[] {
   const files = Object.entries(config.policies)
   if (config.policy !== undefined) files.push([LOCAL_POLICY, config.policy])
   if (config.house !== undefined) files.push([HOUSE, config.house])
-  const documents = files.map(([name, file]): PolicyDocument => {
-    const text = readPolicyFile(file)
-    if (name !== LOCAL_POLICY || file !== config.file) return makeDocument(name, file, text)
-    return { ...makeDocument(name, file, documentWithin(text, 'policy')), isWithin: true }
+  return files.map(([name, file]) => {
+    const isWithin = name === LOCAL_POLICY && file === config.file
+    return { name, file, text: readPolicyFile(file), isWithin }
   })
+}
+
+function makeDocuments(
+  sources: readonly PolicySource[],
+  cut: (configuration: string) => string,
+): Documents {
+  const documents = sources.map(
+    ({ name, file, text, isWithin }): PolicyDocument =>
+      isWithin
+        ? { ...makeDocument(name, file, cut(text)), isWithin }
+        : makeDocument(name, file, text),
+  )
   return new Map(documents.map((document) => [document.name, document]))
 }
 

@@ -1,13 +1,19 @@
 // Documents in force: each that only tightens holds at once, whatever waits beside it; what a person
 // applies is what they have seen, and it is on record before it holds.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Person } from '../../core/person.ts'
 import { watchPieces } from '../thread-pieces.test-support.ts'
-import { type CompiledDocuments, compileDocuments, makeDocument } from './documents.ts'
+import {
+  type CompiledDocuments,
+  compileDocuments,
+  makeDocument,
+  readDocuments,
+  readDocumentsAside,
+} from './documents.ts'
 import { openGateStore } from './gate-store.ts'
 import { Policies } from './policies.ts'
 
@@ -141,4 +147,33 @@ test('10,000 rules with conditions are reloaded in slices, and the old policy de
   const broken = policies.reload(() => given({ policy: `${many('deny', 1)}  s/t1: deny\n` }))
   await broken
   expect(policies.why).toContain('[DOCUMENT_DOUBLED_KEY]')
+})
+
+test('F9: a long policy inside sluice.yaml is cut out of it by another thread on reload', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-policies-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const file = join(directory, 'sluice.yaml')
+  const config = { file, policy: file, policies: {} }
+  const write = (count: number, more = '') => {
+    const lines = Array.from({ length: count }, (_, at) => `    s/t${at}: deny\n`).join('')
+    const policy = `  version: 1\n  default: deny\n  tools:\n${lines}${more}`
+    writeFileSync(file, `servers: {}\npolicy:\n${policy}`)
+  }
+  write(1)
+  expect(readDocumentsAside(config)).toEqual(readDocuments(config))
+  write(4_000)
+  const before = process.threadCpuUsage()
+  const whole = readDocuments(config)
+  const { user: atOnce } = process.threadCpuUsage(before)
+  const pieces = watchPieces()
+  const reading = readDocumentsAside(config)
+  expect(reading).toBeInstanceOf(Promise)
+  expect(await reading).toEqual(whole)
+  expect(pieces().longestMs).toBeLessThan(atOnce / 1_000 / 3)
+  const { policies } = open({ policy: rules('allow') })
+  await policies.reload(() => readDocumentsAside(config))
+  expect(defaultOf(policies, 'policy')).toBe('deny')
+  write(4_000, '    s/t1: allow\n')
+  await policies.reload(() => readDocumentsAside(config))
+  expect(policies.why).toContain('the policy is as it was')
 })

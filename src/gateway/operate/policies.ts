@@ -39,6 +39,9 @@ export interface PoliciesOptions {
   readonly nowMs: () => number
 }
 
+/** What the files say. A promise if another thread reads them. */
+export type ReadDocuments = () => Documents | Promise<Documents>
+
 interface Waiting {
   readonly compiled: CompiledDocuments
   readonly loosens: readonly Difference[]
@@ -59,7 +62,7 @@ export class Policies {
   #isFirst: boolean
   /** Long documents are being read; and a change came meanwhile. */
   #reloading: Promise<void> | undefined
-  #again: (() => Documents) | undefined
+  #again: ReadDocuments | undefined
 
   /** `given`: as the files say now. */
   constructor(given: CompiledDocuments, options: PoliciesOptions) {
@@ -111,19 +114,19 @@ export class Policies {
   /** `read` gives what the files say; what it throws is said, and changes nothing. A promise where the
    * documents are long: another thread reads them, what is compiled is compiled in slices, and the
    * policy in force goes on deciding meanwhile. */
-  reload(read: () => Documents): void | Promise<void> {
+  reload(read: ReadDocuments): void | Promise<void> {
     if (this.#reloading !== undefined) {
       // What is being read may be of before the change: once more, when that is done.
       this.#again = read
       return this.#reloading
     }
-    let documents: Documents
+    let documents: ReturnType<ReadDocuments>
     try {
       documents = read()
     } catch (error) {
       return this.#report((error as Error).message)
     }
-    if (lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX)
+    if (!(documents instanceof Promise) && lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX)
       return this.#guard(() => runSteps(this.#take(documents)))
     this.#reloading = this.#reloadAside(documents).finally(() => {
       this.#reloading = undefined
@@ -134,8 +137,9 @@ export class Policies {
     return this.#reloading
   }
 
-  async #reloadAside(documents: Documents): Promise<void> {
+  async #reloadAside(given: ReturnType<ReadDocuments>): Promise<void> {
     try {
+      const documents = await given
       // Those in force too: parts of the set may be compiled with them.
       const all = [...documents.values(), ...this.#now.documents.values()]
       const { problem, trees } = await readTrees(all)

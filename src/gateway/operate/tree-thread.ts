@@ -3,6 +3,7 @@
 // Started by read-trees.ts for one reload; ends with it.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { documentWithin } from '../../document/document-within.ts'
 import { type Problem, Problems } from '../../document/problem.ts'
 import type { Located, LocatedMap } from '../../document/read-document.ts'
 import { readPolicyTree } from '../../policy/compile.ts'
@@ -11,6 +12,8 @@ import { TREE_ENTRIES_PER_TURN } from '../limits.ts'
 export interface GivenDocument {
   readonly file: string
   readonly text: string
+  /** Only the text of the document under this key is wanted. */
+  readonly within?: string
 }
 
 type Entry = LocatedMap['entries'][number]
@@ -21,8 +24,10 @@ export type TreePart =
   | { readonly tree: LocatedMap }
   | { readonly section: number; readonly entries: readonly Entry[] }
   | { readonly isEnd: true }
+  | { readonly text: string }
 
-function* partsOf({ file, text }: GivenDocument): Generator<TreePart> {
+function* partsOf({ file, text, within }: GivenDocument): Generator<TreePart> {
+  if (within !== undefined) return yield { text: documentWithin(text, within) }
   const problems = new Problems(file, text)
   const tree = readPolicyTree(text, problems)
   if (tree === undefined || tree.kind !== 'map') {

@@ -26,7 +26,7 @@ import { Gate } from '../gate.ts'
 import { DRAIN_MS } from '../limits.ts'
 import { controlOf } from '../operate/commands.ts'
 import type { Control } from '../operate/control.ts'
-import { type CompiledDocuments, readDocuments } from '../operate/documents.ts'
+import { type CompiledDocuments, readDocumentsAside } from '../operate/documents.ts'
 import { Freezes, nameOf } from '../operate/freezes.ts'
 import { openGateStore } from '../operate/gate-store.ts'
 import { gaugesOf } from '../operate/gauges.ts'
@@ -196,7 +196,7 @@ export async function runGate(
     const reload = () => {
       lockFile.look()
       tls?.look()
-      return policies.reload(() => readDocuments(config))
+      return policies.reload(() => readDocumentsAside(config))
     }
     undo.push(watchFiles([...files, lockPath(config)], reload))
     // On a terminal it means that the person is gone.
