@@ -1,8 +1,9 @@
 // One process of a server for several sessions (`share:`), for servers that keep nothing: the gate
-// begins one session with it and each client's link gets its answers from there. What a server says
-// to nobody in particular is told to all, but for words that may be another's: logs and questions do
-// not pass.
+// begins one session with it and each client's link gets its answers from there. Of what a server says
+// to nobody in particular, only that lists or resources have changed is passed on, without any other
+// member: logs, questions and `_meta` may have what it read for another session.
 
+import { LIST_CHANGES } from '../../../wire/eras.ts'
 import { patchObject, withMembers } from '../../../wire/members.ts'
 import type { Answer, Id, Message, Notification } from '../../../wire/message.ts'
 import { settledRevision } from '../../../wire/revisions.ts'
@@ -196,9 +197,14 @@ export class SharedServer {
       return open.link.onMessage({ ...notification, params: renamed }, { request: open.id })
     }
     const isUpdate = method === 'notifications/resources/updated'
-    if (!isUpdate && !method.endsWith('/list_changed')) return
-    const heard = isUpdate ? this.#subscribers.get(String(params?.value.uri)) : this.#links
-    for (const link of heard ?? []) link.onMessage(notification)
+    if (!isUpdate && !LIST_CHANGES.has(method)) return
+    const uri = String(params?.value.uri)
+    const heard = isUpdate ? this.#subscribers.get(uri) : this.#links
+    // Any other member, `_meta` included, could be what the process has read for one session.
+    const told = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
+    const source = writeNotification(method, told?.text)
+    for (const link of heard ?? [])
+      link.onMessage({ kind: 'notification', method, params: told, source })
   }
 
   #failed(failure: UpstreamFailure): void {
