@@ -11,7 +11,7 @@ const LONG = { timeout: 120_000 }
 const POLICY = `
 version: 1
 default: allow
-labels: { office/read_file: [private] }
+labels: { office/read_file: [private], office/get_slow: [private] }
 guardrails:
   - name: private data stays in
     match: { tools: [office/send_mail] }
@@ -171,6 +171,26 @@ test(
     expect(said[4]).toMatch(/TOOL_UNKNOWN|gives no tool/)
   },
 )
+
+test('F11: what a tool says before its answer labels the family of the agent', LONG, async () => {
+  // Callers of the other tests have seen private data, and bring it along.
+  const own = await startGate({ servers, policy: POLICY })
+  const client = await PlainClient.open(own, 'agents')
+  const agent = await create(client, 'agents/*', 'office/*')
+  expect(await program(client, agent, `return ${SEND}`)).toBe('sent')
+  // The answer to the second call comes after what the first one says, and the first has none yet.
+  const said = await program(
+    client,
+    agent,
+    `
+    void tools.office.get_slow({ ms: 600000, aloud: true }).catch(() => {})
+    await tools.office.write_note({ text: 'x' })
+    return ${SEND}`,
+  )
+  expect(said).toMatch(DENIED)
+  const child = `(await tools.agents.wasm_agent_create({ model: 'script:none', tools: ['office/*'] })).agent.id`
+  expect(await program(client, agent, `return ${sendBy(child)}`)).toMatch(DENIED)
+})
 
 function labelsOf(): Map<string, string[]> {
   const database = new DatabaseSync(join(gate.data, 'agents.db'), { readOnly: true })

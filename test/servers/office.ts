@@ -51,6 +51,12 @@ function call(id: unknown, name: string, args: Args): void {
     return say(id, 'result', { content: [], structuredContent: { total: 1 } })
   const answer = { content: [{ type: 'text', text: `${name} ${JSON.stringify(args)}` }] }
   if (name !== 'get_slow') return say(id, 'result', answer)
+  // What it reads is said before it is answered.
+  if (args.aloud === true) {
+    const params = { level: 'info', data: 'private mail' }
+    const notification = { jsonrpc: '2.0', method: 'notifications/message', params }
+    process.stdout.write(`${JSON.stringify(notification)}\n`)
+  }
   const timer = setTimeout(() => say(id, 'result', answer), Number(args.ms ?? 0))
   waiting.set(id, timer)
 }
