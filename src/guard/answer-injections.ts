@@ -92,15 +92,15 @@ const PATTERNS = new PatternSet([
     12,
     String.raw`\b(?:anweisungen|instruktionen)\b`,
   ]),
-  instructs({ beyondAscii: /инструкц|указани|指示|命令|지시|명령|지침|निर्देश|अनुदेश/ }, [
+  instructs(anyOf('инструкц|указани|指示|命令|지시|명령|지침|निर्देश|अनुदेश'), [
     String.raw`(?:предыдущи[ех]|прежние)\s+(?:инструкци|указани)|(?:以前|これまで|前)の(?:指示|命令)|이전\s?(?:지시|명령|지침)|(?:पिछले|पिछली)\s(?:निर्देश|अनुदेश)`,
   ]),
-  instructs({ beyondAscii: /指令|指示|说明/ }, [
+  instructs(anyOf('指令|指示|说明'), [
     '(?:忽略|无视|忘记)',
     { chars: 10, stops: '。\n' },
     '(?:指令|指示|说明)',
   ]),
-  instructs({ beyondAscii: /التعليمات|الأوامر/ }, ['تجاهل', 12, '(?:التعليمات|الأوامر)']),
+  instructs(anyOf('التعليمات|الأوامر'), ['تجاهل', 12, '(?:التعليمات|الأوامر)']),
   instructs(anyOf(' your ', 'creator|developer|admin|owner|maker|programmer|supervisor|boss'), [
     String.raw`\b(?:i['’]?m|i am|this is|speaking as) your (?:creator|developer|administrator|admin|owner|maker|programmer|supervisor|boss)\b`,
   ]),

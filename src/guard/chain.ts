@@ -35,30 +35,61 @@ export function findChains(
   budget: { charsLeft: number },
 ): Span[] {
   const [first, ...rest] = links
-  let reached = spansOf(text, first, budget, rest.length === 0 ? spansMax : undefined)
+  const everywhere = { start: 0, end: text.length }
+  let reached = spansOf(text, first, {
+    ...{ within: everywhere, budget, max: rest.length === 0 ? spansMax : Number.POSITIVE_INFINITY },
+  })
   for (const [at, link] of rest.entries()) {
     if (reached.length === 0) return []
-    reached = join(text, reached, spansOf(text, link, budget), gaps[at] as Gap)
+    const gap = gaps[at] as Gap
+    const within = behind(reached, gap, text.length)
+    reached = join(
+      text,
+      reached,
+      spansOf(text, link, { within, budget, max: Number.POSITIVE_INFINITY }),
+      gap,
+    )
   }
   return reached.slice(0, spansMax)
 }
 
+/** Where the next link may begin. */
+function behind(reached: readonly Span[], { chars }: Gap, length: number): Span {
+  let start = length
+  let end = 0
+  for (const span of reached) {
+    start = Math.min(start, span.end)
+    end = Math.max(end, span.end)
+  }
+  return { start, end: Math.min(length, end + chars) }
+}
+
 /** What one place costs, in characters that are only searched. */
 const SPAN_CHARS = 16
+/** No link's words are longer, with what it looks at beside them. */
+export const LINK_CHARS_MAX = 200
+
+interface SpanSearch {
+  /** Where a span may begin. */
+  readonly within: Span
+  readonly budget: { charsLeft: number }
+  readonly max: number
+}
 
 /** Every place where the words match, also those that begin inside another. */
 function spansOf(
   text: string,
   { words, mayStart }: Link,
-  budget: { charsLeft: number },
-  max = Number.POSITIVE_INFINITY,
+  { within, budget, max }: SpanSearch,
 ): Span[] {
   const spans: Span[] = []
-  budget.charsLeft -= text.length
+  const part = text.slice(0, within.end + LINK_CHARS_MAX)
+  budget.charsLeft -= part.length - within.start
   if (budget.charsLeft < 0) return spans
-  words.lastIndex = 0
-  for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+  words.lastIndex = within.start
+  for (let found = words.exec(part); found !== null; found = words.exec(part)) {
     const start = found.index
+    if (start > within.end) break
     const end = start + found[0].length
     words.lastIndex = start + 1
     budget.charsLeft -= SPAN_CHARS

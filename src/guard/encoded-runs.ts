@@ -2,7 +2,7 @@
 // letters of its alphabet, every alignment is a reading. Decoding has a budget: a run that does not
 // fit is said to be so, and counts as found. Linear. Pure.
 
-import { decodeBase64, latin1 } from './secret-checks.ts'
+import { decodeBase64, isBase64Letter, latin1 } from './secret-checks.ts'
 import type { ViewBudget } from './views.ts'
 
 export interface EncodedRun {
@@ -12,8 +12,10 @@ export interface EncodedRun {
   readonly end: number
 }
 
-/** Where a run begins: base64 or hex, or eight bytes of binary digits. */
-const RUN_BEGINS = /[A-Za-z0-9+/_-]{24}|\b[01]{8}(?: [01]{8}){7}\b/g
+/** Of base64 or hex: a shorter run is a word. */
+const RUN_CHARS_MIN = 24
+/** Eight bytes. */
+const BINARY_BEGINS = /\b[01]{8}(?: [01]{8}){7}\b/g
 /** How it goes on. Each is matched once per line: one pattern with an open repetition of lines would use
  * regex stack for every character and overflow on a long text (F7). A line of base64 may be folded, as
  * mail does: line breaks between long lines belong to the run, and one shorter line at the end. */
@@ -23,15 +25,16 @@ const LAST_LINE = /(?:\r?\n[A-Za-z0-9+/_-]{1,76})?={0,2}/y
 const NEXT_BYTE = / [01]{8}\b/y
 
 export function* encodedRuns(text: string): Generator<EncodedRun> {
-  if (text.length < 24) return
+  if (text.length < RUN_CHARS_MIN) return
   // The patterns are shared, and a run may be nested: the place is kept here.
+  let binary = findBinary(text, 0)
   for (let from = 0; ; ) {
-    RUN_BEGINS.lastIndex = from
-    const found = RUN_BEGINS.exec(text)
-    if (found === null) return
-    const start = found.index
-    const isBinary = found[0].charAt(8) === ' '
-    let end = start + found[0].length
+    if (binary < from) binary = findBinary(text, from)
+    const letters = findLetters(text, from)
+    const start = Math.min(letters, binary)
+    if (start === text.length) return
+    const isBinary = binary < letters
+    let end = start + (isBinary ? BINARY_CHARS_MIN : RUN_CHARS_MIN)
     if (isBinary) end = skipAll(NEXT_BYTE, text, end)
     else end = skip(LAST_LINE, text, skipAll(NEXT_LINE, text, skip(REST_OF_LINE, text, end)))
     from = end
@@ -40,6 +43,26 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
     else if (/^[0-9a-fA-F]+$/.test(run)) yield { encoding: 'hex', text: run, start, end }
     else yield { encoding: 'base64', text: run, start, end }
   }
+}
+
+/** Where letters of base64 begin that are enough for a run; the length of the text where none do. From
+ * the end of such a run backwards: in prose only the letters up to the last gap are looked at. */
+function findLetters(text: string, from: number): number {
+  let start = from
+  while (start + RUN_CHARS_MIN <= text.length) {
+    let at = start + RUN_CHARS_MIN - 1
+    while (at >= start && isBase64Letter(text.charCodeAt(at))) at--
+    if (at < start) return start
+    start = at + 1
+  }
+  return text.length
+}
+
+const BINARY_CHARS_MIN = 8 * 9 - 1
+
+function findBinary(text: string, from: number): number {
+  BINARY_BEGINS.lastIndex = from
+  return BINARY_BEGINS.exec(text)?.index ?? text.length
 }
 
 /** Behind what the sticky `pattern` matches at `from`. */

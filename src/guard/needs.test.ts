@@ -7,11 +7,11 @@ import { anyOf, anyOfAt, NeedsFinder } from './needs.ts'
 const finder = new NeedsFinder([
   { needs: anyOf('red|blue', ' ', 'car|bus'), reach: 10 },
   { needs: anyOfAt('tag', /(?<=<)/), reach: 5 },
-  { needs: { beyondAscii: /指示/ }, reach: 5 },
+  { needs: anyOf('指示|указани'), reach: 5 },
 ])
 
 function windowsIn(text: string): Record<number, string[]> {
-  const windows = finder.windowsIn(text, !/[^ -~]/.test(text), { charsLeft: 1_000 })
+  const windows = finder.windowsIn(text, { charsLeft: 1_000 })
   return Object.fromEntries(
     [...windows].map(([index, spans]) => [
       index,
@@ -29,6 +29,9 @@ test.each([
   [`red car${' '.repeat(40)}blue bus`, { 0: ['red car   ', `${' '.repeat(10)}blue bus`] }],
   ['a tag <tag>', { 1: ['tag <tag>'] }],
   ['请指示我', { 2: ['请指示我'] }],
+  ['指示', { 2: ['指示'] }],
+  ['指', {}],
+  ['все указания', { 2: ['все указа'] }],
   ['re', {}],
 ])('parts of %j', (text, parts) => expect(windowsIn(text)).toEqual(parts))
 
@@ -38,7 +41,7 @@ test('a word that is too short to be looked for is refused where it is written',
 
 test('what is tried is charged', () => {
   const budget = { charsLeft: 1_000 }
-  finder.windowsIn('red '.repeat(100), true, budget)
+  finder.windowsIn('red '.repeat(100), budget)
   expect(budget.charsLeft).toBeLessThan(1_000)
 })
 

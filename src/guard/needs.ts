@@ -4,18 +4,15 @@
 
 import type { Span } from './chain.ts'
 
-/** Words in small letters, of three or more, one of which every match has. `at`: sticky, what must
- * hold besides where one of them begins. */
-export interface NeededWords {
+/** Words in small letters, one of which every match has: of three or more, or of two that are not
+ * ASCII. `at`: sticky, what must hold besides where one of them begins. */
+export interface Needs {
   readonly words: readonly string[]
   readonly at?: RegExp
 }
 
-/** An expression: only for words that are not ASCII, so that it is not asked about plain texts. */
-export type Needs = NeededWords | { readonly beyondAscii: RegExp }
-
 /** Every combination of one word of each list; the words of a list are separated by `|`. */
-export function anyOf(...lists: readonly string[]): NeededWords {
+export function anyOf(...lists: readonly string[]): Needs {
   let words = ['']
   for (const list of lists)
     words = words.flatMap((begun) => list.split('|').map((next) => begun + next))
@@ -23,9 +20,11 @@ export function anyOf(...lists: readonly string[]): NeededWords {
 }
 
 /** Words that count only where `at` holds. */
-export function anyOfAt(list: string, at: RegExp): NeededWords {
+export function anyOfAt(list: string, at: RegExp): Needs {
   return { ...anyOf(list), at: new RegExp(at, 'y') }
 }
+
+const ASCII_MAX = 0x7f
 
 interface Entry {
   readonly word: string
@@ -33,12 +32,13 @@ interface Entry {
   readonly index: number
 }
 
-/** Low bits of the last three letters. */
+/** Low bits of the last two or three letters. */
 const HASHES = 0x8000
 
-function hashOf(word: string): number {
+function hashOf(letters: string): number {
   let hash = 0
-  for (let at = 0; at < 3; at++) hash = ((hash << 5) ^ word.charCodeAt(at)) & (HASHES - 1)
+  for (let at = 0; at < letters.length; at++)
+    hash = ((hash << 5) ^ letters.charCodeAt(at)) & (HASHES - 1)
   return hash
 }
 
@@ -46,45 +46,47 @@ function hashOf(word: string): number {
 const TRIED_COST = 2
 
 export class NeedsFinder {
-  readonly #isFirst = new Uint8Array(HASHES)
+  readonly #isThree = new Uint8Array(HASHES)
+  readonly #isPair = new Uint8Array(HASHES)
+  /** By the hash of their first letters; of words of two letters by what no other hash is. */
   readonly #entries = new Map<number, Entry[]>()
-  readonly #expressions: { readonly index: number; readonly expression: RegExp }[] = []
   readonly #reaches: readonly number[]
 
   /** `reach`: how far a match that has what it needs goes to either side of it. */
   constructor(all: readonly { readonly needs: Needs; readonly reach: number }[]) {
     this.#reaches = all.map(({ reach }) => reach)
-    for (const [index, { needs }] of all.entries()) {
-      if ('beyondAscii' in needs)
-        this.#expressions.push({ index, expression: new RegExp(needs.beyondAscii, 'g') })
-      else for (const word of needs.words) this.#add({ word, at: needs.at, index })
-    }
+    for (const [index, { needs }] of all.entries())
+      for (const word of needs.words) this.#add({ word, at: needs.at, index })
   }
 
   #add(entry: Entry): void {
-    if (entry.word.length < 3) throw new RangeError(`${entry.word} is too short to be looked for`)
-    const hash = hashOf(entry.word)
-    this.#isFirst[hash] = 1
-    this.#entries.set(hash, [...(this.#entries.get(hash) ?? []), entry])
+    const { word } = entry
+    const isPair = word.length === 2 && word.charCodeAt(1) > ASCII_MAX
+    if (word.length < 3 && !isPair) throw new RangeError(`${word} is too short to be looked for`)
+    const hash = hashOf(word.slice(0, 3))
+    const filter = isPair ? this.#isPair : this.#isThree
+    filter[hash] = 1
+    const key = isPair ? HASHES + hash : hash
+    this.#entries.set(key, [...(this.#entries.get(key) ?? []), entry])
   }
 
   /** By the index of a pattern: the parts of `small` where it can match. */
-  windowsIn(small: string, isPlain: boolean, budget: { charsLeft: number }): Map<number, Span[]> {
-    const windows = new Map<number, Span[]>()
-    const isFirst = this.#isFirst
+  windowsIn(small: string, budget: { charsLeft: number }): Map<number, Span[]> {
+    const search = { small, windows: new Map<number, Span[]>(), budget }
+    const isThree = this.#isThree
     let hash = 0
+    let before = 0
     for (let at = 0; at < small.length; at++) {
-      hash = ((hash << 5) ^ small.charCodeAt(at)) & (HASHES - 1)
-      if (isFirst[hash] === 1 && at >= 2) this.#try({ small, windows, budget }, at - 2, hash)
+      const code = small.charCodeAt(at)
+      hash = ((hash << 5) ^ code) & (HASHES - 1)
+      if (isThree[hash] === 1 && at >= 2) this.#try(search, at - 2, hash)
+      if (code > ASCII_MAX) {
+        const pair = ((before << 5) ^ code) & (HASHES - 1)
+        if (this.#isPair[pair] === 1) this.#try(search, at - 1, HASHES + pair)
+      }
+      before = code
     }
-    if (isPlain) return windows
-    for (const { index, expression } of this.#expressions) {
-      expression.lastIndex = 0
-      budget.charsLeft -= small.length
-      for (let found = expression.exec(small); found !== null; found = expression.exec(small))
-        this.#widen({ small, windows, budget }, found.index, index)
-    }
-    return windows
+    return search.windows
   }
 
   #try(search: Search, place: number, hash: number): void {

@@ -1,9 +1,8 @@
 // Patterns of words held against a text, under a budget: what a text may cost is known before it is
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
-import { type Chain, findChains, type Gap, type Link, type Span } from './chain.ts'
+import { type Chain, findChains, type Gap, LINK_CHARS_MAX, type Link, type Span } from './chain.ts'
 import type { Finding, Kind, Severity } from './finding.ts'
-import { isPlain } from './hidden-text.ts'
 import { joinWrapped } from './join-wrapped.ts'
 import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
 import { type Needs, NeedsFinder } from './needs.ts'
@@ -74,7 +73,7 @@ export class PatternSet {
   #matchLines(text: string, budget: ScanBudget): Finding[] {
     const findings: Finding[] = []
     const small = toSmall(text)
-    const windows = this.#needs.windowsIn(small, isPlain(small), budget)
+    const windows = this.#needs.windowsIn(small, budget)
     if (windows.size === 0) return findings
     for (const [index, pattern] of this.#patterns.entries()) {
       const { kind, severity } = pattern
@@ -110,9 +109,6 @@ function* findPattern(
 function reachOf({ links, gaps }: Chain): number {
   return gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
 }
-
-/** No link's words are longer, with what it looks at beside them. */
-const LINK_CHARS_MAX = 200
 
 /** Small letters in the same places: of all letters only this one becomes two. */
 function toSmall(text: string): string {

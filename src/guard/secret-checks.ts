@@ -89,6 +89,11 @@ for (const [value, letter] of [
 BASE64_VALUES['-'.charCodeAt(0)] = 62
 BASE64_VALUES['_'.charCodeAt(0)] = 63
 
+/** Of either alphabet. */
+export function isBase64Letter(code: number): boolean {
+  return (BASE64_VALUES[code] as number) >= 0
+}
+
 /** Nobody writes such a word by hand: long, of mixed letters and digits, without order. */
 export function looksRandom(text: string): boolean {
   if (text.length < RANDOM_CHARS_MIN || !/^[\w.~+/=:-]+$/.test(text)) return false
