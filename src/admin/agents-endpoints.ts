@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AgentError } from '../agents/errors.ts'
 import type { Service } from '../agents/service.ts'
 import type { Person } from '../core/person.ts'
+import { processClock } from '../store/process-clock.ts'
 import { agentEvent, agentPage, agentView } from './agent-views.ts'
 import { AGENTS_SHOWN, FILE_LENGTH_SHOWN, PROMPT_WAIT_MS } from './console-limits.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
@@ -37,7 +38,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
   ): Promise<Result> =>
     told(async () => {
       const agents = running()
-      const { agent } = await agents.steps.standing(null, id, Date.now())
+      const { agent } = await agents.steps.standing(null, id, processClock.nowMs())
       mustOwn(person, agent.owner)
       return work(agents, agent.owner)
     })
@@ -56,7 +57,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       handle: ({ params, query, person }) =>
         own(person, params.id ?? '', async ({ steps }) => {
           const turn = query.turn ?? null
-          return agentPage(await steps.look(params.id ?? '', turn, Date.now()), turn)
+          return agentPage(await steps.look(params.id ?? '', turn, processClock.nowMs()), turn)
         }),
     }),
     endpoint({
@@ -73,7 +74,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       summary: 'a file of an agent, as text',
       handle: ({ params, query, person }) =>
         own(person, params.id ?? '', async ({ steps }, owner) => {
-          const found = await steps.files(owner, params.id ?? '', query, Date.now())
+          const found = await steps.files(owner, params.id ?? '', query, processClock.nowMs())
           const file = found.files[0]
           if (file?.content === undefined)
             throw new ApiError('API_NOT_FOUND', 'the agent has no such file', 'list its files')

@@ -14,6 +14,7 @@ import { Links } from '../identity/links.ts'
 import { Passkeys, type RelyingParty } from '../identity/passkeys.ts'
 import { canProve } from '../identity/people.ts'
 import type { Tokens } from '../identity/tokens.ts'
+import { processClock } from '../store/process-clock.ts'
 import { approvalEndpoints } from './approval-endpoints.ts'
 import { Challenges } from './challenges.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
@@ -34,7 +35,7 @@ export function startAdmin(
   agents: () => Service | undefined = () => undefined,
 ): Site {
   const { people, ledger, config } = parts
-  const nowMs = (): number => Date.now()
+  const { nowMs } = processClock
   const passkeys = new Passkeys(people)
   const challenges = new Challenges(passkeys, nowMs)
   const signIns = new SignIns(people, nowMs)

@@ -7,6 +7,7 @@ import type { Event, Price, Question, RunEnd } from '../guest/words.ts'
 import { loadImage } from '../sandbox/load-image.ts'
 import { Programs } from '../sandbox/programs.ts'
 import { sha256 } from '../sandbox/quickjs.ts'
+import { processClock } from '../store/process-clock.ts'
 import {
   type CreateArguments,
   checkPrice,
@@ -40,6 +41,8 @@ import { installationKey } from './transfer/installation-key.ts'
 import { packFiles } from './transfer/pack-files.ts'
 import { exportAgent, importGiven } from './transfer/transfer.ts'
 import { Transfers } from './transfer/transfer-client.ts'
+
+const { nowMs } = processClock
 
 export interface ServiceOptions {
   readonly directory: string
@@ -107,7 +110,7 @@ export class Service {
     this.#key = installationKey(directory)
     this.#image = sha256(core)
     const history = keptOf(options.history)
-    this.#thread = startStepThread({ directory, image: core, history }, Date.now())
+    this.#thread = startStepThread({ directory, image: core, history }, nowMs())
     this.#programs = new Programs(program, CODE_THREADS)
     this.#transfers = new Transfers(directory)
     this.#effects = new Effects({
@@ -116,11 +119,11 @@ export class Service {
       gate,
       models,
       apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, { bytes, whose: owner }),
-      now: () => Date.now(),
+      now: nowMs,
       warn: options.warn ?? (() => undefined),
     })
     this.#timer = new WakeTimer(this.steps, (agent) =>
-      this.#apply(null, agent, { kind: 'tick', at: Date.now() }),
+      this.#apply(null, agent, { kind: 'tick', at: nowMs() }),
     )
   }
 
@@ -148,13 +151,13 @@ export class Service {
       : []
     const config = toConfig(given, tools, price)
     if (parent !== undefined) {
-      const { family } = await this.steps.standing(owner, parent.id, Date.now())
+      const { family } = await this.steps.standing(owner, parent.id, nowMs())
       checkPrice(family.limits, price, config.model)
     }
     checkModel(config.model, this.#options.models)
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(given.files))
-    const at = Date.now()
+    const at = nowMs()
     // Names are drawn in advance, a hundred at a time; bytes are not.
     const seed = given.seed ?? randomUUID()
     const event: CreateEvent = { kind: 'create', at, id, seed, config, files }
@@ -177,7 +180,7 @@ export class Service {
   }
 
   async #parent(owner: string, id: string): Promise<AgentRow> {
-    const { agent } = await this.steps.standing(owner, id, Date.now())
+    const { agent } = await this.steps.standing(owner, id, nowMs())
     if (agent.depth >= DEPTH_MAX)
       throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
     return agent
@@ -210,9 +213,9 @@ export class Service {
       const known = await this.steps.runOf(owner, id, requestId)
       if (known !== undefined) return this.wait(owner, id, known.runId, waitMs, onProgress, signal)
     }
-    const { agent } = await this.steps.standing(owner, id, Date.now())
+    const { agent } = await this.steps.standing(owner, id, nowMs())
     checkModel(agent.model, this.#options.models)
-    const at = Date.now()
+    const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
     const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
@@ -259,19 +262,19 @@ export class Service {
       const result = already?.result ?? (await ended)
       if (already?.result) this.#watch.forget(runId)
       if (signal?.aborted) await this.cancel(id, runId)
-      const { agent } = await this.steps.standing(null, id, Date.now())
+      const { agent } = await this.steps.standing(null, id, nowMs())
       const final = result ?? (await this.steps.run(null, id, runId))?.result
       return final ? { state: 'ended', agent, ...final } : { state: 'running', runId, agent }
     }
   }
 
   async cancel(id: string, runId: string): Promise<void> {
-    await this.#apply(null, id, { kind: 'cancel', at: Date.now(), runId })
+    await this.#apply(null, id, { kind: 'cancel', at: nowMs(), runId })
   }
 
   /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */
   async callTool(owner: string, id: string, name: string, input: unknown): Promise<Outcome> {
-    const { step } = await this.#apply(owner, id, { kind: 'direct', at: Date.now(), name, input })
+    const { step } = await this.#apply(owner, id, { kind: 'direct', at: nowMs(), name, input })
     if (step.output !== null) return step.output
     const [effect] = step.effects
     if (effect === undefined) throw new AgentError('AGENT_STOPPED', 'the agent is stopped')
@@ -279,7 +282,7 @@ export class Service {
   }
 
   async stop(owner: string, id: string, reason: string): Promise<AgentRow> {
-    const event: Event = { kind: 'stop', at: Date.now(), reason: 'stopped', detail: reason }
+    const event: Event = { kind: 'stop', at: nowMs(), reason: 'stopped', detail: reason }
     return (await this.#apply(owner, id, event)).agent
   }
 
@@ -290,23 +293,23 @@ export class Service {
     by: AskedBy = {},
   ): Promise<AgentRow> {
     const given = toLimits(limits)
-    const { agent, family } = await this.steps.standing(owner, id, Date.now())
+    const { agent, family } = await this.steps.standing(owner, id, nowMs())
     if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
     checkPrice(given, this.priceOf(agent.model), agent.model)
-    const event: Event = { kind: 'resume', at: Date.now(), limits: given }
+    const event: Event = { kind: 'resume', at: nowMs(), limits: given }
     const applied = await this.#apply(owner, id, event)
     await this.#recover((each) => each === id)
     return applied.agent
   }
 
   async reset(owner: string, id: string, keepFiles: boolean, by: AskedBy = {}): Promise<void> {
-    const event: Event = { kind: 'reset', at: Date.now(), keepFiles }
+    const event: Event = { kind: 'reset', at: nowMs(), keepFiles }
     await this.#apply(owner, id, event, { keepsCounts: by.parent !== undefined })
     this.#effects.forget(id)
   }
 
   async terminate(owner: string, id: string): Promise<void> {
-    const { agent } = await this.steps.standing(owner, id, Date.now())
+    const { agent } = await this.steps.standing(owner, id, nowMs())
     if (agent.summary.runId !== null || agent.summary.queued > 0)
       await this.stop(owner, id, 'it is being removed')
     await this.steps.remove(owner, id)
@@ -315,16 +318,16 @@ export class Service {
 
   async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
     const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
-    return this.steps.fork(owner, id, ids, turn, Date.now())
+    return this.steps.fork(owner, id, ids, turn, nowMs())
   }
 
   async ask<Value>(owner: string, id: string, question: Question) {
-    const { value, content, agent } = await this.steps.ask(owner, id, question, Date.now())
+    const { value, content, agent } = await this.steps.ask(owner, id, question, nowMs())
     return { value: value as Value, content, agent }
   }
 
   async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
-    const options = { secrets, nowMs: Date.now(), installation: this.#key.name }
+    const options = { secrets, nowMs: nowMs(), installation: this.#key.name }
     const setting = { steps: this.steps, transfers: this.#transfers, owner }
     return exportAgent(id, format, options, setting)
   }
@@ -337,7 +340,7 @@ export class Service {
       transfers: this.#transfers,
       owner,
       id: `agent_${randomUUID()}`,
-      nowMs: Date.now(),
+      nowMs: nowMs(),
       installation: this.#key.name,
       trusted: [this.#key.publicKey, ...(this.#options.trusted ?? [])],
       available: await this.#available(owner, parent),

@@ -24,6 +24,7 @@ import { askedOf, type HeldCall, keyOf } from './held-call.ts'
 import { canonicalText } from './json-text.ts'
 import {
   ARGS_LENGTH_MAX,
+  CLOCK_AHEAD_MS_MAX,
   DENIALS_MAX,
   OPEN_MAX,
   OPEN_PER_SESSION_MAX,
@@ -68,6 +69,18 @@ export class ApprovalEngine implements Approvals {
     const became = whatBecame(ledger, used)
     for (const { id, usedBy } of used)
       this.settled(id, usedBy as string, became.get(usedBy as string) as Became)
+    this.#endAhead()
+  }
+
+  /** What was made while the clock was ahead would last until the clock is there again: it ends. */
+  #endAhead(): void {
+    const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
+    for (const row of this.#book.unused()) {
+      const lifeMs = Math.max(UNUSED_MS_MAX, ...row.asks.map(({ timeoutMs }) => timeoutMs))
+      if (row.expiresAtMs > latestMs + lifeMs) this.#book.void(row, CLOCK_WAS_AHEAD)
+    }
+    for (const standing of this.#standing.endAhead(latestMs))
+      this.#book.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })
   }
 
   add(notifier: Notifier): void {
@@ -352,6 +365,7 @@ export class ApprovalEngine implements Approvals {
   }
 }
 
+const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
 const UNKNOWN = 'it was sent, and nobody knows what became of it'
 
 /** What is pending is decided; what is approved and not used can be taken back. */

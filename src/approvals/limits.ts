@@ -11,6 +11,9 @@ export const DENIALS_MAX = 3
 export const DENIALS_KEPT_MAX = 10_000
 /** How long an approved call may take to come back. */
 export const UNUSED_MS_MAX = 3_600_000
+/** How far ahead of the clock a request or a standing approval may have been made, at a start: more means
+ * that the clock was set back since, and it ends. */
+export const CLOCK_AHEAD_MS_MAX = 60_000
 /** How long after its use an identical call is told that the approval was used, not asked for anew. */
 export const USED_TOLD_MS = 10_000
 /** What a call may carry to be shown to people, in UTF-16 code units. */

@@ -105,6 +105,15 @@ export class StandingApprovals {
     return gone.map(({ id }) => id)
   }
 
+  /** Ends those that were given after this time; which they were. */
+  endAhead(latestMs: number): string[] {
+    const ahead = [...this.#kept.values()].filter(
+      ({ untilMs, terms }) => (terms.atMs ?? untilMs - STANDING_MS_MAX) > latestMs,
+    )
+    for (const { id } of ahead) this.end(id)
+    return ahead.map(({ id }) => id)
+  }
+
   /** For one call, counted on the disk before it leaves; false where it holds no more. */
   take(id: string, nowMs: number): boolean {
     const kept = this.#kept.get(id)

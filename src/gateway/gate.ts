@@ -13,6 +13,7 @@ import type { Seals } from '../identity/seal.ts'
 import type { Slots, SlotUse } from '../identity/slots.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { allSaid } from '../policy/change/rule-text.ts'
+import { processClock } from '../store/process-clock.ts'
 import type { Era } from '../wire/eras.ts'
 import { paramHeadersOf } from '../wire/mcp-headers.ts'
 import { membersOf } from '../wire/spans.ts'
@@ -43,6 +44,9 @@ import { RestingProcesses } from './run/resting-processes.ts'
 import { type ServerFailure, ServerNotes } from './server-notes.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/server-links.ts'
 import type { Log } from './upstream/upstream.ts'
+
+/** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
+const { steadyMs } = processClock
 
 export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
@@ -138,7 +142,7 @@ export class Gate {
     stripOwn(client)
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
-    const slot = slots.open(principal.id, count, Date.now())
+    const slot = slots.open(principal.id, count, steadyMs())
     const session = { client, who, slot, agent: () => null }
     this.#sessions.add(session)
     const onEnd = () => {
@@ -162,7 +166,7 @@ export class Gate {
     { family, agent }: AgentSession,
   ): void {
     stripOwn(client)
-    const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
     const session = { client, who, slot, agent }
     this.#sessions.add(session)
     const onEnd = () => {
@@ -173,11 +177,11 @@ export class Gate {
 
   /** What a family of agents has seen, whatever links it has. */
   agentLabels(family: string): SessionLabels {
-    const slot = this.#parts.slots.openLasting(`agents/${family}`, Date.now())
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
     slot.release()
     return {
-      saw: () => slot.facts(Date.now()).saw,
-      see: (labels) => void slot.see(labels, Date.now()),
+      saw: () => slot.facts(steadyMs()).saw,
+      see: (labels) => void slot.see(labels, steadyMs()),
     }
   }
 
@@ -228,7 +232,7 @@ export class Gate {
         transport: serverConfig.kind,
         principal: who().principal,
         agent: agent(),
-        session: slot.facts(Date.now()),
+        session: slot.facts(steadyMs()),
         ...own,
       }),
       nameRoots: (roots) => {
@@ -252,7 +256,7 @@ export class Gate {
         principal: principal.id,
         continuations: this.#continuations,
       }),
-      onAsked: () => slot.asked(Date.now()),
+      onAsked: () => slot.asked(steadyMs()),
       onCall: () => slot.used(),
       onHello: (result) => this.#hear(name, result),
       onDelivery,

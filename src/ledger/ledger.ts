@@ -148,13 +148,13 @@ export class Ledger {
 
   /** Drops what is older, or more, than is to be kept, up to a signed checkpoint that stands for it,
    * a little at a time. That it does so is on record first. Resolves with how many records went. */
-  async retain(keep: Keep, neededSinceMs: number): Promise<number> {
+  async retain(keep: Keep, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
     const { directory, checkpoints } = this.#options
     if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
     this.#retaining = true
     try {
       const { database } = this.#chain
-      const asked = { keep, nowMs: this.#now(), neededSinceMs, key: checkpoints.signer.publicKey }
+      const asked = { keep, nowMs, neededSinceMs, key: checkpoints.signer.publicKey }
       const found = findDrop(database, join(directory, CHECKPOINTS_FILE), asked)
       const before = readBase(database).seq
       if (found !== undefined) {

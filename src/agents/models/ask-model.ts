@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, Message, ToolDefinition } from '../../guest/words.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import {
@@ -50,7 +51,7 @@ export class ModelAsker {
   constructor(steps: Steps, settings: ModelSettings) {
     this.#steps = steps
     this.#settings = settings
-    this.#budgets = new FamilyBudgets(steps, () => Date.now())
+    this.#budgets = new FamilyBudgets(steps, processClock.nowMs)
   }
 
   forget(agent: string): void {
@@ -156,7 +157,7 @@ export class ModelAsker {
   }
 
   async #ask<Value>(id: string, question: Parameters<Steps['ask']>[2]): Promise<Value> {
-    return (await this.#steps.ask(null, id, question, Date.now())).value as Value
+    return (await this.#steps.ask(null, id, question, processClock.nowMs())).value as Value
   }
 }
 

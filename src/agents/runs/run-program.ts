@@ -6,6 +6,7 @@
 import type { Event, FileIn, GrantedTool } from '../../guest/words.ts'
 import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'
 import type { SaidCall, SaidEnd } from '../../sandbox/read-program.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import {
   PROGRAM_ANSWERS_LENGTH_MAX,
@@ -124,7 +125,7 @@ class Program {
     if (code.length > PROGRAM_CODE_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
     await this.#readJournal()
-    const { at } = await this.#note({ kind: 'start', at: Date.now() })
+    const { at } = await this.#note({ kind: 'start', at: processClock.nowMs() })
     let answer = await this.#start(at)
     for (;;) {
       const { calls, ended, logs } = answer.said
@@ -223,7 +224,7 @@ class Program {
           })
     const kept = this.#within(result)
     settle(kept.error !== undefined)
-    return { kind: 'result', id, at: Date.now(), ...kept }
+    return { kind: 'result', id, at: processClock.nowMs(), ...kept }
   }
 
   /** A program that reads and reads must not fill the memory it is answered from. */

@@ -4,6 +4,7 @@
 
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { RunEnd } from '../../guest/words.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import type { RunRow } from '../journal/rows.ts'
 import { TASK_POLL_MS, WAIT_MS_MAX } from '../limits.ts'
@@ -53,7 +54,11 @@ export class RunTasks {
 
   async get(taskId: string): Promise<RunTask> {
     const { agent, run } = await this.#find(taskId)
-    const { agent: row } = await this.#service.steps.standing(this.#owner, agent, Date.now())
+    const { agent: row } = await this.#service.steps.standing(
+      this.#owner,
+      agent,
+      processClock.nowMs(),
+    )
     await this.#see(agent)
     const { waitingFor } = row.summary
     const startedAt = run.startedAt === 0 ? row.createdAt : run.startedAt
@@ -64,7 +69,7 @@ export class RunTasks {
       status: statusOf(run.result),
       ...(about === null ? {} : { statusMessage: about }),
       createdAt: new Date(startedAt).toISOString(),
-      lastUpdatedAt: new Date(Math.max(startedAt, Date.now())).toISOString(),
+      lastUpdatedAt: new Date(Math.max(startedAt, processClock.nowMs())).toISOString(),
       ttl: null,
       pollInterval: TASK_POLL_MS,
     }
@@ -86,7 +91,8 @@ export class RunTasks {
     if (run.result !== null)
       throw new AgentError('AGENT_INPUT', `the task \`${taskId}\` has ended already`)
     const seen = this.#labels?.saw() ?? []
-    if (seen.length > 0) await this.#service.steps.addLabels(this.#owner, agent, seen, Date.now())
+    if (seen.length > 0)
+      await this.#service.steps.addLabels(this.#owner, agent, seen, processClock.nowMs())
     await this.#service.cancel(agent, run.runId)
     return this.get(taskId)
   }

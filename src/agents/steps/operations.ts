@@ -2,6 +2,7 @@
 // and id, run, committed, answered with plain data. Called by step-thread.ts, and by tests as it is.
 
 import type { Event, Question } from '../../guest/words.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import { FileDigests } from '../file-digests.ts'
 import { forkAgent, moveAgent } from '../fork-and-move.ts'
@@ -173,7 +174,7 @@ export class Operations {
     return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
   }
 
-  remove(owner: string, id: string, nowMs = Date.now()): void {
+  remove(owner: string, id: string, nowMs = processClock.earliestMs()): void {
     this.#stepper.remove(this.#stepper.find(owner, id), nowMs)
   }
 

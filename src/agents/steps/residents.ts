@@ -8,6 +8,7 @@ import { type Image, openImage } from '../../sandbox/image.ts'
 import type { GuestAnswer, Instance } from '../../sandbox/instance.ts'
 import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../../sandbox/limits.ts'
 import { Pool } from '../../sandbox/pool.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Retention } from '../journal/retention.ts'
@@ -283,7 +284,7 @@ export class Residents {
       const { memories } = this.#journal
       memories.putCheckpoint(key, resident.seq, image, memories.put(memory, answers))
       memories.thin(key, CHECKPOINT_EVENTS)
-      this.#retention.trim(key, resident.seq, Date.now())
+      this.#retention.trim(key, resident.seq, processClock.earliestMs())
     })
     resident.checkpointSeq = resident.seq
     resident.bytesSince = 0

@@ -4,6 +4,7 @@
 
 import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { HistoryKept } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../limits.ts'
 import { Operations } from './operations.ts'
@@ -86,7 +87,7 @@ function tidy(): void {
     isAsked = false
     return
   }
-  if (stepper.tidy(Date.now())) return
+  if (stepper.tidy(processClock.earliestMs())) return
   clearInterval(pause)
   pause = undefined
 }

@@ -1,6 +1,7 @@
 // One timer for all agents: limits of time fall while an agent rests, and nobody is woken before.
 // It is armed from the summaries, so it costs the same for one agent as for a hundred thousand.
 
+import { processClock } from '../../store/process-clock.ts'
 import { WAKE_AGAIN_MS } from '../limits.ts'
 import type { Steps } from './step-client.ts'
 import type { Applied } from './stepper.ts'
@@ -29,7 +30,7 @@ export class WakeTimer {
     if (at === null || at >= this.#at || this.#closed) return
     this.#at = at
     clearTimeout(this.#timer)
-    const pause = Math.min(PAUSE_MS_MAX, Math.max(0, at - Date.now()))
+    const pause = Math.min(PAUSE_MS_MAX, Math.max(0, at - processClock.nowMs()))
     this.#timer = setTimeout(() => void this.#fire(), pause)
     this.#timer.unref()
   }
@@ -42,11 +43,14 @@ export class WakeTimer {
   async #fire(): Promise<void> {
     this.#at = Number.POSITIVE_INFINITY
     try {
-      for (const { id } of await this.#steps.due(Date.now())) {
+      for (const { id } of await this.#steps.due(processClock.nowMs())) {
         const after = await this.#tick(id).catch(() => undefined)
         // One that cannot be told, or does not listen, must not keep the timer spinning.
-        if (after === undefined || (after.agent.summary.wakeAt ?? Number.MAX_VALUE) <= Date.now())
-          await this.#steps.postpone(id, Date.now() + WAKE_AGAIN_MS)
+        if (
+          after === undefined ||
+          (after.agent.summary.wakeAt ?? Number.MAX_VALUE) <= processClock.nowMs()
+        )
+          await this.#steps.postpone(id, processClock.nowMs() + WAKE_AGAIN_MS)
       }
       if (!this.#closed) await this.arm()
     } catch {

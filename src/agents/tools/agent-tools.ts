@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import type { Message, Portable, Todo, ToolDefinition } from '../../guest/words.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { createShape, limitsShape } from '../create-config.ts'
 import { AgentError } from '../errors.ts'
 import { FORKS_MAX, LIST_PAGE_MAX, MESSAGES_PAGE_LENGTH, WAIT_MS_MAX } from '../limits.ts'
@@ -158,7 +159,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
         ...(path === undefined ? {} : { path }),
         ...(glob === undefined ? {} : { glob }),
       }
-      const { agent, files } = await service.steps.files(owner, id, question, Date.now())
+      const { agent, files } = await service.steps.files(owner, id, question, processClock.nowMs())
       const tools = await service.ask<ToolDefinition[]>(owner, id, { ask: 'tools' })
       const { fileCount, turnCount } = agent.summary
       const names = tools.value.map(({ name }) => name)
@@ -189,7 +190,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       at: text.nullable(),
     }),
     async ({ agentId: id }, { service, owner }) => {
-      return stopView(await service.steps.standing(owner, id, Date.now()))
+      return stopView(await service.steps.standing(owner, id, processClock.nowMs()))
     },
   ),
   tool(
@@ -215,7 +216,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
         question,
       )
       const { value } = await service.ask<Portable>(owner, id, { ask: 'portable' })
-      const { held } = await service.steps.standing(owner, id, Date.now())
+      const { held } = await service.steps.standing(owner, id, processClock.nowMs())
       return {
         agentId: id,
         state: {
@@ -249,7 +250,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     one,
     z.strictObject({ agentId: text, turnCount: count }),
     async ({ agentId: id }, { service, owner }) => {
-      const { agent } = await service.steps.standing(owner, id, Date.now())
+      const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
       return { agentId: id, turnCount: agent.summary.turnCount }
     },
   ),
@@ -312,7 +313,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       const startsAt = await service.steps.historyStart(owner, id)
       const entries = await service.steps.history(owner, id, from, to ?? null)
       const last = entries.at(-1)
-      const { agent } = await service.steps.standing(owner, id, Date.now())
+      const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
       const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
       return { agentId: id, events: entries.map(historyView), nextCursor, startsAt }
     },

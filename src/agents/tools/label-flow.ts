@@ -3,6 +3,7 @@
 // agent that acts through another one is so judged by both sessions, and nothing is washed off by a
 // copy, a child or a template. Used by all-tools.ts around every call; docs/agents.md has this table.
 
+import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../errors.ts'
 import type { ToolSetting } from './tool-table.ts'
 
@@ -119,9 +120,9 @@ async function tellAgent(
   { service, owner }: ToolSetting,
   seen: readonly string[],
 ): Promise<void> {
-  const { family } = await service.steps.standing(owner, agentId, Date.now())
+  const { family } = await service.steps.standing(owner, agentId, processClock.nowMs())
   if (seen.every((label) => family.labels.includes(label))) return
-  await service.steps.addLabels(owner, agentId, seen, Date.now())
+  await service.steps.addLabels(owner, agentId, seen, processClock.nowMs())
 }
 
 function templateLabels(

@@ -8,6 +8,7 @@ import type { Door } from '../../identity/door.ts'
 import type { Grants } from '../../identity/grants.ts'
 import type { People } from '../../identity/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { policyNames } from '../config/grants.ts'
 import type { Gate } from '../gate.ts'
@@ -59,7 +60,7 @@ export function controlOf(parts: CommandParts): Control {
     interrupt: () => gate.interrupt(),
     nowMs: Date.now,
   }
-  const proving = { people, ledger, nowMs: Date.now }
+  const proving = { people, ledger, nowMs: processClock.nowMs }
   const prove = proverOf(proving)
   const granting = {
     ...{ grants: parts.grants, ledger, policies: policyNames(config), nowMs: Date.now },

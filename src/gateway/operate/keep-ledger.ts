@@ -6,6 +6,7 @@ import type { Approvals } from '../../core/approval.ts'
 import type { Slots } from '../../identity/slots.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { longestWindowMs } from '../../policy/policy.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
 import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../limits.ts'
 import type { PolicySet } from '../policy-set.ts'
@@ -30,7 +31,8 @@ export function keepLedger(parts: KeepParts): () => void {
   }
   const look = async (): Promise<void> => {
     try {
-      const dropped = await parts.ledger.retain(keep, neededSinceMs(parts, Date.now()))
+      const nowMs = processClock.earliestMs()
+      const dropped = await parts.ledger.retain(keep, neededSinceMs(parts, nowMs), nowMs)
       if (dropped > 0) parts.log('info', `${dropped} records were dropped after their time`)
     } catch (error) {
       parts.log('error', 'old records could not be dropped', { why: (error as Error).message })

@@ -9,6 +9,7 @@ import type { Before } from '../../core/approval.ts'
 import { InstallationKey } from '../../identity/installation-key.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/read.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../hold/holding.ts'
 import type { Log } from '../upstream/upstream.ts'
 
@@ -39,7 +40,7 @@ export function openApprovals({
       before: (session) => beforeIn(record, session),
       readArgs: wrongArgs,
       isApprover,
-      nowMs: Date.now,
+      nowMs: processClock.nowMs,
       newId: () => randomBytes(6).toString('hex'),
       warn: (message, why) => log('warn', message, { why }),
     })

@@ -12,6 +12,7 @@ import type { SigningKey } from '../../identity/signing-key.ts'
 import type { Slots } from '../../identity/slots.ts'
 import { hashAt } from '../../ledger/read.ts'
 import type { CountedKey, MemoryCounters } from '../../store/memory/counters.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from '../limits.ts'
 import type { NotedSlots } from '../run/restore-slots.ts'
 
@@ -36,13 +37,17 @@ export function writeState(
   head: { readonly seq: number; readonly hash: string },
 ): boolean {
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const steadyMs = processClock.steadyMs()
   const counted = counters.dump(now, STATE_COUNTER_EVENTS_MAX)
   if (counted.reduce((sum, { ages }) => sum + ages.length, 0) > STATE_EVENTS_MAX) return false
   const body = JSON.stringify({
     version: VERSION,
     ...head,
     wallMs: now.wallMs,
-    slots: slots.list(now.wallMs),
+    // Idle times as they are, also if the clock was set since they began.
+    slots: slots
+      .list(steadyMs)
+      .map((slot) => ({ ...slot, lastUsedMs: slot.lastUsedMs + now.wallMs - steadyMs })),
     counters: counted.map(({ key: name, windowMs, ages, amounts }) => [
       ...[name, windowMs, ages.map(Math.floor), amounts.map(formatDecimal)],
     ]),

@@ -14,6 +14,7 @@ import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
 import type { SlotUse } from '../../identity/slots.ts'
 import type { CompiledPolicy } from '../../policy/policy.ts'
 import { labelsRead } from '../../policy/reads-label.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { isDense } from '../../wire/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../wire/limits.ts'
 import type { Log } from '../upstream/upstream.ts'
@@ -44,9 +45,9 @@ export interface SessionDeliveries {
 export function labelSession(session: LabelledSession): SessionDeliveries {
   const { server, policy, slot, onSeen, log } = session
   const unrecorded = new Set<string>()
-  const saw = () => slot.facts(Date.now()).saw
+  const saw = () => slot.facts(processClock.steadyMs()).saw
   const see = (labels: readonly string[]): void => {
-    const seen = slot.see(labels, Date.now())
+    const seen = slot.see(labels, processClock.steadyMs())
     if (seen.length === 0) return
     for (const label of seen) unrecorded.add(label)
     setImmediate(onSeen)

@@ -6,6 +6,7 @@ import { Door } from '../../identity/door.ts'
 import { Grants } from '../../identity/grants.ts'
 import { isLoopbackName } from '../../identity/safe-url.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { LOCAL_POLICY } from '../config/grants.ts'
 import { Authenticate, audiencesOf } from '../front/authenticate.ts'
@@ -29,7 +30,7 @@ export async function openDoor(
 ): Promise<{ readonly door: Door; readonly grants: Grants }> {
   const grants = Grants.open(config.data, config.grants)
   undo.push(() => grants.close())
-  const nowMs = (): number => Date.now()
+  const { nowMs } = processClock
   const door = new Door({
     grants,
     tokens: await tokensOf(config, nowMs),

@@ -11,6 +11,7 @@ import { Links } from '../../identity/links.ts'
 import { Logins } from '../../identity/logins.ts'
 import { approverCheck } from '../../identity/people.ts'
 import { Seals } from '../../identity/seal.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { userKeyFile } from '../../store/user-key.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
@@ -42,6 +43,7 @@ import { type OpenLedger, openLedger } from '../operate/open-ledger.ts'
 import { lockPath, openPins } from '../operate/open-pins.ts'
 import { Policies } from '../operate/policies.ts'
 import { restoreState } from '../operate/restore-state.ts'
+import { warnOfClock } from '../operate/warn-of-clock.ts'
 import { CallWatch, type StartSpan } from '../operate/watch-calls.ts'
 import { watchFiles } from '../operate/watch-files.ts'
 import { watchStalls } from '../operate/watch-stalls.ts'
@@ -96,6 +98,7 @@ export async function runGate(
   try {
     const lock = DataLock.take(config.data)
     undo.push(() => lock.release())
+    undo.push(warnOfClock(log))
     const record = await openLedger(config, log)
     const { ledger, signer } = record
     const signedBy = signer.publicKey
@@ -140,7 +143,7 @@ export async function runGate(
     undo.push(() => tools.flush())
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
-    const tokens = new LoginTokens({ logins, log, nowMs: Date.now })
+    const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs })
     const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
     const isApprover = approverCheck(people, config.issuers)
     const approvals = openApprovals({ data: config.data, store, ledger, log, isApprover })
