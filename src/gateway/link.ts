@@ -26,8 +26,8 @@ export interface Related {
   readonly errorCode?: number | undefined
   /** The answer describes a server or its tools; anything else is inspected more strictly. */
   readonly isDefinition?: boolean | undefined
-  /** Whose words it has. If absent, it counts as said by the server, for any of its calls. */
-  readonly from?: 'gate' | MessageSource | undefined
+  /** Whose words it has. `server`, also if absent: it counts as said for any call of the server. */
+  readonly from?: 'gate' | 'server' | MessageSource | undefined
   /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */

@@ -144,14 +144,14 @@ export class Crossing {
   }
 
   /** Answers in place of the other side; not where nobody waits any more. */
-  refuse(id: Id, { text, errorCode }: Told): void {
-    if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from: 'gate' })
+  refuse(id: Id, { text, errorCode }: Told, from: 'gate' | 'server' = 'gate'): void {
+    if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from })
   }
 
   /** Answers a request that could not be handled, whether or not it had gone over. */
   fail(id: Id, told: Told): void {
     const crossed = this.take(this.oursOf(id))
-    if (crossed === undefined) return this.refuse(id, told)
+    if (crossed === undefined) return this.refuse(id, told, 'server')
     this.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
     this.settle(crossed, { status: 'error' })
   }

@@ -51,7 +51,7 @@ export class Deliveries {
   /** An answer belongs to its request. Anything else counts as said for every call that the server
    * works on: to which of them it belongs is the server's word, or a guess. */
   #sourcesOf({ answers, from }: Related = {}): readonly MessageSource[] {
-    const own = from === undefined || from === 'gate' ? ITS_SERVER : sourceOf(from)
+    const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
     if (answers === true && own !== ITS_SERVER) return [own]
     return [ITS_SERVER, own, ...this.#open().map(sourceOf), ...this.#abandoned.values()]
   }

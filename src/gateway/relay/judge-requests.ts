@@ -120,7 +120,11 @@ export class RequestJudge {
     if (opened.request === undefined) return refuse(RPC.invalidParams, opened.refused)
     const { request, continues, approvedFor, rounds, leg } = opened
     const trace = traceOf(request, ofHeaders)
-    const fault = (error: Error) => refuse(RPC.internal, `the call was not made: ${error.message}`)
+    // The error may be in words of the server, which was asked for its lists.
+    const fault = ({ message }: Error) => {
+      const told = errorAnswer(id, RPC.internal, `the call was not made: ${message}`)
+      crossing.refuse(id, told, 'server')
+    }
     try {
       if (method === LISTEN) this.#listen(request, crossing).catch(fault)
       else if (method === UNSUBSCRIBE) this.#unsubscribe(request, crossing, trace).catch(fault)

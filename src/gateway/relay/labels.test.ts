@@ -177,6 +177,18 @@ describe('F11: what is asked beside calls', () => {
     },
   )
 
+  test('words of a server in a refusal of the gate bring its labels', async () => {
+    const made = play({ era: 'session', rules: SERVER })
+    const seen = watch(made)
+    made.server.answers = () => undefined
+    await made.ask('tools/call', CALL)
+    const { id } = made.server.last('tools/list')
+    made.server.say({ id, error: { code: -32000, message: 'mail' } })
+    await settled()
+    expect(JSON.stringify(made.told)).toContain('mail')
+    expect(seen).toEqual([['private']])
+  })
+
   test('what a list brought is on record with the next call', async () => {
     const made = play({ rules: SERVER })
     await made.ask('prompts/list')
