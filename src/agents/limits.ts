@@ -23,6 +23,9 @@ export const RESIDENTS_SEEN_MAX = 1_000
 /** A checkpoint after this many events or bytes of events. */
 export const CHECKPOINT_EVENTS = 64
 export const CHECKPOINT_EVENT_BYTES = 262_144
+/** Or after so many counted steps of events (see `STEP_POLLS_MAX`), so that a replay after a crash is not
+ * long. */
+export const CHECKPOINT_POLLS = 40
 /** At the end of a run, once there are this many: a checkpoint costs what the agent is large. */
 export const CHECKPOINT_RUN_EVENTS = 16
 /** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */

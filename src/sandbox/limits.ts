@@ -18,7 +18,7 @@ export const JOBS_MAX = 1_000_000
 export const POOL_INSTANCES_MAX = 8
 /** One whose memory has grown beyond this is not kept. */
 export const POOL_INSTANCE_BYTES_MAX = 4 * 1_048_576
-/** Counted polls of the interrupt handler; one is about 10,000 steps of a loop, some 0.1 ms. */
+/** Counted polls of the interrupt handler; one is about 10,000 steps of a loop, 0.1 to 3 ms. */
 export const STEP_POLLS_MAX = 1_000
 /** Wall time of one call into an agent's core. */
 export const STEP_TIMEOUT_MS = 1_000

@@ -170,6 +170,14 @@ export class Operations {
     return lookAt(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
   }
 
+  /** Makes ready what a fork at a turn begins with: replaying the events before it may be long. */
+  *prepareTurn(owner: string, id: string, turn: number): Sliced<undefined> {
+    const find = () => this.#stepper.find(owner, id)
+    const agent = find()
+    const seq = this.#stepper.journal.seqOfTurn(agent.key, turn)
+    if (seq !== undefined) yield* this.#stepper.residents.checkpointAt(agent, seq, find)
+  }
+
   fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
     return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
   }

@@ -16,11 +16,12 @@ import {
   ANSWER_KEPT_BYTES_MAX,
   CHECKPOINT_EVENT_BYTES,
   CHECKPOINT_EVENTS,
+  CHECKPOINT_POLLS,
   CHECKPOINT_RUN_EVENTS,
   REPLAY_EVENTS_MAX,
 } from '../limits.ts'
 import { ResidentSet } from './resident-set.ts'
-import type { Sliced } from './sliced.ts'
+import { runWhole, type Sliced } from './sliced.ts'
 
 /** What waking needs of an agent. */
 export interface Place {
@@ -35,6 +36,8 @@ interface Resident {
   seq: number
   checkpointSeq: number
   bytesSince: number
+  /** Counted steps of its events since the checkpoint: what a replay takes. */
+  pollsSince: number
   /** It was woken to be asked, and asking changed bytes: good for more questions, not for a step. */
   isAsked: boolean
   /** Of its memory, as it was counted last. */
@@ -100,10 +103,13 @@ export class Residents {
 
   /** Runs an event. `kept` or `forget` says afterwards whether it was committed. */
   step(place: Place, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
-    const { instance } = this.#awake(place)
+    const resident = this.#awake(place)
+    const { instance } = resident
     this.#last = instance
     try {
-      return instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS)
+      const answer = instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS)
+      resident.pollsSince += answer.polls
+      return answer
     } catch (error) {
       this.forget(place.key)
       throw error
@@ -118,7 +124,8 @@ export class Residents {
     resident.bytesSince += eventBytes
     const events = resident.seq - resident.checkpointSeq
     const due = events >= CHECKPOINT_EVENTS || resident.bytesSince >= CHECKPOINT_EVENT_BYTES
-    if (due || (hasEnded && events >= CHECKPOINT_RUN_EVENTS)) this.#checkpoint(resident)
+    const isLong = resident.pollsSince >= CHECKPOINT_POLLS
+    if (due || isLong || (hasEnded && events >= CHECKPOINT_RUN_EVENTS)) this.#checkpoint(resident)
   }
 
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */
@@ -186,6 +193,24 @@ export class Residents {
 
   /** The memory as it was after an event, in an instance that the caller gives back. */
   at(place: Place, seq: number): Instance {
+    return runWhole(this.#replay(place, seq))
+  }
+
+  /** A checkpoint after an event that has none, in slices: replaying what lies before it may be long.
+   * `check` throws if the agent is gone by then. */
+  *checkpointAt(place: Place, seq: number, check: () => unknown): Sliced<undefined> {
+    const { memories } = this.#journal
+    if (memories.memoryOf(place.key, seq) !== undefined) return
+    const instance = yield* this.#replay(place, seq)
+    check()
+    const { hash } = instance.image
+    this.#journal.transact(() =>
+      memories.putCheckpoint(place.key, seq, hash, memories.put(instance.save(), null)),
+    )
+    this.giveBack(instance)
+  }
+
+  *#replay(place: Place, seq: number): Sliced<Instance> {
     const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
     const pool = this.#pool(checkpoint?.image ?? place.image)
     const instance = pool.take(checkpoint?.memory)
@@ -202,6 +227,7 @@ export class Residents {
         throw new AgentError('AGENT_DAMAGED', `event ${row.seq} of the agent does not replay`)
       if (row.seq !== last + 1) break
       last = row.seq
+      yield
     }
     if (last !== seq)
       throw new AgentError('AGENT_DAMAGED', `event ${last + 1} of the agent is not there any more`)
@@ -254,6 +280,7 @@ export class Residents {
       seq,
       checkpointSeq,
       bytesSince: 0,
+      pollsSince: 0,
       isAsked,
       bytes,
     }
@@ -288,6 +315,7 @@ export class Residents {
     })
     resident.checkpointSeq = resident.seq
     resident.bytesSince = 0
+    resident.pollsSince = 0
   }
 
   /** Gets memories ready for the next who is made, and for whoever was here last. */

@@ -53,3 +53,33 @@ test('export, files and programFiles of an agent with a thousand files have no l
     expect(Math.max(...slices)).toBeLessThan(Math.max(150, whole / 2))
   }
 })
+
+/** Takes all the effort that the tools of a turn have. */
+const LONG_GREP = { pattern: '(a|b)*a(a|b){60}c' }
+
+test('what a replay takes is bounded: long events are behind a checkpoint, and a turn is made ready in slices', async () => {
+  const b = await bench()
+  const line = Array.from({ length: 3_000 }, (_, at) => 'ab'[(at * at * 7 + (at >> 3)) % 2]).join(
+    '',
+  )
+  b.create('a', configOf(), 'me', packFiles([{ path: 'f', content: line }]).files)
+  b.model('a', b.prompt('a'), 'done')
+  const { operations, stepper } = b
+  const { key } = operations.standing('me', 'a', 1).agent
+  for (let at = 0; at < 6; at++) b.tool('a', 'grep', LONG_GREP)
+  const { seq } = operations.standing('me', 'a', 1).agent
+  expect(seq - stepper.journal.memories.checkpointSeq(key)).toBeLessThan(3)
+  b.model('a', b.prompt('a'), 'done')
+  // Later checkpoints make those between superfluous: the end of the first turn has none near it.
+  for (let at = 0; at < 2; at++) b.tool('a', 'grep', LONG_GREP)
+  const turn = 1
+  const slices = slicesOf(operations.prepareTurn('me', 'a', turn))
+  const whole = slices.reduce((sum, each) => sum + each, 0)
+  expect(slices.length).toBeGreaterThan(4)
+  expect(Math.max(...slices)).toBeLessThan(whole / 2)
+  const of = stepper.journal.seqOfTurn(key, turn) ?? 0
+  expect(stepper.journal.memories.memoryOf(key, of)).toBeDefined()
+  const [fork] = operations.fork('me', 'a', ['past'], turn, b.now)
+  expect(fork?.summary.turnCount).toBe(turn)
+  expect(slicesOf(operations.prepareTurn('me', 'a', turn))).toHaveLength(1)
+})
