@@ -5,7 +5,7 @@
 
 import type { Gap, Link } from './chain.ts'
 import type { Finding } from './finding.ts'
-import { findInjections, SHORTEST_CHARS } from './injections.ts'
+import { findInjections, INJECTION_REACH, SHORTEST_CHARS } from './injections.ts'
 import { anyOf, anyOfAt, type Needs } from './needs.ts'
 import { chainOf, newScanBudget, type Pattern, PatternSet, type ScanBudget } from './patterns.ts'
 
@@ -122,6 +122,9 @@ const PATTERNS = new PatternSet([
     ]),
   },
 ])
+
+/** How far an order goes on either side of what it has. */
+export const ORDER_REACH = Math.max(PATTERNS.reach, INJECTION_REACH)
 
 function instructs(needs: Needs, parts: readonly (string | number | Gap | Link)[]): Pattern {
   return { kind: 'instructs the model', severity: 'flag', needs, ...chainOf(parts) }

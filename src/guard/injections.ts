@@ -5,6 +5,7 @@
 
 import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { Span } from './chain.ts'
+import { partsAround } from './changed-parts.ts'
 import type { Finding, Kind } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
@@ -126,6 +127,8 @@ const PATTERNS = new PatternSet([
   ]),
 ])
 
+/** How far a match goes on either side of what it has. */
+export const INJECTION_REACH = PATTERNS.reach
 /** No match is shorter: `[INST]`. */
 export const SHORTEST_CHARS = 6
 
@@ -137,8 +140,7 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   const findings = PATTERNS.match(text, budget)
   if (findings.length > 0 || isPlain(text)) return findings
   // What only the folded text says has a letter that is folded: the rest has been looked at.
-  for (const { start, end } of partsToFold(text, PATTERNS.reach)) {
-    const part = text.slice(start, end)
+  for (const part of partsAround(text, notPlainIn(text), PATTERNS.reach)) {
     if (!spend(budget, FOLDED_COST * part.length)) return [tooLarge(text)]
     const plain = foldLookAlikes(stripHidden(part))
     if (plain === part) continue
@@ -153,19 +155,9 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   return findings
 }
 
-/** Around every letter that is not plain, as far as a match with it can reach. */
-function* partsToFold(text: string, reach: number): Generator<Span> {
-  let start = -1
-  let end = -1
-  for (const { index, 0: run } of text.matchAll(NOT_PLAIN_RUN)) {
-    if (start >= 0 && index - reach > end) {
-      yield { start, end }
-      start = -1
-    }
-    if (start < 0) start = Math.max(0, index - reach)
-    end = Math.min(text.length, index + run.length + reach)
-  }
-  yield { start, end }
+function* notPlainIn(text: string): Generator<Span> {
+  for (const { index, 0: run } of text.matchAll(NOT_PLAIN_RUN))
+    yield { start: index, end: index + run.length }
 }
 
 const NOT_PLAIN_RUN = /[^\t\n\r -~]+/g

@@ -4,8 +4,9 @@
 // budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
 
 import { isObject, type JsonValue } from '../core/json.ts'
-import { findInAnswer } from './answer-injections.ts'
+import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
 import { binaryIn, printedTexts, textIn } from './binary-text.ts'
+import { changesIn, partsAround } from './changed-parts.ts'
 import { decodeRun, encodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
@@ -94,18 +95,27 @@ function lookAt(text: string, walk: Walk): void {
   // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
   const [hidden] = walk.left.has('injection') ? findHidden(text) : []
   if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
+  let before: string | undefined
   for (const reading of readingsOf(text, walk.budget)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
-    if (walk.left.has('injection')) lookForOrders(reading, walk)
+    if (walk.left.has('injection')) lookForOrders(reading, walk, before)
+    before = reading
     if (!walk.left.has('secret')) continue
     const [found] = findSecrets(reading, walk.budget)
     if (found !== undefined) tell('secret', found.kind, walk)
   }
 }
 
-function lookForOrders(text: string, walk: Walk): void {
-  const found = orderIn(text, walk) ?? encodedOrderIn(text, walk)
-  if (found !== undefined) tell('injection', found, walk)
+/** `before`: the reading that has been looked at; only what is new is looked at again. */
+function lookForOrders(text: string, walk: Walk, before?: string): void {
+  const parts =
+    before === undefined ? [text] : partsAround(text, changesIn(before, text), ORDER_REACH)
+  for (const part of parts) {
+    const found = orderIn(part, walk)
+    if (found !== undefined) return tell('injection', found, walk)
+  }
+  const encoded = encodedOrderIn(text, walk)
+  if (encoded !== undefined) tell('injection', encoded, walk)
 }
 
 function orderIn(text: string, { strictness, budget }: Walk): string | undefined {
