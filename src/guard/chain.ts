@@ -65,7 +65,7 @@ function behind(reached: readonly Span[], { chars }: Gap, length: number): Span 
 }
 
 /** What one place costs, in characters that are only searched. */
-const SPAN_CHARS = 16
+const SPAN_CHARS = 32
 /** No link's words are longer, with what it looks at beside them. */
 export const LINK_CHARS_MAX = 200
 

@@ -83,8 +83,8 @@ const WIDE = /(?:\0[ -~]){8}/
 
 /** What a run costs in each alignment, and a character of it with what is then searched, in characters
  * that are only searched. */
-const RUN_COST = 48
-const DECODED_COST = 2
+const RUN_COST = 64
+const DECODED_COST = 3
 
 /** What a run holds, one reading for each alignment; undefined once the budget is used up. */
 export function* decodeRun(

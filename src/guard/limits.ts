@@ -7,9 +7,10 @@ export const STRINGS_MAX = 5_000
 export const TEXT_CHARS_MAX = 262_144
 /** All texts of one definition, names of members counted. */
 export const DEFINITION_CHARS_MAX = 131_072
-/** What one answer or definition may cost, in characters that one expression searches: some 12 ns each,
- * 42 ms in all. What is decoded, folded or found counts more than once. What needs more was made to. */
-export const SCANNED_CHARS_MAX = 3_500_000
+/** What one answer or definition may cost, in characters that one expression searches: some 10 ns each,
+ * 80 ms in all. What is decoded, folded or found counts more than once. Ordinary documents, programs and
+ * JSON of ANSWER_CHARS_MAX fit; what needs more was made to. */
+export const SCANNED_CHARS_MAX = 8_000_000
 /** The same for a text that is searched for secrets alone. */
 export const DECODED_CHARS_MAX = 2 * 1_048_576
 export const DEPTH_MAX = 64
