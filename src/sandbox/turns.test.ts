@@ -23,7 +23,7 @@ test('a thousand of one owner, then one of another: it is the next', async () =>
   await turn()
   ends.shift()?.()
   await turn()
-  expect(done.slice(2)).toEqual(['many 2', 'one'])
+  expect(done.slice(2)).toEqual(['one', 'many 2'])
   for (let end = ends.shift(); end !== undefined; end = ends.shift()) {
     end()
     await turn()

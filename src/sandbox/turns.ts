@@ -19,6 +19,7 @@ export class Turns {
     try {
       return await work()
     } finally {
+      this.#moveBehind(whose)
       // The place is handed on: nobody who comes just now is before those who wait.
       const next = this.#next()
       if (next === undefined) this.#running -= 1
@@ -30,6 +31,14 @@ export class Turns {
     const others = this.#waiting.get(whose)
     if (others === undefined) this.#waiting.set(whose, [begin])
     else others.push(begin)
+  }
+
+  /** Who has just had a turn is behind all who came meanwhile: they wait for that turn and no other. */
+  #moveBehind(whose: string): void {
+    const all = this.#waiting.get(whose)
+    if (all === undefined) return
+    this.#waiting.delete(whose)
+    this.#waiting.set(whose, all)
   }
 
   #next(): Begin | undefined {
