@@ -5,9 +5,11 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
 import { findInAnswer } from './answer-injections.ts'
+import { findHidden } from './hidden-text.ts'
 import { holdsSecret, inspectAnswer } from './inspect-answer.ts'
 import { inspectDefinition } from './inspect-definition.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX } from './limits.ts'
+import { newScanBudget } from './patterns.ts'
 import { crc32 } from './secret-checks.ts'
 import { findSecrets } from './secrets.ts'
 
@@ -326,4 +328,26 @@ test('F9: a picture passes at its limit, a file of text in base64 only as far as
   expect(found(noise)).toMatchObject([{ kind: 'secret' }])
   expect(found(Buffer.from('lorem ipsum '.repeat(10_000)))).toEqual([])
   expect(found(Buffer.from('lorem ipsum '.repeat(30_000)))).toHaveLength(2)
+})
+
+test('F9: characters that may hide something count in the budget, however many texts they are in', () => {
+  const budget = newScanBudget()
+  const text = '\u6f22\ufe00'.repeat(1_000)
+  const before = budget.charsLeft
+  findHidden(text, budget)
+  const cost = before - budget.charsLeft
+  expect(cost).toBeGreaterThanOrEqual(text.length)
+  findHidden(text.repeat(3), budget)
+  expect(before - budget.charsLeft).toBe(4 * cost)
+  budget.charsLeft = 0
+  expect(findHidden('a\u200bb', budget)).toEqual([])
+  expect(budget.charsLeft).toBeLessThan(0)
+})
+
+test('F9: texts with more of these than the budget allows count as found', () => {
+  const texts = Array.from({ length: 3_000 }, (_, at) => `${'\u6f22\ufe00'.repeat(40)}${at}`)
+  expect(inspectAnswer(texts, ['injection', 'secret']).map(({ kind }) => kind)).toEqual([
+    'injection',
+    'secret',
+  ])
 })

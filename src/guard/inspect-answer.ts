@@ -93,8 +93,9 @@ function lookAt(text: string, walk: Walk): void {
   if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
     return beyond(TOO_LARGE, walk)
   // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
-  const [hidden] = walk.left.has('injection') ? findHidden(text) : []
+  const [hidden] = walk.left.has('injection') ? findHidden(text, walk.budget) : []
   if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
+  if (walk.budget.charsLeft < 0) return beyond(TOO_LARGE, walk)
   let before: string | undefined
   for (const reading of readingsOf(text, walk.budget)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
