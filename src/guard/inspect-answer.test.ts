@@ -343,11 +343,3 @@ test('F9: characters that may hide something count in the budget, however many t
   expect(findHidden('a\u200bb', budget)).toEqual([])
   expect(budget.charsLeft).toBeLessThan(0)
 })
-
-test('F9: texts with more of these than the budget allows count as found', () => {
-  const texts = Array.from({ length: 3_000 }, (_, at) => `${'\u6f22\ufe00'.repeat(40)}${at}`)
-  expect(inspectAnswer(texts, ['injection', 'secret']).map(({ kind }) => kind)).toEqual([
-    'injection',
-    'secret',
-  ])
-})
