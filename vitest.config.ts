@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { COVERING, FULLY_COVERED, roomsThatExist } from './test/rooms.ts'
+import { COVERING, FULLY_COVERED, roomsThatExist } from './test/support/rooms.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 

@@ -3,12 +3,12 @@
 // of which has them: both must take the same time.
 
 import type { RunOptions } from '../scripts/dispatch.ts'
-import type { ApprovalEngine } from '../src/approvals/engine.ts'
-import type { HeldCall } from '../src/approvals/held-call.ts'
-import type { ApprovalAsk } from '../src/core/decision.ts'
-import { endOwnGates, type OwnGate, ownGate } from '../test/gate/own-gate.ts'
-import { PlainClient } from '../test/gate/plain-client.ts'
-import { fixture } from '../test/gate/start-gate.ts'
+import type { ApprovalEngine } from '../packages/sluice/src/approvals/engine.ts'
+import type { HeldCall } from '../packages/sluice/src/approvals/approval-submission.ts'
+import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import { endOwnGates, type OwnGate, ownGate } from '../test/support/own-gate.ts'
+import { PlainClient } from '../test/support/plain-client.ts'
+import { fixture } from '../test/support/start-gate.ts'
 import { sideBySide, table } from './side-by-side.ts'
 
 /** What a listing may take. */

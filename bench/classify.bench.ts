@@ -4,9 +4,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { RunOptions } from '../scripts/dispatch.ts'
-import { account, classify } from '../src/catalogue/classify.ts'
-import type { ToolDefinition } from '../src/core/tools.ts'
-import { inspectDefinition } from '../src/guard/inspect-definition.ts'
+import { account, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { inspectDefinition } from '../packages/sluice/src/guard/inspect-definition.ts'
 
 const MADE = 2_000
 const ROUNDS = 5

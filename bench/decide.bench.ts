@@ -5,11 +5,11 @@
 import cedar from '@cedar-policy/cedar-wasm/nodejs'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { RunOptions } from '../scripts/dispatch.ts'
-import type { Call, Facts } from '../src/core/call.ts'
-import type { KnownTool } from '../src/core/tools.ts'
-import { compile } from '../src/policy/compile.ts'
-import { decide } from '../src/policy/decide/decide.ts'
-import { MemoryCounters } from '../src/store/memory/counters.ts'
+import type { Call, Facts } from '@sluice/policy/core/call'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { compile } from '@sluice/policy/compile/compile'
+import { decide } from '@sluice/policy/decide/decide'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { type Measured, type Side, sideBySide, table } from './side-by-side.ts'
 
 const RULES = [10, 100, 1_000, 10_000]

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { scratchDirectory } from '../test/scratch.ts'
+import { scratchDirectory } from '../test/support/scratch.ts'
 import { checkLicences, isAllowed } from './audit.ts'
 import { ROOT } from './run-step.ts'
 

@@ -1,7 +1,7 @@
 // Writes schema/policy.json from the language's shapes, formatted as it is committed.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { policyJsonSchema } from '../src/policy/json-schema.ts'
+import { policyJsonSchema } from '@sluice/policy/language/json-schema'
 
 const target = new URL('../schema/policy.json', import.meta.url)
 mkdirSync(new URL('.', target), { recursive: true })

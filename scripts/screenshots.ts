@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { findChromium, HOW, launch } from '../test/console/browser.ts'
 import { asTool, PIN, type Stage, setStage, signedIn } from '../test/console/stage.ts'
-import { listAll, PlainClient } from '../test/gate/plain-client.ts'
-import { endGates } from '../test/gate/start-gate.ts'
+import { listAll, PlainClient } from '../test/support/plain-client.ts'
+import { endGates } from '../test/support/start-gate.ts'
 import { ROOT } from './run-step.ts'
 
 const OUT = join(ROOT, 'docs', 'console')

@@ -1,7 +1,7 @@
 // Measures a store of many agents in a process that does nothing else: random ones asked and woken,
 // pages of the list, and the memory it all takes. Started by the bench with the store's directory.
 
-import { Service } from '../../src/agents/service.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { type Timed, time } from './timing.ts'
 
 export interface AtRest {

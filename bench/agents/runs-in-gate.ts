@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../scripts/run-step.ts'
-import { playScript } from '../../src/agents/models/script-model.ts'
+import { playScript } from '../../packages/sluice/src/agents/models/script-model.ts'
 import { cpuUs } from '../gateway/process-figures.ts'
 import { start } from '../gateway/running.ts'
 import { summed, type Timed } from './timing.ts'

@@ -1,6 +1,6 @@
 // A person of a gate that was just started, signed in to its console as `sluice console` does it.
 
-import { askGate } from '../../src/cli/gate-socket.ts'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 
 const PIN = '271828'
 

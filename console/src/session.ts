@@ -11,7 +11,7 @@ import type {
   SignedIn,
   SignInWays,
   Verdict,
-} from '../../src/admin/contract.ts'
+} from '../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
 import { leaveFor, takeAnswer } from './elsewhere.ts'
 

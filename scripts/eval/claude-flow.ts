@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { listDirectly, listGated } from '../../test/gate/list-tools.ts'
-import { PlainClient } from '../../test/gate/plain-client.ts'
-import { endGates, type RunningGate, startGate } from '../../test/gate/start-gate.ts'
+import { listDirectly, listGated } from '../../test/support/list-tools.ts'
+import { PlainClient } from '../../test/support/plain-client.ts'
+import { endGates, type RunningGate, startGate } from '../../test/support/start-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { installClaudeFlow } from '../install-claude-flow.ts'
 

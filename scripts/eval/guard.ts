@@ -3,8 +3,8 @@
 // and as texts that may hold a secret.
 
 import { readFileSync } from 'node:fs'
-import { inspectAnswer } from '../../src/guard/inspect-answer.ts'
-import { findSecrets } from '../../src/guard/secrets.ts'
+import { inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'
+import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { readTools } from './catalogue/data.ts'
 

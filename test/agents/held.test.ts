@@ -4,11 +4,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { agentsFor } from '../../src/cli/agents/builtin.ts'
-import type { ApprovalRequest } from '../../src/core/approval.ts'
-import { ADA, endOwnGates, type OwnGate, ownGate } from '../gate/own-gate.ts'
-import { PlainClient, sentTo } from '../gate/plain-client.ts'
-import { fixture, until } from '../gate/start-gate.ts'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { PlainClient, sentTo } from '../support/plain-client.ts'
+import { fixture, until } from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 120_000
 const POLICY = `

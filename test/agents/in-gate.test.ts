@@ -6,9 +6,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PlainClient, recordsOf } from '../gate/plain-client.ts'
-import { sluice } from '../gate/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import { sluice } from '../support/run-sluice.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 120_000
 const POLICY = `

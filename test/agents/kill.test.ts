@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { scratchDirectory } from '../scratch.ts'
+import { scratchDirectory } from '../support/scratch.ts'
 import { effects, live, prepare, repeated } from './kill.ts'
 
 test('kill -9: each side effect at most once, and every run ends', {

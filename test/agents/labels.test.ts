@@ -4,8 +4,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PlainClient, recordsOf } from '../gate/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../gate/start-gate.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 const LONG = { timeout: 120_000 }
 const POLICY = `

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Service } from '../../src/agents/service.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
 

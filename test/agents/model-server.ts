@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ModelSettings } from '../../src/agents/models/models.ts'
+import type { ModelSettings } from '../../packages/sluice/src/agents/models/models.ts'
 
 export interface ModelServer {
   readonly url: string

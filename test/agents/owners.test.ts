@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createAgentsServer } from '../../src/agents/server.ts'
-import { Service } from '../../src/agents/service.ts'
+import { createAgentsServer } from '../../packages/sluice/src/agents/mcp/server.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { settingsOf } from './model-server.ts'
 
 const LONG = { timeout: 180_000 }

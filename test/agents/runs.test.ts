@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Service } from '../../src/agents/service.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
 

@@ -3,7 +3,7 @@
 
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { SLUICE } from '../gate/start-gate.ts'
+import { SLUICE } from '../support/start-gate.ts'
 
 export interface Served {
   readonly client: Client

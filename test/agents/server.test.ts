@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LineClient } from '../../bench/agents/line-client.ts'
-import { SLUICE } from '../gate/start-gate.ts'
+import { SLUICE } from '../support/start-gate.ts'
 import { type Served, serve } from './serve.ts'
 
 const LONG = { timeout: 180_000 }

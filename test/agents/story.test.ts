@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { atTerminal } from '../gate/person.ts'
-import { PlainClient, sentTo } from '../gate/plain-client.ts'
-import { sluice, sluiceJson } from '../gate/run-sluice.ts'
+import { atTerminal } from '../support/person.ts'
+import { PlainClient, sentTo } from '../support/plain-client.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
   endGates,
   fixture,
@@ -19,7 +19,7 @@ import {
   SLUICE,
   startGate,
   until,
-} from '../gate/start-gate.ts'
+} from '../support/start-gate.ts'
 import { type ModelServer, modelServer } from './model-server.ts'
 import { serve } from './serve.ts'
 

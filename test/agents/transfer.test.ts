@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Service } from '../../src/agents/service.ts'
-import { privateKey, writeBundle } from '../../src/agents/transfer/bundle.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { privateKey, writeBundle } from '../../packages/sluice/src/agents/transfer/bundle.ts'
 import { settingsOf } from './model-server.ts'
 
 const IMPORTING = join(import.meta.dirname, '../servers/agents-importing.ts')

@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { NODE } from '../gate/start-gate.ts'
-import { ROOT } from '../rooms.ts'
+import { NODE } from '../support/start-gate.ts'
+import { ROOT } from '../support/rooms.ts'
 
 export interface Check {
   readonly scenario: string

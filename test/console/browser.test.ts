@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { scratchDirectory } from '../scratch.ts'
+import { scratchDirectory } from '../support/scratch.ts'
 import { findChromium, HOW, type Machine, named } from './browser.ts'
 
 const INSTALL = HOW.replace('apt-get ', '')

@@ -2,11 +2,11 @@
 // for longer, `npm run fuzz -- --planted` with all planted faults. What a fuzzer found is below by name.
 
 import { describe, expect, test } from 'vitest'
-import { decode } from '../../src/ledger/decoding.ts'
-import { LedgerError } from '../../src/ledger/errors.ts'
-import { bindExpression } from '../../src/policy/expression/bind-expression.ts'
-import { declaredArguments } from '../../src/policy/expression/declared-types.ts'
-import { parseExpression } from '../../src/policy/expression/expression.ts'
+import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
+import { LedgerError } from '../../packages/sluice/src/ledger/records/errors.ts'
+import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
+import { declaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
+import { parseExpression } from '@sluice/policy/expression/expression'
 import { FUZZ_TARGETS, fuzz } from './fuzz.ts'
 import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'

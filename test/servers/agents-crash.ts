@@ -5,8 +5,8 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Service } from '../../src/agents/service.ts'
-import { Thread } from '../../src/sandbox/thread.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { Thread } from '../../packages/sluice/src/sandbox/thread.ts'
 import { standInGate } from '../agents/stand-in-gate.ts'
 
 const [, , directory = '', log = '', position = '', when = 'after'] = process.argv

@@ -5,12 +5,12 @@
 // ledger. Without a step it only finishes, and prints every request as it stands; with `none` it goes
 // through and prints the steps.
 
-import { ApprovalEngine } from '../../src/approvals/engine.ts'
-import { Requests } from '../../src/approvals/requests.ts'
-import { Ledger } from '../../src/ledger/ledger.ts'
-import { ADA, ownGate } from '../gate/own-gate.ts'
-import { PlainClient } from '../gate/plain-client.ts'
-import { fixture, until } from '../gate/start-gate.ts'
+import { ApprovalEngine } from '../../packages/sluice/src/approvals/engine.ts'
+import { Requests } from '../../packages/sluice/src/approvals/requests.ts'
+import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { ADA, ownGate } from '../support/own-gate.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import { fixture, until } from '../support/start-gate.ts'
 
 const [, , folder = '', life = '', position = '', when = 'after'] = process.argv
 const steps: string[] = []

@@ -3,9 +3,9 @@
 // keeps the groups.
 
 import { join } from 'node:path'
-import { startStdioServer } from '../../src/gateway/upstream/stdio/stdio.ts'
-import { Watcher } from '../../src/gateway/upstream/stdio/watcher.ts'
-import { writeRequest } from '../../src/wire/write-message.ts'
+import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import { Watcher } from '../../packages/sluice/src/gateway/processes/watcher.ts'
+import { writeRequest } from '../../packages/sluice/src/protocol/write-message.ts'
 
 const log = (): void => {}
 const watcher = new Watcher({ file: process.argv[2], log })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import type { RunOptions } from '../../scripts/dispatch.ts'
-import { Service } from '../../src/agents/service.ts'
+import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { budgetProperty, pricesFor } from '../agents/budget.ts'
 import { modelServer, settingsOf } from '../agents/model-server.ts'
 

@@ -2,7 +2,7 @@
 // its outcome; gate-approvals-kill.test.ts does the same at a few.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
-import { approvalKills } from '../gate/approval-kills.ts'
+import { approvalKills } from '../support/approval-kills.ts'
 
 export async function run({ times = '1' }: RunOptions): Promise<number> {
   let count = 0

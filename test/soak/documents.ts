@@ -2,7 +2,7 @@
 // each. The same tests run on a sixteenth of it in `npm test`.
 
 import { runStep } from '../../scripts/run-step.ts'
-import { DOCUMENT_LENGTH_MAX } from '../../src/document/limits.ts'
+import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 
 export async function run(): Promise<number> {
   process.env.SLUICE_DOCUMENT_LENGTH = String(DOCUMENT_LENGTH_MAX)

@@ -2,8 +2,8 @@
 // gate-kill.test.ts does the same a few times.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
-import { killRounds } from '../gate/kill-rounds.ts'
-import { endGates } from '../gate/start-gate.ts'
+import { killRounds } from '../support/kill-rounds.ts'
+import { endGates } from '../support/start-gate.ts'
 
 export async function run({ times = '50' }: RunOptions): Promise<number> {
   try {

@@ -4,9 +4,9 @@
 // is too easy. The same run, smaller, is part of `npm test`.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
-import { compareWorlds, LEAST_PERCENT, mixTable } from '../reference/compare.ts'
-import { FAULTS } from '../reference/faults.ts'
-import { ENGINE, loadFaulty } from '../reference/load-engine.ts'
+import { compareWorlds, LEAST_PERCENT, mixTable } from '../policy/reference/compare.ts'
+import { FAULTS } from '../policy/reference/faults.ts'
+import { ENGINE, loadFaulty } from '../policy/reference/load-engine.ts'
 
 const DECISIONS_A_WORLD = 200
 

@@ -3,7 +3,7 @@
 // whose name has it, `--seed 1`. Ends with 1 where something grows faster than its text.
 
 import type { RunOptions } from '../../scripts/dispatch.ts'
-import { seededRandom } from '../reference/random.ts'
+import { seededRandom } from '../policy/reference/random.ts'
 import { TEXT_READERS } from '../slow-inputs/readers.ts'
 import { confirm, EXPONENT_MAX, findSlowInput } from '../slow-inputs/search.ts'
 import { rowOf, TABLE_HEAD } from '../slow-inputs/table.ts'

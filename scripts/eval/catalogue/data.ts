@@ -4,14 +4,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pinOf } from '../../../src/catalogue/pin.ts'
+import { pinOf } from '../../../packages/sluice/src/catalogue/pins/pin.ts'
 import {
   CATEGORIES,
   type Category,
   RISKS,
   type Risk,
   type ToolDefinition,
-} from '../../../src/core/tools.ts'
+} from '@sluice/policy/core/tools'
 
 export interface Labelled {
   readonly tool: ToolDefinition

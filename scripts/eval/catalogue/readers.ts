@@ -1,7 +1,7 @@
 // How far two readings of the same definitions agree: the share, and Cohen's kappa, which takes away what
 // chance alone would make agree.
 
-import { CATEGORIES } from '../../../src/core/tools.ts'
+import { CATEGORIES } from '@sluice/policy/core/tools'
 import type { Labelled } from './data.ts'
 
 interface Agreement {

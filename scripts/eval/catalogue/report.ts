@@ -1,7 +1,7 @@
 // What the eval tells of a set of verdicts: the confusion table, precision and recall of each class,
 // read-or-not, and how many tools that change something were called Read.
 
-import { CATEGORIES, type Category } from '../../../src/core/tools.ts'
+import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 
 export interface Verdict {
   readonly id: string

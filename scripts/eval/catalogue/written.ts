@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../../../src/core/json.ts'
-import type { ToolDefinition } from '../../../src/core/tools.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { categoryOf, type Labelled, riskOf } from './data.ts'
 
 /** What a written definition counts for beside a published one. */

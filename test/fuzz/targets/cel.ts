@@ -1,12 +1,12 @@
 // Conditions: a text is parsed or refused with a place in it, and what is parsed evaluates to true, false
 // or undecidable without throwing.
 
-import { sampleFacts } from '../../../src/policy/cases/sample-facts.ts'
-import { bindExpression } from '../../../src/policy/expression/bind-expression.ts'
-import { declaredArguments } from '../../../src/policy/expression/declared-types.ts'
-import { evaluate } from '../../../src/policy/expression/evaluate.ts'
-import { parseExpression } from '../../../src/policy/expression/expression.ts'
-import { ExpressionError } from '../../../src/policy/expression/expression-names.ts'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
+import { declaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
+import { evaluate } from '@sluice/policy/expression/evaluate/evaluate'
+import { parseExpression } from '@sluice/policy/expression/expression'
+import { ExpressionError } from '@sluice/policy/expression/expression-names'
 
 export const seeds = [
   'args.amount > 50 && args.to.startsWith("a")',

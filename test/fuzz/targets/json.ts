@@ -1,10 +1,10 @@
 // The strict JSON reader: what it accepts, JSON.parse accepts with the same value, and writing the value
 // and reading it again gives it back. Messages that are not JSON-RPC are refused, never thrown.
 
-import { ExactNumber, type JsonValue } from '../../../src/core/json.ts'
-import { readJson } from '../../../src/wire/read-json.ts'
-import { readMessages } from '../../../src/wire/read-message.ts'
-import { writeJson } from '../../../src/wire/write-json.ts'
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { readJson } from '../../../packages/sluice/src/protocol/json/read-json.ts'
+import { readMessages } from '../../../packages/sluice/src/protocol/read-message.ts'
+import { writeJson } from '../../../packages/sluice/src/protocol/json/write-json.ts'
 
 export const seeds = [
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"amount":1.5}}}',

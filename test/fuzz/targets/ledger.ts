@@ -1,7 +1,7 @@
 // Records of the ledger as somebody may have left them on the disk: decoded, or refused as damaged.
 
-import { decode, decodeCall, decodeTakes } from '../../../src/ledger/decoding.ts'
-import { LedgerError } from '../../../src/ledger/errors.ts'
+import { decode, decodeCall, decodeTakes } from '../../../packages/sluice/src/ledger/records/decoding.ts'
+import { LedgerError } from '../../../packages/sluice/src/ledger/records/errors.ts'
 
 const INTENT = JSON.stringify([
   ...[1, 7, 1, 1_800_000_000_000, [['k', 'rate', 60_000, '3', '1']], [], 'call', 'ann', 'grant'],

@@ -1,10 +1,10 @@
 // Policy documents: whatever the text, the compiler answers with a policy or with problems that have a
 // place, and a policy that compiles decides every call without throwing.
 
-import { sampleFacts } from '../../../src/policy/cases/sample-facts.ts'
-import { compile } from '../../../src/policy/compile.ts'
-import { decide } from '../../../src/policy/decide/decide.ts'
-import { MemoryCounters } from '../../../src/store/memory/counters.ts'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { compile } from '@sluice/policy/compile/compile'
+import { decide } from '@sluice/policy/decide/decide'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 
 export const seeds = [
   'version: 1\ndefault: deny\ncategories: { Read: allow }\n',

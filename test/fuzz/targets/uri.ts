@@ -1,9 +1,9 @@
 // The normal form of URIs: total, and a URI that counts as normal is its own only reading, and is read by
 // the WHATWG parser as exactly what is written.
 
-import { decodePercent } from '../../../src/core/percent.ts'
-import { normaliseUriPattern, readUri } from '../../../src/policy/resource-uri.ts'
-import { UriTemplate } from '../../../src/wire/uri-template.ts'
+import { decodePercent } from '@sluice/policy/core/percent'
+import { normaliseUriPattern, readUri } from '@sluice/policy/expression/functions/resource-uri'
+import { UriTemplate } from '../../../packages/sluice/src/protocol/uri-template.ts'
 
 export const seeds = [
   'file:///public/a%20b/../c.txt',

@@ -1,7 +1,7 @@
 // Agents: the list of all, and one at a time with everything it holds.
 
 import { type JSX, useRef } from 'react'
-import type { AgentView } from '../../../../src/admin/contract.ts'
+import type { AgentView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, useRoute } from '../../route.ts'

@@ -2,7 +2,7 @@
 // back, refusals of the gate among them. All of it is text of others.
 
 import type { JSX } from 'react'
-import type { AgentMessage } from '../../../../src/admin/contract.ts'
+import type { AgentMessage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { Mark } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'

@@ -2,7 +2,7 @@
 // Arrow keys or j and k move, a approves, d denies.
 
 import { type JSX, useEffect, useState } from 'react'
-import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
+import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { go, pathTo, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'

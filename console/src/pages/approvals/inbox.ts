@@ -2,7 +2,7 @@
 // Counts what waits for the navigation and the window's title, and tells the person who looks away.
 
 import { useSyncExternalStore } from 'react'
-import type { ApprovalRequest } from '../../../../src/admin/contract.ts'
+import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { get } from '../../api.ts'
 import { listen } from '../../stream.ts'
 

@@ -2,7 +2,7 @@
 // argument whether it must be exactly this or may be another, within bounds.
 
 import type { JSX } from 'react'
-import type { Bound, ForAWhile } from '../../../../src/admin/contract.ts'
+import type { Bound, ForAWhile } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Pick, TextArea, TextField } from '../../ui/fields.tsx'
 import { Said } from '../../ui/said.tsx'
 import { membersOf } from './arguments.tsx'

@@ -2,7 +2,7 @@
 // in the document, guardrails, limits, what was judged, what became of it.
 
 import type { JSX, ReactNode } from 'react'
-import type { CallExplained } from '../../../../src/admin/contract.ts'
+import type { CallExplained } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'

@@ -2,7 +2,7 @@
 // refused. Filters stand in the address; a click shows the whole explanation.
 
 import { type JSX, memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import type { LiveRow } from '../../../../src/admin/contract.ts'
+import type { LiveRow } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, Pick, TextField } from '../../ui/fields.tsx'

@@ -11,7 +11,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { type JSX, useEffect, useRef } from 'react'
-import type { PolicyProblem } from '../../../../src/admin/contract.ts'
+import type { PolicyProblem } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { completeFrom, type Schema } from './complete.ts'
 
 const colours = HighlightStyle.define([

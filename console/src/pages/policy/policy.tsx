@@ -6,7 +6,7 @@ import type {
   PolicyDocumentView,
   PolicyVersion,
   PolicyView,
-} from '../../../../src/admin/contract.ts'
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { get } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'

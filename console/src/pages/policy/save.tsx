@@ -7,7 +7,7 @@ import type {
   PolicyDocumentView,
   PolicyDraft,
   PolicySaved,
-} from '../../../../src/admin/contract.ts'
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, post, save } from '../../api.ts'
 import { proven } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

@@ -3,7 +3,7 @@
 // until somebody accepts it after all.
 
 import { type JSX, useState } from 'react'
-import type { HeldPin } from '../../../../src/admin/contract.ts'
+import type { HeldPin } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { mayAct, proven, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

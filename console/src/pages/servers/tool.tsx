@@ -2,7 +2,7 @@
 // by which words, its arguments, and the rule to begin with.
 
 import type { JSX } from 'react'
-import type { ToolPage } from '../../../../src/admin/contract.ts'
+import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Link } from '../../ui/button.tsx'

@@ -2,7 +2,7 @@
 // made; revoking ends its sessions.
 
 import { type JSX, useState } from 'react'
-import type { GrantTold } from '../../../../src/admin/contract.ts'
+import type { GrantTold } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, proven, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

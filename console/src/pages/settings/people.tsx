@@ -2,7 +2,7 @@
 // signed in.
 
 import { type JSX, useState } from 'react'
-import type { PersonTold } from '../../../../src/admin/contract.ts'
+import type { PersonTold } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { addPasskey, mayAct, proven, refreshMe, signOut, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'

@@ -2,7 +2,7 @@
 // keeps what.
 
 import type { JSX } from 'react'
-import type { SettingsView } from '../../../../src/admin/contract.ts'
+import type { SettingsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Said } from '../../ui/said.tsx'

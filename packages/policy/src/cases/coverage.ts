@@ -1,0 +1,78 @@
+// How much of a policy its cases reach: every rule, both ways of every `when`, every limit met and
+// reached; and which known tools no case calls.
+
+import type { KnownTool } from '../core/tools.ts'
+import { toolScope } from '../decide/resolve.ts'
+import type { TraceStep } from '../decide/trace.ts'
+import { type CompiledPolicy, rulesOf } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import type { CaseResult } from './run-cases.ts'
+
+export interface Branch {
+  readonly rule: string
+  readonly key: string
+  readonly branch: string
+  readonly hits: number
+}
+
+export interface Coverage {
+  readonly branches: readonly Branch[]
+  readonly covered: number
+  readonly total: number
+  /** Known tools that no case calls, with the rules that would judge them. */
+  readonly untried: readonly { readonly tool: string; readonly rules: readonly string[] }[]
+}
+
+export function measureCoverage(
+  policy: CompiledPolicy,
+  results: readonly CaseResult[],
+  tools: readonly KnownTool[],
+): Coverage {
+  const hits = new Map<string, number>()
+  for (const { traces } of results)
+    for (const trace of traces)
+      for (const step of trace)
+        for (const id of reached(step)) hits.set(id, (hits.get(id) ?? 0) + 1)
+  const branches: Branch[] = []
+  const add = (rule: Rule | Guardrail, branch: string) =>
+    branches.push({
+      rule: rule.pointer,
+      key: 'key' in rule ? rule.key : rule.name,
+      branch,
+      hits: hits.get(`${rule.pointer} ${branch}`) ?? 0,
+    })
+  for (const rule of rulesOf(policy).filter(({ shadow }) => !shadow)) {
+    for (const branch of rule.when === undefined ? ['met'] : ['true', 'false']) add(rule, branch)
+    for (const limit of rule.limits) add(rule, `limit ${limit.text} reached`)
+  }
+  const called = new Set(results.map((result) => `${result.case.server}/${result.case.tool}`))
+  const untried = tools
+    .map((tool) => ({
+      tool: `${tool.definition.server}/${tool.definition.name}`,
+      rules: rulesOfTool(policy, tool),
+    }))
+    .filter(({ tool }) => !called.has(tool))
+  return {
+    branches,
+    covered: branches.filter((branch) => branch.hits > 0).length,
+    total: branches.length,
+    untried,
+  }
+}
+
+function rulesOfTool(policy: CompiledPolicy, tool: KnownTool): string[] {
+  const { rules, doubted } = toolScope(policy, tool)
+  return [...new Set([...rules, ...(doubted?.rules ?? [])].map(({ pointer }) => pointer))]
+}
+
+function reached(step: TraceStep): string[] {
+  if (step.step === 'rule') return [`${step.rule} ${branchName(step.came)}`]
+  if (step.step === 'guardrail' && (step.laid || step.came !== undefined))
+    return [`${step.rule} ${branchName(step.came)}`]
+  if (step.step === 'limit' && !step.passes) return [`${step.rule} limit ${step.limit} reached`]
+  return []
+}
+
+function branchName(came: string | undefined): string {
+  return came ?? 'met'
+}

@@ -1,0 +1,148 @@
+// Properties for `prove`: what must never or always happen, over every known tool. Read from a
+// YAML file like cases are.
+
+import { ACTIONS, type Action } from '../core/actions.ts'
+import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar } from '../document/fields.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import { type Problem, Problems } from '../document/problem.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  readDocument,
+} from '../document/read-document.ts'
+import type { Shape } from '../document/shape.ts'
+import { type Glob, parseGlob } from '../language/glob.ts'
+
+export interface Property {
+  readonly name: string
+  readonly line: number
+  readonly kind: 'never' | 'always'
+  readonly categories?: readonly Category[]
+  readonly risks?: readonly Risk[]
+  readonly tools?: readonly Glob[]
+  readonly servers?: readonly string[]
+  readonly actions: readonly Action[]
+}
+
+const oneOrMore = (of: Shape): Shape => ({
+  kind: 'either',
+  of: [of, { kind: 'list', of, max: 100 }],
+})
+const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
+
+const CLAIM: Shape = {
+  kind: 'object',
+  noun: 'a claim',
+  fields: {
+    category: {
+      shape: oneOrMore({ kind: 'word', words: CATEGORIES }),
+      doc: 'tools of this category',
+    },
+    risk: { shape: oneOrMore({ kind: 'word', words: RISKS }), doc: 'tools of this risk' },
+    tool: { shape: oneOrMore(text), doc: '`<server>/<tool>` or a glob' },
+    server: { shape: oneOrMore(text), doc: 'tools of this server' },
+    action: {
+      shape: oneOrMore({ kind: 'word', words: ACTIONS }),
+      doc: 'the verdict',
+      required: true,
+    },
+  },
+}
+
+const FILE: Shape = {
+  kind: 'object',
+  noun: 'a file of properties',
+  fields: {
+    properties: {
+      doc: 'what must hold',
+      required: true,
+      shape: {
+        kind: 'list',
+        min: 1,
+        max: 1_000,
+        of: {
+          kind: 'object',
+          noun: 'a property',
+          fields: {
+            name: { shape: text, doc: 'for people' },
+            never: { shape: CLAIM, doc: 'no call of these tools may end so' },
+            always: { shape: CLAIM, doc: 'every call of these tools ends so' },
+          },
+        },
+      },
+    },
+  },
+}
+
+export function readProperties(source: { file: string; text: string }): {
+  properties?: Property[]
+  problems: Problem[]
+} {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
+    return { problems: problems.sorted() }
+  const node = entry(asMap(tree), 'properties')
+  const items = node?.kind === 'list' ? node.items : []
+  const properties = items.map((item) => readProperty(asMap(item), problems, source.text))
+  return problems.hasErrors ? { problems: problems.sorted() } : { properties, problems: [] }
+}
+
+function readProperty(map: LocatedMap, problems: Problems, source: string): Property {
+  const never = entry(map, 'never')
+  const always = entry(map, 'always')
+  if ((never === undefined) === (always === undefined))
+    problems.error(
+      'CASES_INVALID',
+      map.at,
+      'a property says `never` or `always`, one of them',
+      'split it in two, or add one',
+    )
+  const kind = never === undefined ? 'always' : 'never'
+  const claim = asMap(never ?? always)
+  for (const tool of each(entry(claim, 'tool')) ?? [])
+    if (!/^[^/]+\/.+/s.test(tool))
+      problems.error(
+        'DOCUMENT_BAD_NAME',
+        claim.at,
+        `\`${tool}\` is no \`<server>/<tool>\``,
+        `write \`*/${tool}\` for every server`,
+      )
+  const categories = each(entry(claim, 'category')) as Category[] | undefined
+  const risks = each(entry(claim, 'risk')) as Risk[] | undefined
+  const tools = each(entry(claim, 'tool'))
+  const servers = each(entry(claim, 'server'))
+  const actions = (each(entry(claim, 'action')) ?? []) as Action[]
+  return {
+    name: String(
+      scalar(map, 'name') ?? describe(kind, [categories, risks, tools, servers], actions),
+    ),
+    line: source.slice(0, map.at).split('\n').length,
+    kind,
+    ...(categories ? { categories } : {}),
+    ...(risks ? { risks } : {}),
+    ...(tools ? { tools: tools.map(parseGlob) } : {}),
+    ...(servers ? { servers } : {}),
+    actions,
+  }
+}
+
+function describe(
+  kind: string,
+  parts: readonly (readonly string[] | undefined)[],
+  actions: readonly string[],
+): string {
+  const which = parts.flatMap((part) => part ?? []).join(' ') || 'any tool'
+  return `${kind} ${actions.join(' or ')}: ${which}`
+}
+
+function each(node: Located | undefined): string[] | undefined {
+  if (node === undefined) return undefined
+  return (node.kind === 'list' ? node.items : [node]).map((item) =>
+    String((item as LocatedScalar).value),
+  )
+}

@@ -1,0 +1,188 @@
+// What a call's record keeps, and what can be said from it later: never a verdict that the call itself
+// would not have got.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { asked, compiled, document, runs, usage } from '../../../../test/support/arbitrary-policies.ts'
+import type { Call, Facts } from '../core/call.ts'
+import { ExactNumber, type JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { decide } from '../decide/decide.ts'
+import { judgedValues } from '../decide/collect-inputs.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import { replayCall } from './replay-call.ts'
+import { sampleFacts } from './sample-facts.ts'
+
+const LOCAL_USER = { id: 'local', kind: 'local', groups: [], claims: {} }
+const ELSEWHERE = { id: 'ci', kind: 'oauth', groups: [], claims: {} }
+const usageOfNothing = { look: () => expect.unreachable() }
+const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
+
+const inputSchema = {
+  type: 'object',
+  properties: {
+    amount: { type: 'number' },
+    to: { type: 'string' },
+    currency: { type: 'string', enum: ['EUR', 'USD'] },
+    deep: { type: 'object', properties: { ok: { type: 'boolean' } } },
+    list: { type: 'array' },
+  },
+}
+const tool: KnownTool = {
+  definition: { server: 'bank', name: 'pay', inputSchema },
+  category: 'Financial',
+  risk: 'high',
+}
+const when =
+  'args.amount < 5.0 && args.to != "x" && args.currency == "EUR" && args.deep.ok && has(args.list)'
+const POLICY = compiled({
+  version: 1,
+  default: 'deny',
+  tools: {
+    'bank/pay': {
+      action: 'allow',
+      when,
+      spend_limit: { amount: 'args.amount', max: 9, window: 60 },
+    },
+  },
+})
+
+function callOf(args: JsonObject): Call {
+  return { server: 'bank', method: 'tools/call', name: 'pay', args }
+}
+
+describe('kept are', () => {
+  const keep = (args: JsonObject, texts = false) =>
+    judgedValues(POLICY, callOf(args), sampleFacts(tool), texts)
+
+  test('numbers, booleans and words of an enum; of other things that they came', () => {
+    const args = { amount: 2.5, to: 'secret', currency: 'EUR', deep: { ok: true }, list: [1] }
+    expect(keep(args)).toEqual({
+      'args.amount': 2.5,
+      'args.to': { is: 'withheld' },
+      'args.currency': 'EUR',
+      'args.deep.ok': true,
+      'args.list': { is: 'withheld' },
+      undeclared: false,
+    })
+    expect(keep(args, true)).toMatchObject({ 'args.to': 'secret' })
+  })
+
+  test('a text in the place of an enum is withheld, and so is a long one', () => {
+    expect(keep({ currency: 'a password' })).toMatchObject({ 'args.currency': { is: 'withheld' } })
+    expect(keep({ to: 'x'.repeat(2_000) }, true)).toMatchObject({ 'args.to': { is: 'withheld' } })
+  })
+
+  test('what was not there, and what could not be', () => {
+    const exact = new ExactNumber('9007199254740993')
+    expect(keep({ amount: exact, deep: 'no object', odd: 1 })).toEqual({
+      'args.amount': exact,
+      'args.to': { is: 'missing' },
+      'args.currency': { is: 'missing' },
+      'args.deep.ok': { is: 'withheld' },
+      'args.list': { is: 'missing' },
+      undeclared: true,
+    })
+    expect(keep({})).toMatchObject({ 'args.deep.ok': { is: 'parentless' } })
+  })
+
+  test('nothing where no rule reads an argument', () => {
+    const policy = compiled({ version: 1, default: 'allow' })
+    expect(judgedValues(policy, callOf({ amount: 1 }), sampleFacts(tool), true)).toEqual({})
+  })
+})
+
+describe('judged anew', () => {
+  function again(
+    judgedBy: CompiledPolicy,
+    policy: CompiledPolicy,
+    { call, facts }: { call: Call; facts: Facts },
+    texts = true,
+  ) {
+    const judged = judgedValues(judgedBy, call, facts, texts)
+    const { args: _, ...bare } = call
+    const { principal, agent } = facts
+    const told: Facts = {
+      ...facts,
+      transport: '',
+      principal: { ...principal, groups: [], claims: {} },
+      agent: agent && { ...agent, owner: '', template: '', depth: 0, turn: 0 },
+    }
+    return { call: bare, facts: told, judged, sawKnown: true, schemaKnown: true, policy }
+  }
+
+  test('a verdict is the one the call would have got, or unknown', () => {
+    let told = 0
+    const property = fc.property(
+      document,
+      document,
+      asked,
+      usage,
+      fc.boolean(),
+      (one, other, ask, used, texts) => {
+        const [old, now] = [compiled(one), compiled(other)]
+        for (const policy of [old, now]) {
+          const past = again(old, policy, ask, texts)
+          const said = replayCall(policy, past, used, NOW)
+          if (said.unknown !== undefined) continue
+          told++
+          const { action, code } = decide(policy, ask.call, ask.facts, used, NOW)
+          expect([said.decision.action, said.decision.code]).toEqual([action, code])
+        }
+      },
+    )
+    fc.assert(property, runs(300))
+    expect(told).toBeGreaterThan(100)
+  })
+
+  test('groups are on record with every call, and claims that a rule reads', () => {
+    const ofGroups = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'bank/pay': { action: 'allow', when: '"staff" in principal.groups' } },
+    })
+    const when = 'principal.claims.level > 3 && principal.claims.staff && has(principal.claims.x)'
+    const ofClaims = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'bank/pay': { action: 'allow', when } },
+    })
+    const silent = compiled({ version: 1, default: 'allow' })
+    const word = (by: CompiledPolicy, now: CompiledPolicy, principal: object) => {
+      const facts = { ...sampleFacts(tool), principal: { ...ELSEWHERE, ...principal } }
+      const past = again(by, now, { call: callOf({}), facts }, false)
+      const said = replayCall(now, past, usageOfNothing, NOW)
+      return said.unknown ?? said.decision.action
+    }
+    expect(word(silent, ofGroups, { groups: ['staff'] })).toBe('allow')
+    expect(word(silent, ofGroups, { groups: [] })).toBe('deny')
+    expect(word(silent, ofGroups, LOCAL_USER)).toBe('deny')
+    const many = Array.from({ length: 64 }, (_, at) => `a-group-of-many-words-${at}`)
+    expect(word(silent, ofGroups, { groups: many })).toBe('`principal.groups` is not on record')
+    const claims = { level: 4, staff: true, x: 'a secret' }
+    expect(word(ofClaims, ofClaims, { claims })).toBe('allow')
+    expect(word(ofClaims, ofClaims, { claims: { ...claims, level: 3 } })).toBe('deny')
+    expect(word(ofClaims, ofClaims, { claims: { level: 4 } })).toBe('deny')
+    expect(word(silent, ofClaims, { claims })).toBe('`principal.claims.level` is not on record')
+    expect(word(silent, ofClaims, LOCAL_USER)).toBe('deny')
+    expect(word(silent, ofClaims, { kind: 'grant' })).toBe('deny')
+  })
+
+  test('what is not on record makes it unknown only where it matters', () => {
+    const silent = compiled({ version: 1, default: 'allow' })
+    const facts = sampleFacts(tool)
+    const call = callOf({ amount: 2 })
+    const past = { ...again(silent, POLICY, { call, facts }) }
+    const used = { look: () => expect.unreachable() }
+    expect(replayCall(POLICY, past, used, NOW)).toEqual({
+      unknown: 'which arguments came is not on record',
+    })
+    const denied = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'bank/pay': 'deny' },
+      guardrails: [{ name: 'g', when: 'args.amount > 1.0', action: 'require_approval' }],
+    })
+    expect(replayCall(denied, past, used, NOW)).toMatchObject({ decision: { action: 'deny' } })
+  })
+})

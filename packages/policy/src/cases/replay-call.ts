@@ -1,0 +1,222 @@
+// A call of the past, judged anew under another document, from what the record keeps of it. Where the
+// record does not hold enough to say, every way it could have come out is tried: only if all end in
+// one word is that the answer, otherwise it is unknown, never guessed. Called by `policy replay`.
+
+import type { Call, Facts, Principal } from '../core/call.ts'
+import type { Instant } from '../core/clock.ts'
+import type { Usage } from '../core/counters.ts'
+import type { Decision } from '../core/decision.ts'
+import type { JsonValue } from '../core/json.ts'
+import { isNotKept, type Judged } from '../core/decision-inputs.ts'
+import { decide, decideAssuming } from '../decide/decide.ts'
+import {
+  bearingOn,
+  claimText,
+  GROUPS,
+  isOfClaims,
+  LOCAL,
+  UNDECLARED,
+} from '../decide/collect-inputs.ts'
+import { resolve } from '../decide/resolve.ts'
+import { readiesOf, type Scope } from '../model/applicable-rules.ts'
+import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
+import type { Program } from '../expression/evaluate/bind-expression.ts'
+import { evaluate, type Truth } from '../expression/evaluate/evaluate.ts'
+import type { Slot } from '../expression/expression-slots.ts'
+import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
+import { pathText } from '../compile/parse-limit.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+
+export interface PastCall {
+  readonly call: Omit<Call, 'args'>
+  /** As far as they are known; `saw` and `calls` as they were at that moment. */
+  readonly facts: Facts
+  readonly judged: Judged
+  /** What the session had seen is on record. */
+  readonly sawKnown: boolean
+  /** What the tool declares is known. */
+  readonly schemaKnown: boolean
+}
+
+export type Replayed =
+  | { readonly decision: Decision; readonly unknown?: undefined }
+  | { readonly unknown: string }
+
+/** Consumes nothing: what an allowed call takes is in the decision. */
+export function replayCall(
+  policy: CompiledPolicy,
+  past: PastCall,
+  usage: Usage,
+  now: Instant,
+): Replayed {
+  const { facts, judged } = past
+  if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
+    if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is on record' }
+    else if (hasOtherReadings(policy, past.call))
+      return { unknown: 'whether the server listed this spelling of the URI is not on record' }
+  if (past.call.method === COMPLETION)
+    return { unknown: 'which prompt or resource the completion was for is not on record' }
+  const bare = { ...past.call, args: {} }
+  const scope = resolve(policy, bare, facts)
+  if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }
+  const bearing = readiesOf(scope)
+  if (!past.schemaKnown && bearing.some(({ rule }) => rule.when?.expression.readsArgs))
+    return { unknown: 'what the tool declares is not known' }
+  const reads = bearing.flatMap(({ rule }) => rule.limits.flatMap(({ reads: each }) => each))
+  const lost = reads.find(({ path }) => !isKept(path, judged))
+  const call = {
+    ...past.call,
+    args: rebuild(
+      reads.map(({ path }) => ({ path })),
+      judged,
+    ),
+  }
+  const { assumed, open } = settleConditions(scope, past, now)
+  const words = openEnds(open, assumed).map((each) =>
+    decideAssuming(policy, call, facts, each, { scope }),
+  )
+  const [first] = words
+  const why = open[0]?.why ?? ''
+  if (first === undefined) return { unknown: `${open.length} conditions read what is not kept` }
+  if (words.some(({ action }) => action !== first.action)) return { unknown: why }
+  if (first.action === 'deny' || first.action === 'hide') return { decision: first }
+  const limited = bearing.some(({ rule }) => rule.limits.length > 0)
+  if (limited && open.length > 0) return { unknown: why }
+  if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not on record` }
+  // Conditions came out as they would; only now the limits are looked at.
+  return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
+}
+
+interface Open {
+  readonly program: Program
+  readonly why: string
+}
+
+/** What every condition comes to, and those that cannot be told. */
+function settleConditions(scope: Scope, past: PastCall, now: Instant) {
+  const assumed = new Map<Program, Truth>()
+  const open: Open[] = []
+  const classes = [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap((one) =>
+    bearingOn(one).map(({ program }) => ({ program, category: one.category })),
+  )
+  for (const { program, category } of classes) {
+    if (program === undefined || assumed.has(program)) continue
+    const why = unknownIn(program, past)
+    if (why !== undefined) open.push({ program, why })
+    const args = argsFor(program, past.judged)
+    const call = { ...past.call, args }
+    const facts = { ...past.facts, principal: principalFor(program, past) }
+    const situation = { call, facts, now, category, args }
+    assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
+  }
+  return { assumed, open }
+}
+
+/** Every way the open conditions may have come out; none where they are too many. */
+function openEnds(
+  open: readonly Open[],
+  assumed: ReadonlyMap<Program, Truth>,
+): ReadonlyMap<Program, Truth>[] {
+  if (open.length > REPLAY_UNKNOWNS_MAX) return []
+  let ends: ReadonlyMap<Program, Truth>[] = [assumed]
+  const ways: Truth[] = [{ is: 'true' }, { is: 'false' }, { is: 'undecidable', why: '' }]
+  for (const { program } of open)
+    ends = ends.flatMap((end) => ways.map((truth) => new Map(end).set(program, truth)))
+  return ends
+}
+
+/** Why a condition cannot be told from the record; undefined where it can. */
+function unknownIn(program: Program, past: PastCall): string | undefined {
+  if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
+    return 'which arguments came is not on record'
+  const slot = program.slots.find((each) => !isKnown(each, past))
+  return slot && `\`${[slot.root, ...slot.path].join('.')}\` is not on record`
+}
+
+function isKnown({ root, path, presence }: Slot, past: PastCall): boolean {
+  const [name] = path
+  switch (root) {
+    case 'args': {
+      const value = past.judged[pathText(path)]
+      return value !== undefined && (presence || !isNotKept(value) || value.is !== 'withheld')
+    }
+    case 'call':
+      return false
+    case 'server':
+      return name === 'name'
+    case 'principal':
+      return name === 'id' || name === 'kind' || isKnownOfPrincipal(path, presence, past)
+    case 'agent':
+      return name === undefined || name === 'id' || past.facts.agent === null
+    case 'session':
+      return name !== 'saw' || past.sawKnown
+    case 'tool':
+      return name !== 'risk' || past.schemaKnown
+    default:
+      return true
+  }
+}
+
+/** They never have any. */
+const WITHOUT_CLAIMS: ReadonlySet<string> = new Set([LOCAL, 'grant'])
+
+function isKnownOfPrincipal(
+  [name, ...below]: readonly string[],
+  presence: boolean,
+  { facts, judged }: PastCall,
+): boolean {
+  const { kind } = facts.principal
+  const value = judged[name === 'groups' ? GROUPS : claimText(below)]
+  if (value === undefined) return name === 'groups' ? kind === LOCAL : WITHOUT_CLAIMS.has(kind)
+  return presence || !isNotKept(value) || value.is !== 'withheld'
+}
+
+/** Whoever called, with what this condition reads of them. */
+function principalFor(program: Program, { facts, judged }: PastCall): Principal {
+  const groups = judged[GROUPS]
+  const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
+  return {
+    ...facts.principal,
+    groups: typeof groups === 'string' ? (JSON.parse(groups) as string[]) : [],
+    claims: rebuild(read, judged, claimText),
+  }
+}
+
+function isKept(path: readonly string[], judged: Judged): boolean {
+  const value = judged[pathText(path)]
+  return value !== undefined && !(isNotKept(value) && value.is === 'withheld')
+}
+
+/** Arguments from which this condition comes out as it did: only what it reads. */
+function argsFor(program: Program, judged: Judged): Record<string, JsonValue> {
+  const args = rebuild(
+    program.slots.filter(({ root }) => root === 'args'),
+    judged,
+  )
+  // Any name that no tool declares.
+  if (program.closedTo !== undefined && judged[UNDECLARED] === true) args['\u0000'] = true
+  return args
+}
+
+/** Deeper paths first: what stands above them is then there already. */
+function rebuild(
+  reads: readonly { readonly path: readonly string[] }[],
+  judged: Judged,
+  textOf = pathText,
+): Record<string, JsonValue> {
+  const args: Record<string, JsonValue> = {}
+  for (const { path } of [...reads].sort((a, b) => b.path.length - a.path.length)) {
+    const value = judged[textOf(path)]
+    if (value === undefined || (isNotKept(value) && value.is === 'parentless')) continue
+    let place = args
+    for (const name of path.slice(0, -1)) {
+      if (!Object.hasOwn(place, name)) place[name] = {}
+      place = place[name] as Record<string, JsonValue>
+    }
+    const last = path.at(-1) as string
+    if (isNotKept(value) && value.is === 'missing') continue
+    // Of what is withheld only that it was there is ever asked.
+    if (!Object.hasOwn(place, last)) place[last] = isNotKept(value) ? '' : value
+  }
+  return args
+}

@@ -1,0 +1,71 @@
+// Runs policy cases through the engine, each on counters of its own, and says where the verdict is
+// another than expected. The traces are kept for coverage.
+
+import type { Counters, Usage } from '../core/counters.ts'
+import type { Decision } from '../core/decision.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { decide, visible } from '../decide/decide.ts'
+import type { TraceStep } from '../decide/trace.ts'
+import { TOOL_CALL } from '../language/methods.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import type { Expectation, PolicyCase } from './cases.ts'
+import { sampleFacts } from './sample-facts.ts'
+
+export interface CaseResult {
+  readonly case: PolicyCase
+  readonly passed: boolean
+  /** One line for each expectation that does not hold. */
+  readonly differences: readonly string[]
+  readonly decision: Decision
+  readonly traces: readonly (readonly TraceStep[])[]
+}
+
+export interface CaseTools {
+  toolFor(server: string, name: string): KnownTool
+  /** In memory: a case waits for nobody. */
+  counters(): Counters & Usage
+}
+
+export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools): CaseResult {
+  const call = { server: one.server, name: one.tool, method: one.method, args: one.args }
+  const tool = one.method === TOOL_CALL ? tools.toolFor(one.server, one.tool) : undefined
+  const facts = sampleFacts(tool, one.facts)
+  const counters = tools.counters()
+  const traces: TraceStep[][] = []
+  let decision: Decision | undefined
+  let now = { wallMs: one.atMs, monotonicMs: 0 }
+  for (let round = 0; round < one.repeat; round++) {
+    now = { wallMs: one.atMs + round * one.everyMs, monotonicMs: round * one.everyMs }
+    const trace: TraceStep[] = []
+    decision = decide(policy, call, facts, counters, now, trace)
+    traces.push(trace)
+    if (decision.action === 'allow') counters.consume(decision.limits, now)
+  }
+  const last = decision as Decision
+  const shown = one.expect.visible === undefined ? undefined : visible(policy, call, facts, now)
+  const differences = compare(one.expect, last, shown)
+  return { case: one, passed: differences.length === 0, differences, decision: last, traces }
+}
+
+function compare(expect: Expectation, decision: Decision, shown: boolean | undefined): string[] {
+  const got = {
+    action: decision.action,
+    code: decision.code,
+    rule: decision.rule,
+    reason: decision.reason,
+    guardrails: decision.guardrails
+      .map(({ name }) => name)
+      .sort()
+      .join(', '),
+    visible: shown,
+  }
+  const wanted = {
+    ...expect,
+    guardrails: expect.guardrails && [...expect.guardrails].sort().join(', '),
+  }
+  return (Object.keys(got) as (keyof typeof got)[]).flatMap((name) =>
+    wanted[name] === undefined || wanted[name] === got[name]
+      ? []
+      : [`${name}: expected \`${wanted[name]}\`, got \`${got[name]}\``],
+  )
+}

@@ -1,0 +1,201 @@
+// Calls to try when looking for one that breaks a property: for every place that the rules read,
+// the values that tip them (literals of the expressions and their neighbours, missing, another
+// kind), in all combinations and the same order every time.
+
+import type { JsonObject, JsonValue } from '../core/json.ts'
+import { CATEGORIES, type KnownTool } from '../core/tools.ts'
+import { readiesOf, type Scope } from '../model/applicable-rules.ts'
+import { childrenOf, type Node } from '../expression/cel.ts'
+import {
+  BOOLEAN,
+  type Declared,
+  declaredArguments,
+  declaredAt,
+  INTEGER,
+  LIST,
+  MAP,
+  NUMBER,
+  STRING,
+} from '../expression/evaluate/declared-types.ts'
+import type { Slot } from '../expression/expression-slots.ts'
+import type { Limit } from '../model/rule.ts'
+import type { SampleFacts } from './sample-facts.ts'
+
+export interface Sample {
+  readonly args: JsonObject
+  readonly facts: SampleFacts
+  readonly nowMs: number
+}
+
+/** A place that can be filled; `undefined` among the options leaves it empty. */
+interface Place {
+  readonly options: readonly unknown[]
+  set(draft: Draft, value: unknown): void
+}
+
+interface Draft {
+  args: Record<string, JsonValue>
+  facts: { -readonly [K in keyof SampleFacts]: SampleFacts[K] }
+  nowMs: number
+}
+
+/** Every combination of one option a place: the first place turns fastest. */
+export function* samples(tool: KnownTool, scope: Scope): Generator<Sample> {
+  const places = placesOf(tool, scope)
+  const total = places.reduce((product, { options }) => product * options.length, 1)
+  for (let index = 0; index < total; index++) {
+    const draft: Draft = { args: {}, facts: {}, nowMs: 0 }
+    let rest = index
+    for (const { options, set } of places) {
+      const option = options[rest % options.length]
+      rest = Math.floor(rest / options.length)
+      if (option !== undefined) set(draft, option)
+    }
+    yield draft
+  }
+}
+
+function placesOf(tool: KnownTool, scope: Scope): Place[] {
+  const declared = declaredArguments(tool.definition.inputSchema)
+  const rules = readiesOf(scope).map(({ rule }) => rule)
+  const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
+  const literals = [...new Set(expressions.flatMap(({ ast }) => literalsOf(ast)))]
+  const slots = expressions.flatMap((expression) => expression.slots)
+  const paths = [
+    ...slots.filter(({ root }) => root === 'args').map(({ path }) => path),
+    ...rules.flatMap(({ limits }) => limits.flatMap(pathsOf)),
+  ]
+  const places = [
+    ...distinct(paths).map((path) => argumentPlace(path, declaredAt(declared, path), literals)),
+    ...distinct(slots.map(({ root, path }) => ({ root, path }))).map((slot) =>
+      factPlace(slot, literals),
+    ),
+  ]
+  return places.filter(({ options }) => options.length > 0)
+}
+
+function pathsOf({ per, amount }: Limit): (readonly string[])[] {
+  const keys = per.flatMap((part) => (part.by === 'args' ? [part.path] : []))
+  const factors = amount?.factors.filter((factor) => Array.isArray(factor)) ?? []
+  return [...keys, ...(factors as (readonly string[])[])]
+}
+
+function argumentPlace(
+  path: readonly string[],
+  declared: Declared | undefined,
+  literals: readonly (string | number)[],
+): Place {
+  const kinds = declared?.kinds ?? STRING
+  const { numbers, texts } = split(literals)
+  const options: unknown[] = []
+  if ((kinds & (INTEGER | NUMBER)) !== 0) options.push(...numbers, 1, 0, 1e6)
+  if ((kinds & STRING) !== 0) options.push(...texts, ...texts.map((text) => `${text}x`), 'x', '')
+  if ((kinds & BOOLEAN) !== 0) options.push(true, false)
+  if ((kinds & LIST) !== 0) options.push([], ...[...texts, ...numbers, 'x'].map((item) => [item]))
+  if ((kinds & MAP) !== 0) options.push({})
+  return {
+    options: [...distinct(options), undefined],
+    set: ({ args }, value) => put(args, path, value as JsonValue),
+  }
+}
+
+function put(args: Record<string, JsonValue>, path: readonly string[], value: JsonValue): void {
+  let at = args
+  for (const name of path.slice(0, -1)) {
+    const inner = { ...(at[name] as Record<string, JsonValue> | undefined) }
+    at[name] = inner
+    at = inner
+  }
+  at[path.at(-1) as string] = value
+}
+
+const NOWHERE: Place = { options: [], set: () => {} }
+
+function factPlace(
+  { root, path }: Pick<Slot, 'root' | 'path'>,
+  literals: readonly (string | number)[],
+): Place {
+  const [name = '', below = ''] = path
+  const { texts, numbers } = split(literals)
+  const counts = numbers.filter((number) => number >= 0)
+  const field = (part: 'session' | 'principal' | 'agent', options: readonly unknown[]): Place => ({
+    options: [undefined, ...options],
+    set: (draft, value) => merge(draft, part, { [name]: value }),
+  })
+  switch (`${root}.${name}`) {
+    case 'session.saw':
+      return {
+        options: [undefined, below],
+        set: (draft, label) =>
+          merge(draft, 'session', { saw: [...(draft.facts.session?.saw ?? []), label] }),
+      }
+    case 'session.calls':
+      return field('session', counts)
+    case 'session.id':
+      return field('session', texts)
+    case 'principal.groups':
+      return field(
+        'principal',
+        texts.map((text) => [text]),
+      )
+    case 'principal.claims':
+      return {
+        options: [undefined, ...texts, ...numbers, true, false],
+        set: (draft, value) =>
+          merge(draft, 'principal', {
+            claims: { ...draft.facts.principal?.claims, [below]: value },
+          }),
+      }
+    case 'principal.id':
+    case 'principal.kind':
+      return field('principal', texts)
+    case 'agent.depth':
+    case 'agent.turn':
+      return field('agent', counts)
+    case 'agent.':
+      return { options: [undefined, {}], set: (draft) => merge(draft, 'agent', {}) }
+    case 'call.category':
+      return {
+        options: [undefined, ...CATEGORIES],
+        set: (draft, category) => Object.assign(draft.facts, { callCategory: category }),
+      }
+    case 'call.secret':
+      return {
+        options: [undefined, true],
+        set: (draft, held) => Object.assign(draft.facts, { holdsSecret: held }),
+      }
+    case 'now.':
+      return {
+        options: Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS),
+        set: (draft, nowMs) => Object.assign(draft, { nowMs }),
+      }
+    default:
+      return root === 'agent' ? field('agent', texts) : NOWHERE
+  }
+}
+
+const HOUR_MS = 3_600_000
+const WEDNESDAY_MS = 1_767_744_000_000
+
+function merge(draft: Draft, part: 'session' | 'principal' | 'agent', fields: object): void {
+  draft.facts[part] = { ...draft.facts[part], ...fields }
+}
+
+/** Literals by kind; numbers with their neighbours, where comparisons tip. */
+function split(literals: readonly (string | number)[]): { texts: string[]; numbers: number[] } {
+  const numbers = literals.filter((literal) => typeof literal === 'number')
+  return {
+    texts: literals.filter((literal) => typeof literal === 'string'),
+    numbers: numbers.flatMap((number) => [number, number + 1, number - 1]),
+  }
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+}
+
+function literalsOf(node: Node): (string | number)[] {
+  if (node.op !== 'value') return childrenOf(node).flatMap(literalsOf)
+  if (typeof node.args === 'bigint') return [Number(node.args)]
+  return typeof node.args === 'number' || typeof node.args === 'string' ? [node.args] : []
+}

@@ -1,0 +1,68 @@
+// Facts for calls that nobody made: in `explain`, in cases and in proofs. Everything that is not
+// said has a plain value, so that a case says only what it is about.
+
+import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
+import type { Category, KnownTool } from '../core/tools.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import type { Fields, Shape } from '../document/shape.ts'
+
+export interface SampleFacts {
+  readonly principal?: Partial<Principal>
+  readonly session?: Partial<SessionFacts>
+  readonly agent?: Partial<AgentFacts> | null
+  readonly callCategory?: Category
+  readonly holdsSecret?: boolean
+  readonly transport?: string
+}
+
+export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {}): Facts {
+  return {
+    ...(tool === undefined ? {} : { tool }),
+    ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
+    holdsSecret: () => said.holdsSecret ?? false,
+    transport: said.transport ?? 'stdio',
+    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
+    agent: said.agent
+      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent }
+      : null,
+    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], ...said.session },
+  }
+}
+
+/** `server/name` at the first slash. */
+export function splitName(text: string): { server: string; name: string } | undefined {
+  const slash = text.indexOf('/')
+  if (slash < 1 || slash === text.length - 1) return undefined
+  return { server: text.slice(0, slash), name: text.slice(slash + 1) }
+}
+
+/** The shape of who calls and in which session, where a person writes it. */
+export function factFields(bounds: { readonly count: number; readonly list: number }): Fields {
+  const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
+  const texts: Shape = { kind: 'list', of: text, max: bounds.list }
+  const count: Shape = { kind: 'integer', min: 0, max: bounds.count }
+  const object = (noun: string, doc: string, shapes: Readonly<Record<string, Shape>>) => {
+    const fields = Object.entries(shapes).map(([name, shape]) => [name, { shape, doc: '' }])
+    return { shape: { kind: 'object', noun, fields: Object.fromEntries(fields) }, doc } as const
+  }
+  return {
+    principal: object('a principal', 'who calls', {
+      id: text,
+      kind: text,
+      groups: texts,
+      claims: { kind: 'any' },
+    }),
+    session: object('a session', 'what the session is like', {
+      id: text,
+      calls: count,
+      saw: texts,
+    }),
+    agent: object('an agent', 'the agent that calls', {
+      id: text,
+      owner: text,
+      template: text,
+      depth: count,
+      turn: count,
+    }),
+  }
+}

@@ -1,0 +1,19 @@
+// What happens to a plain call of a tool, for overviews: no limits reached, a fresh session, nobody
+// special. Where a condition decides, the answer is that it depends.
+
+import type { Action } from '../core/actions.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { sampleFacts } from './sample-facts.ts'
+import { decideAssuming } from '../decide/decide.ts'
+import { toolScope } from '../decide/resolve.ts'
+import { TOOL_CALL } from '../language/methods.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+
+export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
+  const { rules, doubted } = toolScope(policy, tool)
+  if ([...rules, ...(doubted?.rules ?? [])].some(({ program }) => program !== undefined))
+    return 'depends'
+  const { server, name } = tool.definition
+  const call = { server, name, method: TOOL_CALL, args: {} }
+  return decideAssuming(policy, call, sampleFacts(tool), new Map()).action
+}

@@ -1,0 +1,115 @@
+// What a change of one rule or guardrail loosens, if anything: the two are held against each other
+// part by part, and whatever is not provably as tight counts as looser. Called by compare.ts.
+
+import { type Action, isStronger, stronger } from '../core/actions.ts'
+import { compareDecimal, formatDecimal } from '../core/decimal.ts'
+import type { Guardrail, Limit, Rule } from '../model/rule.ts'
+import { implies, impliesInPlace } from './compare-conditions.ts'
+
+/** Every word a rule may come to. */
+export function wordsOf({ when, action, otherwise }: Rule): Action[] {
+  return when === undefined ? [action] : [action, otherwise]
+}
+
+export function strongest(words: readonly Action[]): Action {
+  return words.reduce(stronger, 'allow')
+}
+
+export function weakest(words: readonly Action[]): Action {
+  return words.reduce((one, other) => (isStronger(one, other) ? other : one), 'hide')
+}
+
+export function isAtLeast(word: Action, other: Action): boolean {
+  return !isStronger(other, word)
+}
+
+/** Lets everything it meets pass, and counts nothing: taking it away opens nothing. */
+export function isFree(rule: Rule): boolean {
+  return strongest(wordsOf(rule)) === 'allow' && rule.limits.length === 0
+}
+
+/** Never lets anything pass. */
+export function isShut(rule: Rule): boolean {
+  return isAtLeast(weakest(wordsOf(rule)), 'deny')
+}
+
+/** What the new rule under the same key loosens, in words. */
+export function ruleLoosens(old: Rule, now: Rule): string[] {
+  const found: string[] = []
+  const lifted = [...now.over].filter((category) => !old.over.has(category))
+  if (lifted.length > 0) found.push(`\`over\` also lifts ${lifted.join(', ')}`)
+  if (!isShut(now)) found.push(...limitsLoosen(old.limits, now.limits))
+  if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
+    found.push('who approves, or how, is another')
+  if (!wordsTighten(old, now)) found.push(`${said(old)} becomes ${said(now)}`)
+  return found
+}
+
+function wordsTighten(old: Rule, now: Rule): boolean {
+  if (isAtLeast(weakest(wordsOf(now)), strongest(wordsOf(old)))) return true
+  if (!isAtLeast(now.action, old.action) || !isAtLeast(now.otherwise, old.otherwise)) return false
+  if (now.extraArgs && !old.extraArgs) return false
+  const [before, after] = [old.when?.expression, now.when?.expression]
+  if (before?.text === after?.text) return true
+  // Fewer calls take `action`, and those that no longer do take something at least as strong.
+  if (before === undefined || after === undefined) return false
+  return isAtLeast(now.otherwise, now.action) && implies(after, before)
+}
+
+function asks(rule: Rule | Guardrail): boolean {
+  return 'key' in rule
+    ? wordsOf(rule).includes('require_approval')
+    : rule.action === 'require_approval'
+}
+
+function said(rule: Rule): string {
+  const { when, action, otherwise } = rule
+  if (when === undefined) return `\`${action}\``
+  return `\`${action}\` when \`${when.expression.text}\`, otherwise \`${otherwise}\``
+}
+
+/** A counter goes by its id: another window or key is another counter, which begins empty. */
+function limitsLoosen(old: readonly Limit[], now: readonly Limit[]): string[] {
+  return old.flatMap((limit) => {
+    const same = now.find(({ id }) => id === limit.id)
+    if (same === undefined) return [`the limit of ${limit.text} is gone or counts otherwise`]
+    if (compareDecimal(same.max, limit.max) <= 0) return []
+    return [`the limit of ${limit.text} becomes ${formatDecimal(same.max)}`]
+  })
+}
+
+/** What the new guardrail of the same name loosens, in words. */
+export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
+  const found: string[] = []
+  if (!matchesMore(old, now)) found.push('it matches other calls')
+  const word = now.action ?? 'allow'
+  if (!isAtLeast(word, old.action ?? 'allow'))
+    found.push(`\`${old.action}\` becomes ${now.action === undefined ? 'nothing' : `\`${word}\``}`)
+  if (!isAtLeast(word, 'deny')) found.push(...limitsLoosen(old.limits, now.limits))
+  if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
+    found.push('who approves, or how, is another')
+  if (!laidMore(old, now)) found.push('its condition is another')
+  return found
+}
+
+/** One that cannot be decided is laid, so the new one must be undecidable wherever the old one is. */
+function laidMore(old: Guardrail, now: Guardrail): boolean {
+  const [before, after] = [old.when?.expression, now.when?.expression]
+  if (after === undefined) return true
+  if (before === undefined || (now.extraArgs && !old.extraArgs)) return false
+  return before.text === after.text || impliesInPlace(before, after)
+}
+
+function matchesMore({ match: old }: Guardrail, { match: now }: Guardrail): boolean {
+  const keysOf = (part: (typeof now)['tools' | 'servers']) =>
+    part?.map((one) => (typeof one === 'string' ? one : one.key))
+  return (['categories', 'tools', 'servers', 'methods'] as const).every((part) => {
+    const [before, after] = [keysOf(old[part]), keysOf(now[part])]
+    return after === undefined || (before?.every((key) => after.includes(key)) ?? false)
+  })
+}
+
+/** Plain values only. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

@@ -1,0 +1,282 @@
+// What counts as tightening: by examples as people write them, and sound for every document: where
+// nothing is said to loosen, the engine itself never says a weaker word nor takes a wider limit.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  type Asked,
+  action,
+  asked,
+  compiled,
+  type DocumentText,
+  document,
+  guardrail,
+  type RuleText,
+  runs,
+  usage,
+} from '../../../../test/support/arbitrary-policies.ts'
+import { ACTIONS } from '../core/actions.ts'
+import { compareDecimal } from '../core/decimal.ts'
+import type { Decision } from '../core/decision.ts'
+import { decide } from '../decide/decide.ts'
+import { loosenings } from './compare.ts'
+
+const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
+
+const BASE = {
+  version: 1,
+  default: 'deny',
+  categories: { Read: 'allow', Write: { action: 'allow', rate_limit: { max: 30, window: 60 } } },
+  tools: {
+    'a/get_x': 'allow',
+    'a/set_x': { action: 'allow', when: 'args.n <= 50 && args.s != ""' },
+    'b/*': { action: 'require_approval', approval: { approvers: ['ops'] } },
+    '*/del_*': 'hide',
+  },
+  guardrails: [
+    { name: 'large', when: 'args.n > 100', action: 'deny' },
+    { name: 'all', rate_limit: { max: 600, window: 60, per: 'everyone' } },
+  ],
+}
+
+type Base = typeof BASE
+const tools = (more: object) => ({ ...BASE, tools: { ...BASE.tools, ...more } })
+const large = (more: object) => ({
+  ...BASE,
+  guardrails: [{ ...BASE.guardrails[0], ...more }, BASE.guardrails[1]],
+})
+
+describe('what people change', () => {
+  test.each<[string, object]>([
+    ['nothing', BASE],
+    ['a stronger default', { ...BASE, default: 'hide' }],
+    [
+      'another guardrail',
+      { ...BASE, guardrails: [...BASE.guardrails, { name: 'x', action: 'deny' }] },
+    ],
+    ['a tool denied that was allowed', tools({ 'a/get_x': 'deny' })],
+    ['a tool denied by a rule of its own', tools({ 'c/get_x': 'deny' })],
+    ['a tool hidden that a glob hides', tools({ 'a/del_y': 'hide' })],
+    ['an allowed tool held', tools({ 'a/get_x': 'require_approval' })],
+    [
+      'a smaller limit',
+      {
+        ...BASE,
+        categories: {
+          ...BASE.categories,
+          Write: { action: 'allow', rate_limit: { max: 3, window: 60 } },
+        },
+      },
+    ],
+    ['a limit more', tools({ 'a/get_x': { action: 'allow', rate_limit: { max: 3, window: 60 } } })],
+    [
+      'a condition more',
+      tools({
+        'a/set_x': { action: 'allow', when: 'args.n <= 50 && args.s != "" && session.calls < 9' },
+      }),
+    ],
+    [
+      'a smaller bound',
+      tools({ 'a/set_x': { action: 'allow', when: 'args.n <= 49 && args.s != ""' } }),
+    ],
+    ['a guardrail that begins earlier', large({ when: 'args.n > 90' })],
+    ['a guardrail without its condition', large({ when: undefined })],
+    ['a stronger guardrail', large({ action: 'hide', when: undefined })],
+    ['another reason', tools({ 'a/get_x': { action: 'deny', reason: 'no' } })],
+    ['a rule in shadow', tools({ 'c/get_x': { action: 'allow', mode: 'shadow' } })],
+  ])('tightens: %s', (_what, changed) => {
+    expect(loosenings(compiled(BASE), compiled(JSON.parse(JSON.stringify(changed))))).toEqual([])
+  })
+
+  const without = (key: keyof Base['tools']) => {
+    const { [key]: _, ...rest } = BASE.tools
+    return { ...BASE, tools: rest }
+  }
+
+  test.each<[string, object, string]>([
+    ['a weaker default', { ...BASE, default: 'allow' }, '/default'],
+    ['a tool allowed', tools({ 'c/set_x': 'allow' }), '/tools/c~1set_x'],
+    ['a tool shown that a glob hid', tools({ 'a/del_y': 'deny' }), '/tools/a~1del_y'],
+    [
+      'an exact name in place of a limit',
+      tools({ 'c/set_x': { action: 'allow', rate_limit: { max: 1, window: 1 } } }),
+      '/tools/c~1set_x',
+    ],
+    ['a glob gone', without('*/del_*'), '/tools/*~1del_*'],
+    ['a condition gone', tools({ 'a/set_x': 'allow' }), '/tools/a~1set_x'],
+    [
+      'a larger bound',
+      tools({ 'a/set_x': { action: 'allow', when: 'args.n <= 51 && args.s != ""' } }),
+      '/tools/a~1set_x',
+    ],
+    [
+      'a test less',
+      tools({ 'a/set_x': { action: 'allow', when: 'args.n <= 50' } }),
+      '/tools/a~1set_x',
+    ],
+    [
+      'a larger limit',
+      {
+        ...BASE,
+        categories: {
+          ...BASE.categories,
+          Write: { action: 'allow', rate_limit: { max: 31, window: 60 } },
+        },
+      },
+      '/categories/Write',
+    ],
+    [
+      'a fresh counter',
+      {
+        ...BASE,
+        categories: {
+          ...BASE.categories,
+          Write: { action: 'allow', rate_limit: { max: 1, window: 90 } },
+        },
+      },
+      '/categories/Write',
+    ],
+    ['a guardrail gone', { ...BASE, guardrails: [BASE.guardrails[0]] }, 'guardrail all'],
+    ['a guardrail in shadow', large({ mode: 'shadow' }), 'guardrail large'],
+    ['a guardrail that begins later', large({ when: 'args.n > 110' }), 'guardrail large'],
+    ['a guardrail for fewer', large({ match: { servers: ['a'] } }), 'guardrail large'],
+    [
+      'other approvers',
+      tools({ 'b/*': { action: 'require_approval', approval: { approvers: ['x'] } } }),
+      '/tools/b~1*',
+    ],
+    ['a label', { ...BASE, labels: { 'a/*': ['private'] } }, '/labels'],
+    ['another class', { ...BASE, classify: { 'a/x': 'Read' } }, '/classify'],
+    ['all of it in shadow', { ...BASE, mode: 'shadow' }, '/mode'],
+  ])('loosens: %s', (_what, changed, where) => {
+    const found = loosenings(compiled(BASE), compiled(JSON.parse(JSON.stringify(changed))))
+    expect(found.map((one) => one.where)).toContain(where)
+  })
+
+  test('an allowed name that falls to the default is no loosening, one that falls to a glob is', () => {
+    const { categories: _, ...rest } = BASE
+    const old = { ...rest, tools: { 'a/get_x': 'allow' }, guardrails: [] }
+    expect(loosenings(compiled(old), compiled({ ...old, tools: {} }))).toEqual([])
+    const denied = { ...old, tools: { 'a/get_x': 'deny', 'a/*': 'allow' } }
+    expect(loosenings(compiled(denied), compiled({ ...old, tools: { 'a/*': 'allow' } }))).toEqual([
+      { where: '/tools/a~1get_x', what: 'it is gone' },
+    ])
+  })
+
+  test('the house counts too', () => {
+    const house = compiled({ version: 1, default: 'deny', guardrails: BASE.guardrails })
+    const under = compiled(BASE, { house })
+    expect(loosenings(compiled(BASE), under)).toEqual([])
+    expect(loosenings(under, compiled(BASE)).map(({ where }) => where)).toEqual([
+      'house:guardrail all',
+      'house:guardrail large',
+    ])
+  })
+})
+
+describe('sound', () => {
+  type Change = (document: DocumentText) => void
+  const section = fc.constantFrom('categories', 'tools', 'resources', 'methods') as fc.Arbitrary<
+    'categories' | 'tools' | 'resources' | 'methods'
+  >
+  const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % items.length]
+
+  /** One thing that somebody may do to a document. */
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    action.map((word) => (it: DocumentText) => {
+      it.default = word
+    }),
+    fc
+      .tuple(section, fc.nat(20), action, fc.boolean())
+      .map(([of, at, word, other]) => (it: DocumentText) => {
+        const rule = pick(Object.values(it[of]), at)
+        if (rule === undefined) return
+        if (other && rule.when !== undefined) rule.otherwise = word
+        else rule.action = word
+      }),
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
+      const key = pick(Object.keys(it[of]), at)
+      if (key !== undefined) delete it[of][key]
+    }),
+    fc.tuple(section, document, fc.nat(20)).map(([of, from, at]) => (it: DocumentText) => {
+      const key = pick(Object.keys(from[of]), at)
+      if (key !== undefined) it[of][key] = from[of][key] as RuleText
+    }),
+    fc
+      .tuple(section, fc.nat(20), fc.constantFrom(1, 2, 5, 9))
+      .map(([of, at, max]) => (it: DocumentText) => {
+        const rule = pick(Object.values(it[of]), at)
+        if (rule?.rate_limit !== undefined) rule.rate_limit = { ...rule.rate_limit, max }
+      }),
+    fc
+      .tuple(section, fc.nat(20), fc.constantFrom(' && session.calls < 5', ' || session.calls < 5'))
+      .map(([of, at, more]) => (it: DocumentText) => {
+        const rule = pick(Object.values(it[of]), at)
+        if (rule?.when !== undefined && !rule.when.includes('||')) rule.when += more
+      }),
+    fc.tuple(section, fc.nat(20), fc.nat(20)).map(([of, at, bound]) => (it: DocumentText) => {
+      const rule = pick(Object.values(it[of]), at)
+      if (rule?.when !== undefined)
+        rule.when = rule.when.replace(/(args\.n|session\.calls) ([<>]) \d+/, `$1 $2 ${bound}`)
+    }),
+    guardrail.map((one) => (it: DocumentText) => {
+      it.guardrails = [...it.guardrails.filter(({ name }) => name !== one.name), one]
+    }),
+    fc.nat(5).map((at) => (it: DocumentText) => {
+      it.guardrails.splice(at, 1)
+    }),
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
+      const rule = pick(Object.values(it[of]), at)
+      if (rule?.over !== undefined) delete rule.over
+    }),
+    fc.tuple(section, fc.nat(20)).map(([of, at]) => (it: DocumentText) => {
+      const rule = pick(Object.values(it[of]), at)
+      if (rule === undefined) return
+      if (rule.mode === undefined) rule.mode = 'shadow'
+      else delete rule.mode
+    }),
+    fc.constant((it: DocumentText) => {
+      if (it.mode === undefined) it.mode = 'shadow'
+      else delete it.mode
+    }),
+  )
+
+  const strength = ({ action: word }: Decision) => ACTIONS.indexOf(word)
+
+  /** The old decision and the new, of which the new must be as tight. */
+  function holds(old: Decision, now: Decision): void {
+    expect(strength(now)).toBeGreaterThanOrEqual(strength(old))
+    if (now.action !== old.action || now.action === 'deny' || now.action === 'hide') return
+    for (const take of old.limits) {
+      const same = now.limits.find(({ key }) => key === take.key)
+      expect(same && compareDecimal(same.max, take.max)).toBeLessThanOrEqual(0)
+    }
+    // Each that asks must be satisfied.
+    expect(now.approvals.length).toBeGreaterThanOrEqual(old.approvals.length)
+  }
+
+  let tightened = 0
+
+  test('what is not said to loosen does not, for any call and any past', () => {
+    const changes = fc.array(change, { minLength: 1, maxLength: 3 })
+    const calls = fc.array(asked, { minLength: 6, maxLength: 6 })
+    const property = fc.property(document, changes, calls, usage, (before, made, asking, used) => {
+      const after = structuredClone(before)
+      for (const one of made) one(after)
+      let now: ReturnType<typeof compiled>
+      try {
+        now = compiled(after)
+      } catch {
+        return
+      }
+      const old = compiled(before)
+      if (loosenings(old, now).length > 0) return
+      if (JSON.stringify(before) !== JSON.stringify(after)) tightened++
+      for (const { call, facts } of asking as Asked[])
+        holds(decide(old, call, facts, used, NOW), decide(now, call, facts, used, NOW))
+    })
+    fc.assert(property, runs(200))
+    // Otherwise nothing was tried.
+    expect(tightened).toBeGreaterThan(20)
+  })
+})

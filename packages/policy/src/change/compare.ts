@@ -1,0 +1,175 @@
+// Whether a changed document only tightens. Sound and not complete: `loosens` is empty only where for
+// every call, whoever makes it and whatever came before, the new document says a word at least as
+// strong and every limit is at least as narrow; what cannot be proved so by form counts as looser.
+// A test holds this against the engine over generated documents. Called on reload and by `apply`.
+
+import type { Action } from '../core/actions.ts'
+import { runSteps, type Steps } from '../core/steps.ts'
+import { type Glob, globMatches, parseGlob } from '../language/glob.ts'
+import { CONTENT_METHODS } from '../language/methods.ts'
+import type { CompiledPolicy, NameSection } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import {
+  guardrailLoosens,
+  isAtLeast,
+  isFree,
+  isSame,
+  isShut,
+  ruleLoosens,
+  strongest,
+  weakest,
+  wordsOf,
+} from './compare-rules.ts'
+
+export interface Difference {
+  /** JSON Pointer, or the name of a guardrail. */
+  readonly where: string
+  readonly what: string
+}
+
+/** What is, or may be, looser in the new document. */
+export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+  return runSteps(compareSteps(old, now))
+}
+
+/** As `loosenings`, with a pause after each rule. */
+export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
+  const found: Difference[] = []
+  for (const part of ['labels', 'classify'] as const)
+    if (!isSame(old[part].entries(), now[part].entries()))
+      found.push({ where: `/${part}`, what: 'is another, which may open something elsewhere' })
+  found.push(...ofHouse(old.house, now.house))
+  // A document in shadow enforces nothing.
+  if (old.shadow) return found
+  if (now.shadow) return [...found, { where: '/mode', what: 'nothing is enforced any more' }]
+  if (!isAtLeast(now.fallback, old.fallback))
+    found.push({ where: '/default', what: `\`${old.fallback}\` becomes \`${now.fallback}\`` })
+  found.push(...ofGuardrails(enforced(old.guardrails), enforced(now.guardrails), ''))
+  for (const section of ['tools', 'resources', 'prompts'] as const)
+    found.push(...(yield* ofNames(section, old, now)))
+  found.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
+  return found
+}
+
+/** Rules in shadow are as if absent. */
+function enforced<T extends Rule | Guardrail>(rules: Iterable<T>): T[] {
+  return [...rules].filter(({ shadow }) => !shadow)
+}
+
+function ofHouse(
+  old: CompiledPolicy | undefined,
+  now: CompiledPolicy | undefined,
+): readonly Difference[] {
+  const laid = (house: CompiledPolicy | undefined) =>
+    house === undefined || house.shadow ? [] : enforced(house.guardrails)
+  return ofGuardrails(laid(old), laid(now), 'house:')
+}
+
+function ofGuardrails(
+  old: readonly Guardrail[],
+  now: readonly Guardrail[],
+  prefix: string,
+): Difference[] {
+  return old.flatMap((guardrail) => {
+    const same = now.find(({ name }) => name === guardrail.name)
+    const what = same === undefined ? ['it is gone'] : guardrailLoosens(guardrail, same)
+    return what.map((each) => ({ where: `${prefix}guardrail ${guardrail.name}`, what: each }))
+  })
+}
+
+function ofNames(
+  section: NameSection,
+  old: CompiledPolicy,
+  now: CompiledPolicy,
+): Steps<Difference[]> {
+  const [before, after] = [old, now].map(({ [section]: rules }) => enforced(rules.values()))
+  // Once, not for every rule that comes or goes: ten thousand may.
+  const [belowOld, belowNow] = [belowIn(section, old), belowIn(section, now)]
+  return compareKeyed(before as Rule[], after as Rule[], {
+    gone: (rule) => {
+      if (isFree(rule)) return true
+      // A glob's tools are not known; an exact name falls to what is left for it.
+      if (rule.glob !== undefined) return false
+      const least = weakest(wordsBelow(belowNow, parseGlob(rule.key), 'least'))
+      return isAtLeast(least, 'deny') && isAtLeast(least, strongest(wordsOf(rule)))
+    },
+    come: (rule) => {
+      const most = strongest(wordsBelow(belowOld, rule.glob ?? parseGlob(rule.key), 'most'))
+      return isShut(rule) && isAtLeast(weakest(wordsOf(rule)), most)
+    },
+  })
+}
+
+/** What may hold for a name when no exact rule does. */
+interface Below {
+  readonly globs: readonly Rule[]
+  readonly fallback: readonly Action[]
+}
+
+function belowIn(section: NameSection, policy: CompiledPolicy): Below {
+  const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
+  const general = enforced(policy.categories.values())
+  if (section !== 'tools') general.push(...enforced(policy.methods.values()))
+  return { globs, fallback: [policy.fallback, ...general.flatMap(wordsOf)] }
+}
+
+/** The words of it for one name. `least`: at least one of them will hold. */
+function wordsBelow({ globs, fallback }: Below, name: Glob, which: 'least' | 'most'): Action[] {
+  const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(wordsOf)
+  return which === 'least' && words.length > 0 ? words : [...words, ...fallback]
+}
+
+/** For a name exact; two globs are taken to meet unless their servers are two names. */
+function mayMeet(glob: Glob, name: Glob): boolean {
+  if (!/[*?]/.test(name.key)) return globMatches(glob, name.server, name.name)
+  const isName = (text: string) => !/[*?]/.test(text)
+  return !(isName(glob.server) && isName(name.server) && glob.server !== name.server)
+}
+
+/** A category's rule is laid over globs, and stands in place of the default. */
+function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
+  const [before, after] = [old, now].map(({ categories }) => enforced(categories.values()))
+  return compareKeyed(before as Rule[], after as Rule[], {
+    gone: isFree,
+    come: (rule) =>
+      old.fallback === 'allow' || (isShut(rule) && isAtLeast(weakest(wordsOf(rule)), old.fallback)),
+  })
+}
+
+/** A method's rule stands in place of its category's. */
+function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
+  const [before, after] = [old, now].map(({ methods }) => enforced(methods.values()))
+  return compareKeyed(before as Rule[], after as Rule[], {
+    gone: isFree,
+    come: (rule) => {
+      const category = CONTENT_METHODS.get(rule.key)
+      const of = category && old.categories.get(category)
+      const most = strongest([old.fallback, ...(of && !of.shadow ? wordsOf(of) : [])])
+      return isShut(rule) && isAtLeast(weakest(wordsOf(rule)), most)
+    },
+  })
+}
+
+/** `gone` and `come`: whether a rule that is no longer there, or was not, opens nothing. */
+function* compareKeyed(
+  old: readonly Rule[],
+  now: readonly Rule[],
+  opensNothing: Record<'gone' | 'come', (rule: Rule) => boolean>,
+): Steps<Difference[]> {
+  const [before, after] = [old, now].map((rules) => new Map(rules.map((rule) => [rule.key, rule])))
+  const found: Difference[] = []
+  for (const rule of old) {
+    const same = after?.get(rule.key)
+    const gone = () => (opensNothing.gone(rule) ? [] : ['it is gone'])
+    const what = same === undefined ? gone() : ruleLoosens(rule, same)
+    for (const each of what) found.push({ where: rule.pointer, what: each })
+    yield
+  }
+  for (const rule of now) {
+    if (before?.has(rule.key)) continue
+    if (!opensNothing.come(rule))
+      found.push({ where: rule.pointer, what: 'is new, and may stand over something tighter' })
+    yield
+  }
+  return found
+}

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ACTIONS } from '../core/actions.ts'
+import { compile } from '../compile/compile.ts'
+import { type Move, moveRule } from './edit-rule.ts'
+
+const DOCUMENT = `# who may what
+version: 1
+default: deny   # closed
+
+categories:
+  Read: allow # looking is free
+  Write: { action: allow, rate_limit: { max: 3, window: 60 } } # not too fast
+
+tools:
+  # files stay where they are
+  filesystem/move_file:
+    action: deny   # never
+    reason: files stay where they are
+  filesystem/directory_tree: hide
+  "web/*": require_approval
+  stripe/refund: { action: allow, when: args.amount <= 50 }
+
+# the end
+`
+
+function moved(text: string, move: Move): string {
+  const made = moveRule(text, move)
+  if ('refused' in made) throw new Error(made.refused)
+  return made.text
+}
+
+/** Lines that are in one and not in the other. */
+function changed(before: string, after: string): { gone: string[]; came: string[] } {
+  const [old, now] = [before.split('\n'), after.split('\n')]
+  return {
+    gone: old.filter((line) => !now.includes(line)),
+    came: now.filter((line) => !old.includes(line)),
+  }
+}
+
+describe('a rule is moved by the smallest edit', () => {
+  test('a word is replaced, its comment stays', () => {
+    const after = moved(DOCUMENT, { section: 'categories', key: 'Read', to: 'deny' })
+    expect(changed(DOCUMENT, after)).toEqual({
+      gone: ['  Read: allow # looking is free'],
+      came: ['  Read: deny # looking is free'],
+    })
+  })
+
+  test('the action of a mapping is replaced, and nothing else of it', () => {
+    const move: Move = { section: 'tools', key: 'filesystem/move_file', to: 'require_approval' }
+    expect(changed(DOCUMENT, moved(DOCUMENT, move))).toEqual({
+      gone: ['    action: deny   # never'],
+      came: ['    action: require_approval   # never'],
+    })
+  })
+
+  test('a limit that would say nothing goes with the move', () => {
+    const after = moved(DOCUMENT, { section: 'categories', key: 'Write', to: 'deny' })
+    expect(changed(DOCUMENT, after).came).toEqual(['  Write: { action: deny } # not too fast'])
+  })
+
+  test('a reason that is never told goes with the move', () => {
+    const after = moved(DOCUMENT, { section: 'tools', key: 'filesystem/move_file', to: 'allow' })
+    expect(changed(DOCUMENT, after)).toEqual({
+      gone: ['    action: deny   # never', '    reason: files stay where they are'],
+      came: ['    action: allow   # never'],
+    })
+  })
+
+  test('a tool without a rule gets a line of its own behind the last', () => {
+    const after = moved(DOCUMENT, { section: 'tools', key: 'memory/add note', to: 'deny' })
+    expect(changed(DOCUMENT, after)).toEqual({ gone: [], came: ['  "memory/add note": deny'] })
+    expect(after.endsWith('\n# the end\n')).toBe(true)
+  })
+
+  test.each([
+    ['no section', 'version: 1\ndefault: deny\n'],
+    ['no line end', 'version: 1\ndefault: deny'],
+    ['an empty section', 'version: 1\ntools:\ndefault: deny\n'],
+    ['empty braces', 'version: 1\ndefault: deny\ntools: {}\n'],
+    ['braces', 'version: 1\ndefault: deny\ntools: { x/y: allow }\n'],
+    ['JSON', '{ "version": 1, "default": "deny" }'],
+    ['JSON with rules', '{ "version": 1, "default": "deny", "tools": { "x/y": "allow" } }'],
+    ['windows line ends', 'version: 1\r\ndefault: deny\r\ntools:\r\n  x/y: allow\r\n'],
+  ])('%s', (_, text) => {
+    const after = moved(text, { section: 'tools', key: 'a/b', to: 'hide' })
+    const { policy } = compile({ file: '', text: after })
+    expect(policy?.tools.exact('a', 'b')?.action).toBe('hide')
+  })
+})
+
+describe('what one word does not say is refused', () => {
+  test('a rule with `when`', () => {
+    const made = moveRule(DOCUMENT, { section: 'tools', key: 'stripe/refund', to: 'deny' })
+    expect(made).toEqual({ refused: 'the rule of `stripe/refund` has `when`' })
+  })
+
+  test('a rule that is an alias: its anchor is the rule of another tool', () => {
+    const text =
+      'version: 1\ndefault: deny\ntools:\n  a/b: &x { action: deny, reason: no }\n  c/d: *x\n'
+    expect(moveRule(text, { section: 'tools', key: 'c/d', to: 'allow' })).toHaveProperty('refused')
+  })
+
+  test('a document with errors', () => {
+    expect(moveRule('version: 2', { section: 'tools', key: 'a/b', to: 'deny' })).toHaveProperty(
+      'refused',
+    )
+  })
+})
+
+test('whatever is moved: the rule says the word, every other rule and every comment stays', () => {
+  const keys = [
+    'filesystem/move_file',
+    'filesystem/directory_tree',
+    'new/tool',
+    'a/b.c-d',
+    'x/ y#z',
+  ]
+  const move = fc.record({
+    section: fc.constantFrom('tools' as const),
+    key: fc.constantFrom(...keys),
+    to: fc.constantFrom(...ACTIONS),
+  })
+  fc.assert(
+    fc.property(fc.array(move, { minLength: 1, maxLength: 8 }), (moves) => {
+      let text = DOCUMENT
+      for (const one of moves) text = moved(text, one)
+      const { policy } = compile({ file: '', text })
+      const last = new Map(moves.map(({ key, to }) => [key, to]))
+      for (const [key, to] of last) {
+        const [server = '', name = ''] = key.split(/\/(.*)/s)
+        expect(policy?.tools.exact(server, name)?.action).toBe(to)
+      }
+      for (const comment of DOCUMENT.match(/#.*/g) ?? []) expect(text).toContain(comment)
+      expect(policy?.categories.get('Read')?.action).toBe('allow')
+      expect(policy?.tools.exact('stripe', 'refund')?.when).toBeDefined()
+    }),
+  )
+})

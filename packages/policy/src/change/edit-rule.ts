@@ -1,0 +1,168 @@
+// A person moves a tool or a category to another word: the smallest edit of the text that does it, by
+// the parser's source ranges. Comments, order and spacing of everything else stay as they are. What
+// comes out is compiled before it is given back; what cannot be done by one word is refused. Pure.
+
+import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml'
+import type { Action } from '../core/actions.ts'
+import { parseYaml } from '../document/parse-yaml.ts'
+import { Problems } from '../document/problem.ts'
+import { compile } from '../compile/compile.ts'
+
+export interface Move {
+  readonly section: 'tools' | 'categories'
+  /** `<server>/<tool>`, or the category. */
+  readonly key: string
+  readonly to: Action
+}
+
+export type Moved = { readonly text: string } | { readonly refused: string }
+
+interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+type Range = readonly [start: number, valueEnd: number, nodeEnd: number]
+
+/** Fields that make a verdict depend on the call: one word does not say what is meant. */
+const DEPENDS: readonly string[] = ['when', 'spend_limit']
+/** Fields that say nothing beside some words: taken away where they would be an error. */
+const DROPPED_MAX = 6
+
+export function moveRule(text: string, move: Move): Moved {
+  const first = spliceFor(text, move)
+  if (typeof first === 'string') return { refused: first }
+  let changed = apply(text, first)
+  for (let round = 0; round < DROPPED_MAX; round++) {
+    const { policy, problems } = compile({ file: '', text: changed })
+    if (policy !== undefined) return { text: changed }
+    const wrong = problems.find(({ severity }) => severity === 'error')
+    const idle = wrong?.code === 'POLICY_NO_EFFECT' ? fieldAt(changed, move, wrong) : undefined
+    if (idle === undefined) return { refused: wrong?.message ?? 'the document has errors' }
+    changed = apply(changed, idle)
+  }
+  return { refused: 'the rule says more than one word can change' }
+}
+
+function apply(text: string, { start, end, text: put }: Splice): string {
+  return text.slice(0, start) + put + text.slice(end)
+}
+
+function spliceFor(text: string, { section, key, to }: Move): Splice | string {
+  const root = rootOf(text)
+  if (root === undefined) return 'the document cannot be read'
+  const pair = pairOf(root, section)
+  if (pair === undefined) return sectionSplice(text, root, section, key, to)
+  const map = pair.value
+  if (isScalar(map) && map.value === null) {
+    const at = text.indexOf(':', rangeOf(pair.key)[1]) + 1
+    return { start: at, end: at, text: `\n  ${keyText(key)}: ${to}` }
+  }
+  if (!isMap(map)) return `\`${section}\` is written in another place of the document`
+  const rule = pairOf(map, key)
+  if (rule === undefined) return entrySplice(text, map, `${keyText(key)}: ${to}`)
+  if (isScalar(rule.value)) return replaced(rule.value, to)
+  if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
+  const depends = DEPENDS.find((field) => pairOf(rule.value as YAMLMap, field) !== undefined)
+  if (depends !== undefined) return `the rule of \`${key}\` has \`${depends}\``
+  const action = pairOf(rule.value, 'action')?.value
+  return isScalar(action) ? replaced(action, to) : `the rule of \`${key}\` has no plain \`action\``
+}
+
+function rootOf(text: string): YAMLMap | undefined {
+  const contents = parseYaml(text, new Problems('', text))?.contents
+  return isMap(contents) ? contents : undefined
+}
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
+}
+
+function rangeOf(node: unknown): Range {
+  return (node as { range: Range }).range
+}
+
+function replaced(scalar: Scalar, to: Action): Splice {
+  const [start, end] = rangeOf(scalar)
+  return { start, end, text: to }
+}
+
+/** A section that is not there yet: at the end, or inside the braces of JSON. */
+function sectionSplice(
+  text: string,
+  root: YAMLMap,
+  section: string,
+  key: string,
+  to: Action,
+): Splice {
+  if (root.flow === true) {
+    const quoted = `${JSON.stringify(section)}: { ${JSON.stringify(key)}: ${JSON.stringify(to)} }`
+    return entrySplice(text, root, quoted)
+  }
+  const gap = text.endsWith('\n') ? '\n' : '\n\n'
+  const put = `${gap}${section}:\n  ${keyText(key)}: ${to}\n`
+  return { start: text.length, end: text.length, text: put }
+}
+
+/** One more entry behind the last, in the form of the mapping. */
+function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
+  const last = map.items.at(-1)
+  if (last === undefined) {
+    const [start, end] = rangeOf(map)
+    return { start, end, text: `{ ${entry} }` }
+  }
+  const lastEnd = endOf(text, last)
+  if (map.flow === true) return { start: lastEnd, end: lastEnd, text: `, ${entry}` }
+  const lineEnd = text.indexOf('\n', lastEnd)
+  const at = lineEnd === -1 ? text.length : lineEnd
+  const keyAt = rangeOf(map.items[0]?.key)[0]
+  const indent = ' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)
+  return { start: at, end: at, text: `\n${indent}${entry}` }
+}
+
+/** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
+function endOf(text: string, { key, value }: Pair): number {
+  const end = rangeOf(value ?? key)[1]
+  return text.slice(0, end).trimEnd().length
+}
+
+/** The field of the moved rule that does nothing any more, taken out with its comma or its line. */
+function fieldAt(
+  text: string,
+  { section, key }: Move,
+  { line, column }: { readonly line: number; readonly column: number },
+): Splice | undefined {
+  const root = rootOf(text)
+  const map = root && pairOf(root, section)?.value
+  const rule = isMap(map) ? pairOf(map, key)?.value : undefined
+  if (!isMap(rule)) return undefined
+  const offset = lineStart(text, line) + column - 1
+  const at = rule.items.findIndex((pair) => rangeOf(pair.key)[0] === offset)
+  const pair = rule.items[at]
+  if (pair === undefined) return undefined
+  const end = endOf(text, pair)
+  const before = rule.items[at - 1]
+  if (rule.flow !== true) {
+    const lineEnd = text.indexOf('\n', end)
+    return {
+      start: lineStart(text, line),
+      end: lineEnd === -1 ? text.length : lineEnd + 1,
+      text: '',
+    }
+  }
+  if (before !== undefined) return { start: endOf(text, before), end, text: '' }
+  const next = rule.items[at + 1]
+  return next === undefined ? undefined : { start: offset, end: rangeOf(next.key)[0], text: '' }
+}
+
+function lineStart(text: string, line: number): number {
+  let start = 0
+  for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1
+  return start
+}
+
+/** Quoted where YAML would read something else in it. */
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_][\w./-]*$/.test(key) ? key : JSON.stringify(key)
+}

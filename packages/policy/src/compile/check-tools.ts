@@ -1,0 +1,220 @@
+// A policy held against the tools that are known: names no tool has, globs that narrower rules
+// have emptied, arguments nobody declares, expressions that do not fit the declared types.
+// An error in `check`; a warning at start, so that no server can stop a policy from loading.
+
+import type { KnownTool } from '../core/tools.ts'
+import { asMap } from '../document/check-shape.ts'
+import { PROBLEMS_MAX } from '../document/limits.ts'
+import { nearest } from '../document/nearest.ts'
+import type { Problems, Severity } from '../document/problem.ts'
+import { entry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
+import { toolScope } from '../decide/resolve.ts'
+import { bindExpression } from '../expression/evaluate/bind-expression.ts'
+import { type BindProblem, undeclared } from '../expression/evaluate/bind-problems.ts'
+import { type Declared, declaredArguments, declaredAt } from '../expression/evaluate/declared-types.ts'
+import { globMatches, parseGlob, wildcardMatches } from '../language/glob.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+
+/** `at` of what is reported is an offset into the document. */
+type Report = (problem: BindProblem) => void
+
+const NAMES_SHOWN_MAX = 8
+
+export function checkAgainstTools(
+  policy: CompiledPolicy,
+  document: LocatedMap,
+  tools: readonly KnownTool[],
+  severity: Severity,
+  problems: Problems,
+): void {
+  const report: Report = ({ code, at, message, help }) =>
+    problems.add(severity, code, at, message, help)
+  const known = new KnownNames(tools)
+  for (const name of writtenNames(document)) if (!known.matches(name)) report(known.unmatched(name))
+  for (const server of matchEntries(document, 'servers'))
+    if (!known.hasServer(server)) report(known.unknownServer(server))
+  const { met, counting } = meetings(policy, tools)
+  for (const rule of policy.tools.values())
+    if (met.has(rule) && !counting.has(rule))
+      problems.warn(
+        'POLICY_UNREACHABLE',
+        rule.at,
+        `\`${rule.key}\` never counts: exact names or narrower globs take all its tools`,
+        'take it away, or widen it',
+      )
+  const declared = new Map(
+    tools.map((tool) => [tool, declaredArguments(tool.definition.inputSchema)]),
+  )
+  for (const [rule, list] of met)
+    checkArguments(
+      rule,
+      list,
+      list.map((tool) => declared.get(tool) as Declared),
+      report,
+    )
+}
+
+/** Everything in the document that names tools. */
+function writtenNames(document: LocatedMap): LocatedScalar[] {
+  const keys = ['tools', 'labels', 'classify'].flatMap((section) =>
+    asMap(entry(document, section)).entries.map(({ key }) => key),
+  )
+  return [...keys, ...matchEntries(document, 'tools')]
+}
+
+function matchEntries(document: LocatedMap, field: 'tools' | 'servers'): LocatedScalar[] {
+  const guardrails = entry(document, 'guardrails')
+  if (guardrails?.kind !== 'list') return []
+  return guardrails.items.flatMap((guardrail) => {
+    const list = entry(asMap(entry(asMap(guardrail), 'match')), field)
+    return list?.kind === 'list' ? (list.items as readonly LocatedScalar[]) : []
+  })
+}
+
+/** The names servers list, and what to say of one that is not among them. */
+class KnownNames {
+  readonly #byServer = new Map<string, string[]>()
+  #told = 0
+
+  constructor(tools: readonly KnownTool[]) {
+    for (const { definition } of tools) {
+      const names = this.#byServer.get(definition.server)
+      if (names === undefined) this.#byServer.set(definition.server, [definition.name])
+      else names.push(definition.name)
+    }
+  }
+
+  matches({ value }: LocatedScalar): boolean {
+    const glob = parseGlob(String(value))
+    return [...this.#byServer].some(([server, names]) =>
+      names.some((name) => globMatches(glob, server, name)),
+    )
+  }
+
+  hasServer({ value }: LocatedScalar): boolean {
+    return [...this.#byServer.keys()].some((server) => wildcardMatches(String(value), server))
+  }
+
+  unmatched({ value, at }: LocatedScalar): BindProblem {
+    const { key, server, name } = parseGlob(String(value))
+    const names = [...this.#byServer].flatMap(([known, list]) =>
+      wildcardMatches(server, known) ? list : [],
+    )
+    const help =
+      names.length === 0
+        ? this.#serverHelp(server, `/${name}`)
+        : this.#nameHelp(server, name, names)
+    return { code: 'POLICY_UNMATCHED', at, message: `no known tool matches \`${key}\``, help }
+  }
+
+  unknownServer({ value, at }: LocatedScalar): BindProblem {
+    return {
+      code: 'POLICY_UNMATCHED',
+      at,
+      message: `no known server matches \`${value}\``,
+      help: this.#serverHelp(String(value), ''),
+    }
+  }
+
+  #serverHelp(server: string, rest: string): string {
+    const servers = [...this.#byServer.keys()]
+    const near = this.#nearest(server, servers)
+    return near === undefined
+      ? `known servers: ${shown(servers)}`
+      : `did you mean \`${near}${rest}\`?`
+  }
+
+  #nameHelp(server: string, name: string, names: readonly string[]): string {
+    const near = this.#nearest(name, names)
+    return near === undefined
+      ? `\`${server}\` has ${shown(names)}`
+      : `did you mean \`${server}/${near}\`?`
+  }
+
+  /** Not for more than are shown: ten thousand rules against a thousand names would take minutes. */
+  #nearest(word: string, words: readonly string[]): string | undefined {
+    return this.#told++ < PROBLEMS_MAX ? nearest(word, words) : undefined
+  }
+}
+
+function shown(names: readonly string[]): string {
+  const rest = names.length - NAMES_SHOWN_MAX
+  const list = names.slice(0, NAMES_SHOWN_MAX).map((name) => `\`${name}\``)
+  return `${list.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}` || 'none'
+}
+
+/** The tools each rule and guardrail meets, and the rules that count for one of them. */
+function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
+  const met = new Map<Rule | Guardrail, KnownTool[]>()
+  const counting = new Set<Rule | Guardrail>()
+  const meet = (rule: Rule | Guardrail, tool: KnownTool) => {
+    const list = met.get(rule)
+    if (list === undefined) met.set(rule, [tool])
+    else list.push(tool)
+  }
+  for (const tool of tools) {
+    const { server, name } = tool.definition
+    const whole = toolScope(policy, tool)
+    for (const rule of policy.tools.all(server, name)) meet(rule, tool)
+    const own = new Set<Rule | Guardrail>(policy.guardrails)
+    const generals = new Set<Rule>()
+    const laid = new Set<Rule | Guardrail>()
+    for (const scope of [whole, ...(whole.doubted ? [whole.doubted] : [])]) {
+      for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
+      for (const { rule } of [...scope.guardrails, ...scope.shadow])
+        if (own.has(rule)) laid.add(rule)
+      const general = policy.categories.get(scope.category)
+      if (general !== undefined) generals.add(general)
+    }
+    for (const rule of [...laid, ...generals]) meet(rule, tool)
+  }
+  return { met, counting }
+}
+
+/** A rule that meets several tools must fit at least one of them. */
+function checkArguments(
+  rule: Rule | Guardrail,
+  tools: readonly KnownTool[],
+  schemas: readonly Declared[],
+  report: Report,
+): void {
+  if (rule.when !== undefined) {
+    const problem = misfit(rule, tools, schemas)
+    if (problem !== undefined)
+      report({
+        ...problem,
+        at: rule.when.placeOf(problem.at),
+        message: `in \`when\`: ${problem.message}`,
+      })
+  }
+  for (const { path, at } of rule.limits.flatMap((limit) => limit.reads))
+    if (schemas.every((schema) => declaredAt(schema, path) === undefined))
+      report(undeclared(path, at, schemas))
+}
+
+/** Why `when` fits none of the tools; undefined where it fits one. */
+function misfit(
+  { when, extraArgs }: Rule | Guardrail,
+  tools: readonly KnownTool[],
+  schemas: readonly Declared[],
+): BindProblem | undefined {
+  const { expression } = when as NonNullable<Rule['when']>
+  let first: BindProblem | undefined
+  for (const schema of schemas) {
+    const { problem } = bindExpression(expression, schema, { extraArgs })
+    if (problem === undefined) return undefined
+    first ??= problem
+  }
+  if (first === undefined || schemas.length === 1) return first
+  const nowhere = expression.slots.find(
+    ({ root, path }) =>
+      root === 'args' && schemas.every((schema) => declaredAt(schema, path) === undefined),
+  )
+  if (nowhere !== undefined && !extraArgs) return undeclared(nowhere.path, nowhere.at, schemas)
+  const { server, name } = (tools[0] as KnownTool).definition
+  return {
+    ...first,
+    help: `it fits none of the ${tools.length} tools it meets; for \`${server}/${name}\`: ${first.help}`,
+  }
+}

@@ -1,0 +1,192 @@
+// A document to a compiled policy, once, at the edge: read, held against the language's shape,
+// rules parsed, and with known tools every rule tried on the tools it meets. What comes out only
+// matches; what is wrong comes out as problems.
+
+import type { Action } from '../core/actions.ts'
+import { runSteps, type Steps } from '../core/steps.ts'
+import type { Category, KnownTool } from '../core/tools.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar, strings } from '../document/fields.ts'
+import { type Problem, Problems, type Severity } from '../document/problem.ts'
+import { entry, type Located, type LocatedMap, readDocument } from '../document/read-document.ts'
+import { checkAgainstTools } from './check-tools.ts'
+import { parseGlob } from '../language/glob.ts'
+import { DOCUMENT } from '../language/language.ts'
+import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
+import { parseGuardrail } from './parse-guardrail.ts'
+import { parseRule, type Section } from './parse-rule.ts'
+import type { RuleContext } from './parse-rule-fields.ts'
+import { type CompiledPolicy, NameMap } from '../model/policy.ts'
+import { normaliseUriPattern } from '../expression/functions/resource-uri.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+
+export interface Source {
+  readonly file: string
+  readonly text: string
+  /** What `readPolicyTree` made of the text, where that was done before. */
+  readonly tree?: Located | undefined
+}
+
+export interface CompileOptions {
+  /** The document's name under `policies:`; part of its counters' keys. */
+  readonly name?: string
+  /** With these, rules are held against the tools they meet. */
+  readonly tools?: readonly KnownTool[]
+  /** How a rule that fits no known tool is reported: an error in `check`, a warning at start. */
+  readonly unmatched?: Severity
+  /** The document whose guardrails lie over this one. */
+  readonly house?: CompiledPolicy
+}
+
+export interface Compiled {
+  /** Absent where there are errors: a document with errors decides nothing. */
+  readonly policy?: CompiledPolicy
+  readonly problems: readonly Problem[]
+}
+
+export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
+
+export function compile(source: Source, options: CompileOptions = {}): Compiled {
+  return runSteps(compileSteps(source, options))
+}
+
+/** The tree of a document that has the shape of a policy; undefined after reporting why it has not.
+ * Most of what compiling costs, and in one piece: the gate has it done by another thread where the
+ * document is long. */
+export function readPolicyTree(text: string, problems: Problems): Located | undefined {
+  const tree = readDocument(text, problems)
+  if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems)) return undefined
+  return tree
+}
+
+/** As `compile`, with a pause after each rule. */
+export function* compileSteps(source: Source, options: CompileOptions = {}): Steps<Compiled> {
+  const problems = new Problems(source.file, source.text)
+  const tree = source.tree ?? readPolicyTree(source.text, problems)
+  if (tree === undefined) return { problems: problems.sorted() }
+  const policy = yield* build(asMap(tree), problems, options)
+  if (options.tools !== undefined && !problems.hasErrors)
+    checkAgainstTools(policy, asMap(tree), options.tools, options.unmatched ?? 'error', problems)
+  return problems.hasErrors
+    ? { problems: problems.sorted() }
+    : { policy, problems: problems.sorted() }
+}
+
+function* build(
+  document: LocatedMap,
+  problems: Problems,
+  options: CompileOptions,
+): Steps<CompiledPolicy> {
+  const name = options.name ?? 'policy'
+  const labels = labelMap(document)
+  const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
+  const context: RuleContext = {
+    problems,
+    labels: known,
+    budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
+    document: name,
+  }
+  const guardrails = yield* parseGuardrails(document, context)
+  const categories = yield* parseRules('categories', document, context)
+  const methods = yield* parseRules('methods', document, context)
+  const tools = yield* parseRules('tools', document, context)
+  const resources = yield* parseRules('resources', document, context)
+  const prompts = yield* parseRules('prompts', document, context)
+  return {
+    name,
+    file: problems.file,
+    position: (offset) => problems.position(offset),
+    fallback: scalar(document, 'default') as Action,
+    shadow: scalar(document, 'mode') === 'shadow',
+    categories: new Map(categories.map((rule) => [rule.key as Category, rule])),
+    methods: new Map(methods.map((rule) => [rule.key, rule])),
+    tools: byName(tools),
+    resources: new NameMap<Rule>(resourceRules(resources, problems)),
+    prompts: byName(prompts),
+    guardrails,
+    labels,
+    classify: classifyMap(document),
+    ...(options.house === undefined ? {} : { house: options.house }),
+    scopes: new WeakMap(),
+  }
+}
+
+/** By their keys in normal form, see resource-uri.ts. */
+function resourceRules(rules: readonly Rule[], problems: Problems): (readonly [string, Rule])[] {
+  const byKey = new Map<string, Rule>()
+  for (const rule of rules) {
+    const { server, name } = parseGlob(rule.key)
+    const pattern = normaliseUriPattern(name)
+    const key = `${server}/${pattern ?? name}`
+    if (pattern === undefined)
+      problems.error(
+        'POLICY_NO_EFFECT',
+        rule.at,
+        `\`${name}\` matches no URI: URIs are compared in normal form`,
+        'write it without `..`, without a fragment, and its host as `xn--`',
+      )
+    else if (byKey.has(key))
+      problems.error(
+        'DOCUMENT_DOUBLED_KEY',
+        rule.at,
+        `\`${name}\` names the same URIs as \`${byKey.get(key)?.key}\`: both are \`${pattern}\``,
+        'URIs are compared in normal form: keep one of the two rules',
+      )
+    byKey.set(key, rule)
+  }
+  return [...byKey]
+}
+
+function byName(rules: readonly Rule[]): NameMap<Rule> {
+  return new NameMap(rules.map((rule) => [rule.key, rule]))
+}
+
+function* parseRules(section: Section, document: LocatedMap, context: RuleContext): Steps<Rule[]> {
+  const rules: Rule[] = []
+  for (const { key, value } of asMap(entry(document, section)).entries) {
+    rules.push(parseRule(section, key, value, context))
+    yield
+  }
+  return rules
+}
+
+function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Guardrail[]> {
+  const node = entry(document, 'guardrails')
+  const guardrails: Guardrail[] = []
+  for (const item of node?.kind === 'list' ? node.items : []) {
+    guardrails.push(parseGuardrail(item, guardrails.length, context))
+    yield
+  }
+  const seen = new Set<string>()
+  for (const [index, { name, at }] of guardrails.entries()) {
+    const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined
+    const place = item && entry(item, 'name')?.at
+    if (seen.has(name))
+      context.problems.error(
+        'DOCUMENT_DOUBLED_KEY',
+        place ?? at,
+        `\`${name}\` is the name of a guardrail before this one too`,
+        'counters and records go by the name: give each its own',
+      )
+    seen.add(name)
+  }
+  return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function labelMap(document: LocatedMap): NameMap<readonly string[]> {
+  return new NameMap(
+    asMap(entry(document, 'labels')).entries.map(({ key, value }) => [
+      String(key.value),
+      strings(value),
+    ]),
+  )
+}
+
+function classifyMap(document: LocatedMap): NameMap<Category> {
+  return new NameMap(
+    asMap(entry(document, 'classify')).entries.map(({ key, value }) => [
+      String(key.value),
+      (value as { value: unknown }).value as Category,
+    ]),
+  )
+}

@@ -1,0 +1,28 @@
+// What would silently do nothing is an error at its key: a slip that looks like a rule is worse than
+// no rule.
+
+import type { Problems } from '../document/problem.ts'
+import { entry, type LocatedMap } from '../document/read-document.ts'
+
+export function noEffect(
+  map: LocatedMap,
+  field: string,
+  message: string,
+  help: string,
+  problems: Problems,
+): void {
+  const key = map.entries.find((candidate) => candidate.key.value === field)?.key
+  problems.error('POLICY_NO_EFFECT', key?.at ?? map.at, message, help)
+}
+
+export function hideByArgs(map: LocatedMap, problems: Problems): void {
+  const word = [entry(map, 'action'), entry(map, 'otherwise')].find(
+    (node) => node?.kind === 'scalar' && node.value === 'hide',
+  )
+  problems.error(
+    'POLICY_HIDE_BY_ARGS',
+    (word ?? map).at,
+    '`hide` depends on the call, which is not known when tools are listed',
+    'say `deny`, or let `when` ask for something else than `args` and `call`',
+  )
+}

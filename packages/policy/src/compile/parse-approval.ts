@@ -1,0 +1,64 @@
+// How people are asked, from a rule's `approval`, and where the client itself may not be the one who
+// answers.
+
+import { CHANNELS, type Channel } from '../core/decision.ts'
+import { asMap } from '../document/check-shape.ts'
+import { items, scalar, strings } from '../document/fields.ts'
+import type { Problems } from '../document/problem.ts'
+import { entry, type LocatedMap } from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
+import type { Approval } from '../model/rule.ts'
+
+export const APPROVAL_DEFAULT: Approval = {
+  timeoutMs: 600_000,
+  waitMs: 25_000,
+  approvers: [],
+  quorum: 1,
+  channels: CHANNELS.filter((channel) => channel !== 'client'),
+  separateDuties: false,
+  editArgs: false,
+}
+
+export function parseApproval(map: LocatedMap, problems: Problems): Approval {
+  const node = entry(map, 'approval')
+  if (node === undefined) return APPROVAL_DEFAULT
+  const fields = asMap(node)
+  const seconds = (name: string, fallbackMs: number) => {
+    const value = parseDuration(scalar(fields, name))
+    return value === undefined ? fallbackMs : value * 1_000
+  }
+  const listed = (name: string) => strings(entry(fields, name))
+  const channels = listed('channels') as Channel[]
+  const approval: Approval = {
+    timeoutMs: seconds('timeout', APPROVAL_DEFAULT.timeoutMs),
+    waitMs: seconds('wait', APPROVAL_DEFAULT.waitMs),
+    approvers: listed('approvers'),
+    quorum: (scalar(fields, 'quorum') as number | undefined) ?? APPROVAL_DEFAULT.quorum,
+    channels: channels.length > 0 ? channels : APPROVAL_DEFAULT.channels,
+    separateDuties: scalar(fields, 'separate_duties') === true,
+    editArgs: scalar(fields, 'edit_args') === true,
+  }
+  if (approval.approvers.length > 0 || entry(fields, 'quorum') !== undefined)
+    checkClientChannel(map, 'where `approvers` or a `quorum` are asked for', approval, problems)
+  else if (approval.separateDuties)
+    checkClientChannel(map, 'where `separate_duties` is asked for', approval, problems)
+  return approval
+}
+
+export function checkClientChannel(
+  map: LocatedMap,
+  what: string,
+  approval: Approval,
+  problems: Problems,
+): void {
+  if (!approval.channels.includes('client')) return
+  const written = items(entry(asMap(entry(map, 'approval')), 'channels')).find(
+    ({ value }) => value === 'client',
+  )
+  problems.error(
+    'POLICY_CLIENT_CHANNEL',
+    (written ?? map).at,
+    `\`client\` may not approve ${what}`,
+    'take it from `channels`: it is the word of the caller, not of a person',
+  )
+}

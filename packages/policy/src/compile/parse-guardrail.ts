@@ -1,0 +1,88 @@
+// One guardrail: from the located tree, whose shape is known to fit, to what the engine holds, with
+// the parts of its `match` held against each other.
+
+import type { Action } from '../core/actions.ts'
+import { asMap, checkName } from '../document/check-shape.ts'
+import { items, scalar, strings } from '../document/fields.ts'
+import type { Problems } from '../document/problem.ts'
+import { entry, type Located, type LocatedMap } from '../document/read-document.ts'
+import { parseGlob } from '../language/glob.ts'
+import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
+import type { Guardrail } from '../model/rule.ts'
+import { hideByArgs, noEffect } from './no-effect.ts'
+import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
+
+export function parseGuardrail(node: Located, index: number, context: RuleContext): Guardrail {
+  const map = asMap(node)
+  const name = scalar(map, 'name') as string
+  const action = scalar(map, 'action') as Action | undefined
+  const id = `${context.document}/guardrails/${escapePointer(name)}`
+  const words: Action[] = action === undefined ? ['allow'] : [action]
+  const common = parseCommon(map, map.at, `/guardrails/${index}`, words, id, context)
+  const { problems } = context
+  if (action === undefined && common.limits.length === 0)
+    problems.error(
+      'POLICY_NO_EFFECT',
+      (entry(map, 'name') ?? map).at,
+      `\`${name}\` has neither \`action\` nor a limit`,
+      'give it one of them',
+    )
+  if (action === 'hide' && common.when?.expression.dependsOnCall) hideByArgs(map, problems)
+  const match = asMap(entry(map, 'match'))
+  checkMatch(match, problems)
+  const wordsOf = (field: string) => {
+    const list = entry(match, field)
+    return list === undefined ? undefined : strings(list)
+  }
+  return {
+    ...common,
+    name,
+    ...(action === undefined ? {} : { action }),
+    match: {
+      ...defined('categories', wordsOf('categories')),
+      ...defined('tools', wordsOf('tools')?.map(parseGlob)),
+      ...defined('servers', wordsOf('servers')),
+      ...defined('methods', wordsOf('methods')),
+    },
+  }
+}
+
+/** Names that are none, and parts that cannot hold together. */
+function checkMatch(match: LocatedMap, problems: Problems): void {
+  for (const tool of items(entry(match, 'tools')))
+    checkName(String(tool.value), 'tool', tool.at, problems)
+  for (const server of items(entry(match, 'servers')))
+    if (String(server.value).includes('/'))
+      problems.error(
+        'DOCUMENT_BAD_NAME',
+        server.at,
+        `\`${server.value}\` is no name of a server`,
+        'name tools under `tools`, and servers without a `/`',
+      )
+  const methods = strings(entry(match, 'methods'))
+  if (methods.length === 0 || methods.includes(TOOL_CALL)) return
+  if (entry(match, 'tools') !== undefined)
+    noEffect(
+      match,
+      'methods',
+      '`methods` without `tools/call` never holds together with `tools`',
+      'add `tools/call`, or take one of them away',
+      problems,
+    )
+  const categories = strings(entry(match, 'categories'))
+  if (
+    categories.length > 0 &&
+    !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? ''))
+  )
+    noEffect(
+      match,
+      'categories',
+      '`categories` has none that these `methods` are judged as',
+      `they are judged as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
+      problems,
+    )
+}
+
+function defined<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [P in K]: V })
+}

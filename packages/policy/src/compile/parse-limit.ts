@@ -1,0 +1,170 @@
+// Limits of a rule: rate and spend, alone or in a list. The counter's id is made here, of all that
+// tells two limits apart, and of nothing that may change without meaning another counter.
+
+import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.ts'
+import { asMap } from '../document/check-shape.ts'
+import { didYouMean } from '../document/nearest.ts'
+import type { Problems } from '../document/problem.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  placeOf,
+} from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
+import type { Amount, Limit, Per } from '../model/rule.ts'
+
+const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
+const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/
+
+export function parseLimits(map: LocatedMap, ruleId: string, problems: Problems): Limit[] {
+  const limits: Limit[] = []
+  const seen = new Set<string>()
+  for (const kind of ['rate', 'spend'] as const) {
+    for (const node of each(entry(map, `${kind}_limit`))) {
+      const limit = parseLimit(asMap(node), kind, ruleId, problems)
+      if (limit === undefined) continue
+      if (seen.has(limit.id))
+        problems.error(
+          'POLICY_DOUBLED_LIMIT',
+          node.at,
+          `a limit before this one has the same counter (\`${limit.text.replace(/^\S+ /, '')}\`)`,
+          'keep the smaller: `window`, `per` and `amount` tell counters apart, `max` does not',
+        )
+      seen.add(limit.id)
+      limits.push(limit)
+    }
+  }
+  return limits
+}
+
+function parseLimit(
+  map: LocatedMap,
+  kind: 'rate' | 'spend',
+  ruleId: string,
+  problems: Problems,
+): Limit | undefined {
+  const window = entry(map, 'window') as LocatedScalar
+  const windowMs = (parseDuration(window.value) ?? 0) * 1_000
+  const max = parseDecimal((entry(map, 'max') as LocatedScalar).text) ?? ONE
+  const reads: Reads = []
+  const per = parsePer(entry(map, 'per'), reads, problems)
+  const amountNode = entry(map, 'amount') as LocatedScalar | undefined
+  const amount = amountNode === undefined ? undefined : parseAmount(amountNode, reads, problems)
+  if (per === undefined || (kind === 'spend' && amount === undefined)) return undefined
+  const perText = per.map(partText).join(', ')
+  const of = amount === undefined ? '' : ` of ${amountText(amount)}`
+  return {
+    kind,
+    max,
+    windowMs,
+    per,
+    ...(amount === undefined ? {} : { amount }),
+    reads,
+    id: `${ruleId}|${kind}|${windowMs}|${perText}${of}`,
+    keys: new Map(),
+    text: `${formatDecimal(max)}${of} in ${window.text}${/^\d+$/.test(window.text) ? 's' : ''} per ${perText}`,
+  }
+}
+
+type Reads = { path: readonly string[]; at: number }[]
+
+function parsePer(node: Located | undefined, reads: Reads, problems: Problems): Per[] | undefined {
+  if (node === undefined) return [{ by: 'session' }]
+  const parts: Per[] = []
+  const seen = new Set<string>()
+  for (const item of each(node)) {
+    const part = parsePart(item as LocatedScalar, reads, problems)
+    if (part === undefined) return undefined
+    const word = partText(part)
+    if (seen.has(word))
+      problems.error('POLICY_NO_EFFECT', item.at, `\`${word}\` stands twice in \`per\``, 'keep one')
+    seen.add(word)
+    parts.push(part)
+  }
+  const everyone = each(node).find((item) => (item as LocatedScalar).value === 'everyone')
+  if (parts.length > 1 && everyone !== undefined)
+    problems.error(
+      'POLICY_NO_EFFECT',
+      everyone.at,
+      '`everyone` is one counter for all, and what stands beside it splits it',
+      'keep one of them',
+    )
+  // The order in which they are written makes no other counter.
+  return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
+}
+
+function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per | undefined {
+  const word = String(node.value)
+  const known = PARTS.find((candidate) => candidate === word)
+  if (known !== undefined) return { by: known }
+  if (ARGUMENT.test(word)) {
+    const path = argumentPath(word)
+    reads.push({ path, at: node.contentAt })
+    return { by: 'args', path }
+  }
+  const parts = PARTS.map((one) => `\`${one}\``).join(', ')
+  problems.error(
+    'DOCUMENT_UNKNOWN_WORD',
+    node.at,
+    `\`per\` cannot be \`${word}\``,
+    didYouMean(word, PARTS, `one of ${parts}, or an argument such as \`args.x\``),
+  )
+  return undefined
+}
+
+function parseAmount(node: LocatedScalar, reads: Reads, problems: Problems): Amount | undefined {
+  const text = String(node.value)
+  const factors: (readonly string[] | Decimal)[] = []
+  for (const { 0: written, index } of text.matchAll(/[^*]+/g)) {
+    const factor = parseFactor(written.trim())
+    if (factor === undefined) return noAmount(node, problems)
+    if (!('units' in factor))
+      reads.push({ path: factor, at: placeOf(node, index + written.search(/\S/)) })
+    factors.push(factor)
+  }
+  const stars = text.split('*').length - 1
+  const fits = stars === factors.length - 1 && factors.length <= 2 && factors.some(Array.isArray)
+  return fits ? { factors } : noAmount(node, problems)
+}
+
+function noAmount(node: LocatedScalar, problems: Problems): undefined {
+  problems.error(
+    'POLICY_AMOUNT',
+    node.at,
+    `\`${node.value}\` is no amount`,
+    'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`',
+  )
+}
+
+function parseFactor(text: string): readonly string[] | Decimal | undefined {
+  if (ARGUMENT.test(text)) return argumentPath(text)
+  const decimal = parseDecimal(text)
+  return decimal !== undefined && decimal.units > 0n ? decimal : undefined
+}
+
+function argumentPath(text: string): string[] {
+  return [...text.matchAll(/\.([A-Za-z_]\w*)|\["([^"]*)"\]/g)].map(
+    (match) => match[1] ?? (match[2] as string),
+  )
+}
+
+function each(node: Located | undefined): readonly Located[] {
+  if (node === undefined) return []
+  return node.kind === 'list' ? node.items : [node]
+}
+
+export function partText(part: Per): string {
+  return part.by === 'args' ? pathText(part.path) : part.by
+}
+
+export function pathText(path: readonly string[]): string {
+  return `args${path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `["${name}"]`)).join('')}`
+}
+
+function amountText(amount: Amount): string {
+  return amount.factors
+    .map((factor) => ('units' in factor ? formatDecimal(factor) : pathText(factor)))
+    .join(' * ')
+}

@@ -1,0 +1,95 @@
+// What rules and guardrails have in common: condition, limits, approval, reason, mode; held against
+// each other.
+
+import type { Action } from '../core/actions.ts'
+import { scalar } from '../document/fields.ts'
+import type { Problems } from '../document/problem.ts'
+import { entry, type LocatedMap, placeOf } from '../document/read-document.ts'
+import { parseExpression } from '../expression/expression.ts'
+import { ExpressionError } from '../expression/expression-names.ts'
+import type { Budget } from '../expression/expression-slots.ts'
+import { weakTests } from '../expression/weak-tests.ts'
+import type { Rule } from '../model/rule.ts'
+import { noEffect } from './no-effect.ts'
+import { parseApproval } from './parse-approval.ts'
+import { parseLimits } from './parse-limit.ts'
+
+export interface RuleContext {
+  readonly problems: Problems
+  readonly labels: ReadonlySet<string>
+  readonly budget: Budget
+  /** The document's name, part of every counter's key. */
+  readonly document: string
+}
+
+export function parseCommon(
+  map: LocatedMap,
+  at: number,
+  pointer: string,
+  words: readonly Action[],
+  id: string,
+  context: RuleContext,
+) {
+  const { problems } = context
+  const when = parseWhen(map, context)
+  const limits = parseLimits(map, id, problems)
+  const passes = words.some((word) => word === 'allow' || word === 'require_approval')
+  if (limits.length > 0 && !passes) {
+    const field = entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
+    noEffect(
+      map,
+      field,
+      `\`${field}\` stands on what is never let through (${words.map((word) => `\`${word}\``).join(', ')})`,
+      'take the limit away, or let the call pass',
+      problems,
+    )
+  }
+  if (entry(map, 'approval') !== undefined && !words.includes('require_approval'))
+    noEffect(
+      map,
+      'approval',
+      '`approval` stands where nothing asks for one',
+      'say `require_approval`, or take it away',
+      problems,
+    )
+  const readsArgs = when?.expression.readsArgs === true
+  if (entry(map, 'extra_args') !== undefined && !readsArgs)
+    noEffect(
+      map,
+      'extra_args',
+      '`extra_args` stands without a `when` that reads `args`',
+      'take it away',
+      problems,
+    )
+  return {
+    pointer,
+    at,
+    reason: (scalar(map, 'reason') as string | undefined) ?? '',
+    ...(when === undefined ? {} : { when }),
+    limits,
+    approval: parseApproval(map, problems),
+    extraArgs: scalar(map, 'extra_args') === 'allow',
+    shadow: scalar(map, 'mode') === 'shadow',
+  }
+}
+
+function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
+  const node = entry(map, 'when')
+  if (node === undefined || node.kind !== 'scalar') return undefined
+  const { problems } = context
+  const place = (offset: number) => placeOf(node, offset)
+  try {
+    const expression = parseExpression(node.value as string, context.labels, context.budget)
+    for (const weak of weakTests(expression))
+      problems.warn(weak.code, place(weak.at), weak.message, weak.help)
+    return { expression, placeOf: place }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    problems.error(error.code, place(error.at), `in \`when\`: ${error.message}`, error.help)
+    return undefined
+  }
+}
+
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,109 @@
+// One rule: from the located tree, whose shape is known to fit, to what the engine holds. Here its
+// branches are held against each other: whatever would silently do nothing is an error.
+
+import type { Action } from '../core/actions.ts'
+import type { Category } from '../core/tools.ts'
+import { asMap } from '../document/check-shape.ts'
+import { scalar, strings } from '../document/fields.ts'
+import type { Problems } from '../document/problem.ts'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+} from '../document/read-document.ts'
+import { isGlob, parseGlob } from '../language/glob.ts'
+import type { Rule } from '../model/rule.ts'
+import { hideByArgs, noEffect } from './no-effect.ts'
+import { APPROVAL_DEFAULT, checkClientChannel } from './parse-approval.ts'
+import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
+
+export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
+
+export function parseRule(
+  section: Section,
+  key: LocatedScalar,
+  node: Located,
+  context: RuleContext,
+): Rule {
+  const name = String(key.value)
+  const pointer = `/${section}/${escapePointer(name)}`
+  const named = section === 'tools' || section === 'resources' || section === 'prompts'
+  const glob = named && isGlob(name) ? { glob: parseGlob(name) } : {}
+  if (node.kind === 'scalar') {
+    const action = node.value as Action
+    return {
+      ...plainRule(key.at, pointer),
+      key: name,
+      ...glob,
+      action,
+      otherwise: 'deny',
+      over: new Set(),
+    }
+  }
+  const map = asMap(node)
+  const action = scalar(map, 'action') as Action
+  const otherwise = (scalar(map, 'otherwise') as Action | undefined) ?? 'deny'
+  const words = entry(map, 'when') === undefined ? [action] : [action, otherwise]
+  const common = parseCommon(map, key.at, pointer, words, `${context.document}${pointer}`, context)
+  const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
+  checkBranches(map, rule, context.problems)
+  if (entry(map, 'over') !== undefined && !('glob' in glob)) {
+    const help = named
+      ? 'take it away: an exact name stands over the category anyway'
+      : 'take it away: only a glob under `tools` lifts the rule of a category'
+    noEffect(map, 'over', '`over` stands on what is no glob', help, context.problems)
+  }
+  if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
+    checkClientChannel(map, `a ${name} call`, rule.approval, context.problems)
+  return rule
+}
+
+function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
+  const { when, action, otherwise } = rule
+  if (entry(map, 'otherwise') !== undefined && entry(map, 'when') === undefined)
+    noEffect(
+      map,
+      'otherwise',
+      '`otherwise` stands without `when`',
+      'add `when`, or take it away',
+      problems,
+    )
+  if (when !== undefined && action === otherwise)
+    noEffect(
+      map,
+      'when',
+      `\`when\` decides nothing: both branches say \`${action}\``,
+      entry(map, 'otherwise') === undefined
+        ? `add an \`otherwise\`: it is \`deny\` where left out`
+        : 'say something else in `otherwise`',
+      problems,
+    )
+  if (when?.expression.dependsOnCall && (action === 'hide' || otherwise === 'hide'))
+    hideByArgs(map, problems)
+  const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
+  if (rule.reason !== '' && !told)
+    noEffect(
+      map,
+      'reason',
+      '`reason` is never told',
+      'take it away: it is told on a denial or a hold',
+      problems,
+    )
+}
+
+function parseOver(map: LocatedMap): Set<Category> {
+  return new Set(strings(entry(map, 'over')) as Category[])
+}
+
+function plainRule(at: number, pointer: string) {
+  return {
+    pointer,
+    at,
+    reason: '',
+    limits: [],
+    approval: APPROVAL_DEFAULT,
+    extraArgs: false,
+    shadow: false,
+  }
+}

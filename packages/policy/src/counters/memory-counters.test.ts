@@ -1,0 +1,135 @@
+// The memory driver: the standard suite, and what only it has. Sweeping, dropping in bulk, thinning.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  arbitraryHistory,
+  consume,
+  expectNoStretchOver,
+  follow,
+  instant,
+  RUNS,
+  rate,
+  spend,
+} from '../../../../test/support/counters-model.ts'
+import { countersStandardTests } from './counters.test-support.ts'
+import { MemoryCounters } from './memory-counters.ts'
+
+countersStandardTests('MemoryCounters', () => new MemoryCounters())
+
+describe('memory', () => {
+  test('is given back by a sweep, of counters whose window is over and of no others', () => {
+    const counters = new MemoryCounters()
+    for (let n = 0; n < 100; n++) counters.consume([rate(1, { key: `k${n}` })], instant(n * 1_000))
+    expect(counters.size).toBe(100)
+    counters.sweep(instant(99_000))
+    expect(counters.size).toBe(60)
+    expect(counters.look(rate(1, { key: 'k99' }), instant(99_000)).passes).toBe(false)
+    counters.sweep(instant(200_000))
+    expect(counters.size).toBe(0)
+  })
+
+  test('counters that callers name by an argument without end: their limit is full, others are not', () => {
+    const counters = new MemoryCounters({ perLimitMax: 3 })
+    const ask = (key: string, at: number) =>
+      counters.consume([rate(1, { key, windowMs: 1_000 })], instant(at)).ok
+    for (const name of ['a', 'b', 'c']) expect(ask(`by name|1:${name}`, 0)).toBe(true)
+    expect(ask('by name|1:d', 1)).toBe(false)
+    expect(counters.look(rate(1, { key: 'by name|1:d' }), instant(1)).passes).toBe(false)
+    expect(ask('by name|1:a', 1)).toBe(false)
+    expect(ask('another|1:d', 1)).toBe(true)
+    expect(counters.size).toBe(4)
+    expect(ask('by name|1:d', 2_000)).toBe(true)
+    expect(counters.size).toBe(1)
+  })
+
+  test('holds nothing for what takes nothing', () => {
+    const counters = new MemoryCounters()
+    counters.consume([spend('0', '1')], instant(0))
+    counters.look(rate(1), instant(0))
+    counters.consume([spend('2', '1')], instant(0))
+    expect(counters.size).toBe(0)
+  })
+
+  test('of a busy counter stays right while old events are dropped in bulk', async () => {
+    const counters = new MemoryCounters()
+    for (let at = 0; at < 3_000; at++) {
+      const busy = rate(50, { windowMs: 50 })
+      expect(await consume(counters, [busy], at)).toBe('ok')
+      if (at >= 49) expect(await consume(counters, [busy], at)).toBe('refused 0')
+    }
+  })
+
+  test('a quiet end after a busy time leaves an empty counter', async () => {
+    const counters = new MemoryCounters()
+    for (let at = 0; at < 10; at++) await consume(counters, [rate(10)], at)
+    expect(await consume(counters, [rate(10)], 1_000_000)).toBe('ok')
+    counters.sweep(instant(2_000_000))
+    expect(counters.size).toBe(0)
+  })
+})
+
+describe('over a restart', () => {
+  test('what was counted counts on, as much older as the gate was away', () => {
+    const before = new MemoryCounters()
+    for (const at of [0, 30_000]) before.consume([spend('2', '5')], instant(at))
+    const counted = before.dump(instant(40_000), 100)
+    const after = new MemoryCounters()
+    after.load(counted, 10_000, instant(1_000_000))
+    expect(after.look(spend('2', '5'), instant(1_000_000)).passes).toBe(false)
+    expect(after.look(spend('2', '5'), instant(1_010_000)).passes).toBe(true)
+    expect(after.look(spend('4', '5'), instant(1_039_999)).passes).toBe(false)
+    expect(after.look(spend('4', '5'), instant(1_040_000)).passes).toBe(true)
+  })
+
+  test('of more events than are kept neighbours are merged: tighter, never looser', () => {
+    const before = new MemoryCounters()
+    for (let at = 0; at < 40_000; at += 1_000) before.consume([spend('1', '100')], instant(at))
+    const counted = before.dump(instant(40_000), 5)
+    expect(counted[0]?.amounts.length).toBeLessThanOrEqual(5)
+    const after = new MemoryCounters()
+    after.load(counted, -1, instant(0))
+    expect(after.look(spend('61', '100'), instant(0)).passes).toBe(false)
+    expect(after.look(spend('60', '100'), instant(0)).passes).toBe(true)
+  })
+})
+
+describe('beyond the bound on events', () => {
+  test('neighbours are merged into the later one: tighter, and never looser', async () => {
+    const property = fc.asyncProperty(
+      arbitraryHistory,
+      fc.integer({ min: 1, max: 6 }),
+      async (history, eventsMax) => {
+        await follow(new MemoryCounters({ eventsMax }), history, 'never looser')
+        const steps = history.steps.filter(({ does }) => does === 'consume')
+        const taken = await follow(
+          new MemoryCounters({ eventsMax }),
+          { ...history, steps },
+          'never looser',
+        )
+        expectNoStretchOver(history.limits, taken)
+      },
+    )
+    await fc.assert(property, { numRuns: RUNS })
+  })
+
+  test('what was merged is not given back, and all of it leaves at last', () => {
+    const counters = new MemoryCounters({ eventsMax: 2 })
+    const receipts = [0, 10, 20].map((at) => counters.consume([spend('1', '3')], instant(at)))
+    const [first] = receipts
+    if (first?.ok) counters.giveBack(first.receipt)
+    expect(counters.look(spend('1', '3'), instant(20)).passes).toBe(false)
+    expect(counters.look(spend('2', '3'), instant(60_010)).passes).toBe(true)
+    expect(counters.look(spend('3', '3'), instant(60_020)).passes).toBe(true)
+  })
+
+  test('a large counter is merged without a fault', () => {
+    const eventsMax = 300_000
+    const counters = new MemoryCounters({ eventsMax })
+    const dust = spend('0.000001', '1')
+    counters.restore(new Array(eventsMax + 1).fill(dust), 0, instant(0))
+    const room = counters.look(dust, instant(1))
+    expect(room).toMatchObject({ passes: true, retryAfterMs: 0 })
+    expect(room.remaining).toEqual({ units: 699_999n, scale: 6 })
+  })
+})

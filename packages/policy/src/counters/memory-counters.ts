@@ -1,0 +1,172 @@
+// Counters in memory: the driver of one machine, rebuilt from the ledger at start. Each counter
+// holds its events in time order (window.ts); what left the window is dropped as it is met, so a call
+// costs the same whatever came before. Time never runs backwards here, whatever the caller's clock says.
+
+import type { Instant } from '../core/clock.ts'
+import type { Consumed, Counters, Receipt, Room, Take, Usage } from '../core/counters.ts'
+import {
+  addDecimal,
+  compareDecimal,
+  type Decimal,
+  subtractDecimal,
+  ZERO,
+} from '../core/decimal.ts'
+import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from '../../../sluice/src/store/limits.ts'
+import { Window } from './window.ts'
+
+/** The events of one counter, oldest first, by their age. */
+export interface CountedKey {
+  readonly key: string
+  readonly windowMs: number
+  readonly ages: readonly number[]
+  readonly amounts: readonly Decimal[]
+}
+
+export class MemoryCounters implements Counters, Usage {
+  readonly #counters = new Map<string, Window>()
+  #nowMs = Number.NEGATIVE_INFINITY
+  readonly #eventsMax: number
+  readonly #perLimitMax: number
+  /** How many there are of each limit. */
+  readonly #ofLimit = new Map<string, number>()
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: { readonly eventsMax?: number; readonly perLimitMax?: number } = {}) {
+    this.#eventsMax = options.eventsMax ?? COUNTER_EVENTS_MAX
+    this.#perLimitMax = options.perLimitMax ?? COUNTERS_PER_LIMIT_MAX
+  }
+
+  get size(): number {
+    return this.#counters.size
+  }
+
+  look(take: Take, now: Instant): Room {
+    return this.#room(take, take.amount, this.#advance(now))
+  }
+
+  consume(takes: readonly Take[], now: Instant): Consumed {
+    const nowMs = this.#advance(now)
+    for (let index = 0; index < takes.length; index++) {
+      const take = takes[index] as Take
+      const room = this.#room(take, together(takes, index), nowMs)
+      if (!room.passes) return { ok: false, refused: index, room }
+    }
+    for (const take of takes) this.#add(take, nowMs)
+    return { ok: true, receipt: { takes, atMs: nowMs } }
+  }
+
+  giveBack({ takes, atMs }: Receipt): void {
+    for (const { key, amount } of takes) this.#counters.get(key)?.giveBack(amount, atMs)
+  }
+
+  restore(takes: readonly Take[], ageMs: number, now: Instant): void {
+    const nowMs = this.#advance(now)
+    // An age below zero is a clock that jumped: then it happened just now.
+    const atMs = nowMs - Math.max(0, ageMs)
+    for (const take of takes) this.#add(take, atMs)
+  }
+
+  /** What is counted now, for a restart that need not read the whole record. Of a counter with more
+   * events than `eventsMax` neighbours are merged: tighter, never looser. */
+  dump(now: Instant, eventsMax: number): CountedKey[] {
+    this.sweep(now)
+    return [...this.#counters].map(([key, counter]) => {
+      while (counter.size > eventsMax) counter.thin()
+      const { times, amounts } = counter.list()
+      const { windowMs } = counter
+      return { key, windowMs, ages: times.map((atMs) => this.#nowMs - atMs), amounts }
+    })
+  }
+
+  /** Puts back what was counted `agoMs` before `now`. */
+  load(counted: readonly CountedKey[], agoMs: number, now: Instant): void {
+    for (const { key, windowMs, ages, amounts } of counted)
+      for (const [at, amount] of amounts.entries()) {
+        const take = { key, kind: 'rate', windowMs, max: ZERO, amount } as const
+        this.restore([take], (ages[at] as number) + Math.max(0, agoMs), now)
+      }
+  }
+
+  /** Forgets counters whose window is over. */
+  sweep(now: Instant): void {
+    const nowMs = this.#advance(now)
+    for (const [key, counter] of this.#counters) {
+      counter.expire(nowMs)
+      if (counter.size > 0) continue
+      this.#counters.delete(key)
+      this.#count(key, -1)
+    }
+  }
+
+  #count(key: string, by: number): void {
+    const limit = limitOf(key)
+    this.#ofLimit.set(limit, (this.#ofLimit.get(limit) ?? 0) + by)
+  }
+
+  /** Whether its limit may have one counter more: how many it has is else the callers' choice. */
+  #mayBegin(key: string, nowMs: number): boolean {
+    const isFull = () => (this.#ofLimit.get(limitOf(key)) ?? 0) >= this.#perLimitMax
+    if (isFull() && nowMs - this.#sweptAtMs >= COUNTERS_SWEEP_MS) {
+      this.#sweptAtMs = nowMs
+      this.sweep({ wallMs: 0, monotonicMs: nowMs })
+    }
+    return !isFull()
+  }
+
+  #advance({ monotonicMs }: Instant): number {
+    if (monotonicMs > this.#nowMs) this.#nowMs = monotonicMs
+    return this.#nowMs
+  }
+
+  #room(take: Take, wanted: Decimal, nowMs: number): Room {
+    const counter = this.#counters.get(take.key)
+    if (counter !== undefined) {
+      counter.windowMs = take.windowMs
+      counter.expire(nowMs)
+    } else if (!this.#mayBegin(take.key, nowMs))
+      return { passes: false, remaining: ZERO, retryAfterMs: take.windowMs }
+    const remaining = subtractDecimal(take.max, counter?.sum ?? ZERO)
+    if (compareDecimal(wanted, remaining) <= 0) return { passes: true, remaining, retryAfterMs: 0 }
+    return { passes: false, remaining, retryAfterMs: retryAfter(take, wanted, counter, nowMs) }
+  }
+
+  #add(take: Take, atMs: number): void {
+    if (take.amount.units === 0n) return
+    let counter = this.#counters.get(take.key)
+    if (counter === undefined) {
+      counter = new Window(take.windowMs)
+      this.#counters.set(take.key, counter)
+      this.#count(take.key, 1)
+    }
+    counter.add(take.amount, atMs)
+    if (counter.size > this.#eventsMax) counter.thin()
+  }
+}
+
+/** Keys begin with the limit they are of. */
+function limitOf(key: string): string {
+  const end = key.indexOf('|')
+  return end < 0 ? key : key.slice(0, end)
+}
+
+/** What this take and those before it under the same key want together. */
+function together(takes: readonly Take[], index: number): Decimal {
+  const take = takes[index] as Take
+  let wanted = take.amount
+  for (let before = 0; before < index; before++) {
+    const other = takes[before] as Take
+    if (other.key === take.key) wanted = addDecimal(wanted, other.amount)
+  }
+  return wanted
+}
+
+/** When enough events will have left the window. */
+function retryAfter(
+  take: Take,
+  wanted: Decimal,
+  counter: Window | undefined,
+  nowMs: number,
+): number {
+  if (compareDecimal(wanted, take.max) > 0 || counter === undefined) return Number.POSITIVE_INFINITY
+  return counter.retryAfterMs(wanted, take.max, take.windowMs, nowMs)
+}

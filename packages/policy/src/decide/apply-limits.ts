@@ -1,0 +1,92 @@
+// The last step of a decision: the word that was reached, held against the limits of everything
+// that bears on the call. Looking consumes nothing; what is to be consumed is handed on.
+
+import type { Action } from '../core/actions.ts'
+import type { Room, Take, Usage } from '../core/counters.ts'
+import { formatDecimal } from '../core/decimal.ts'
+import type { Decision, DecisionCode } from '../core/decision.ts'
+import type { Situation } from '../expression/evaluate/evaluate.ts'
+import type { Guardrail, Limit, Rule } from '../model/rule.ts'
+import type { Laid } from './combine-rules.ts'
+import type { Ready } from '../model/applicable-rules.ts'
+import { takeOf } from './limit-charge.ts'
+import type { TraceStep } from './trace.ts'
+
+export type Settled = Omit<Decision, 'guardrails' | 'shadow'>
+
+export function settle(
+  laid: Laid,
+  situation: Situation,
+  usage: Usage | undefined,
+  trace: TraceStep[] | undefined,
+  shadow: boolean,
+): Settled {
+  const { action, pointer } = laid
+  if (action === 'deny' || action === 'hide')
+    return ended(action, 'DENIED', pointer, laid.reason || DENIED, 0)
+  if (usage === undefined) return passed(laid, [])
+  const takes: Take[] = []
+  let worst: { ready: Ready<Rule | Guardrail>; limit: Limit; room: Room } | undefined
+  for (const ready of laid.owners) {
+    for (const limit of ready.rule.limits) {
+      const taken = takeOf(limit, situation.call, situation.facts, ready.declared, shadow)
+      if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
+      const { take } = taken
+      takes.push(take)
+      const room = usage.look(take, situation.now)
+      trace?.push(traceLimit(ready.pointer, limit, take, room))
+      if (!room.passes && (worst === undefined || room.retryAfterMs > worst.room.retryAfterMs))
+        worst = { ready, limit, room }
+    }
+  }
+  return worst === undefined ? passed(laid, takes) : exhausted(worst.ready, worst.limit, worst.room)
+}
+
+const DENIED = 'not permitted by the policy'
+
+function passed(laid: Laid, limits: readonly Take[]): Settled {
+  const approval = laid.action === 'require_approval'
+  return {
+    action: laid.action,
+    code: approval ? 'APPROVAL_REQUIRED' : 'ALLOWED',
+    rule: laid.pointer,
+    reason: approval ? laid.reason || 'a person has to approve it' : '',
+    limits,
+    retryAfterMs: 0,
+    approvals: approval ? laid.asking : [],
+  }
+}
+
+function exhausted(ready: Ready<Rule | Guardrail>, limit: Limit, room: Room): Settled {
+  const code = limit.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
+  const left = limit.kind === 'spend' ? `, ${formatDecimal(room.remaining)} left` : ''
+  const { reason, when, action } = ready.rule
+  // A reason speaks of the limit only where there is nothing else it could speak of.
+  const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
+  const told = ofLimit || `the limit of ${limit.text} is reached${left}`
+  const remaining = formatDecimal(room.remaining)
+  return { ...ended('deny', code, ready.pointer, told, room.retryAfterMs), remaining }
+}
+
+function ended(
+  action: Action,
+  code: DecisionCode,
+  rule: string,
+  reason: string,
+  retryAfterMs: number,
+): Settled {
+  return { action, code, rule, reason, limits: [], retryAfterMs, approvals: [] }
+}
+
+function traceLimit(rule: string, limit: Limit, take: Take, room: Room): TraceStep {
+  return {
+    step: 'limit',
+    rule,
+    limit: limit.text,
+    key: take.key,
+    amount: formatDecimal(take.amount),
+    remaining: formatDecimal(room.remaining),
+    passes: room.passes,
+    retryAfterMs: room.retryAfterMs,
+  }
+}

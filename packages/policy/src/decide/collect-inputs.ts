@@ -1,0 +1,155 @@
+// What a decision was reached from: the arguments and claims that the expressions, amounts and keys
+// that bear on a call read, and the groups of whoever calls. Numbers, booleans and words that the tool
+// declares as an enum are kept; any other text only where that was asked for, since it may be anything,
+// a secret too. Called by the gate for the record of every call.
+
+import type { Call, Facts, Principal } from '../core/call.ts'
+import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
+import type { Judged, JudgedValue, NotKept } from '../core/decision-inputs.ts'
+import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import type { Slot } from '../expression/expression-slots.ts'
+import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
+import { pathText } from '../compile/parse-limit.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import { resolve } from './resolve.ts'
+import type { Ready, Scope } from '../model/applicable-rules.ts'
+
+/** Beside the paths: whether arguments came that the tool does not declare. */
+export const UNDECLARED = 'undeclared'
+/** A JSON text; not for the local user, who has none. */
+export const GROUPS = 'principal.groups'
+export const LOCAL = 'local'
+const NO_WORDS: ReadonlySet<string> = new Set()
+
+interface Read {
+  readonly path: readonly string[]
+  readonly text: string
+  /** What the tool says this place may hold; absent where it does not say. */
+  readonly words: ReadonlySet<string> | undefined
+}
+
+interface Reads {
+  readonly reads: readonly Read[]
+  /** Paths below the claims. */
+  readonly claims: readonly Read[]
+  readonly declared: Declared
+}
+
+const ofScope = new WeakMap<Scope, Reads>()
+const NOTHING: Judged = {}
+
+/** `texts`: also texts that are no words of an enum. */
+export function judgedValues(
+  policy: CompiledPolicy,
+  call: Call,
+  facts: Facts,
+  texts: boolean,
+): Judged {
+  const scope = resolve(policy, call, facts)
+  if (typeof scope === 'string') return NOTHING
+  const { principal } = facts
+  const isPlain = principal.kind === LOCAL && principal.groups.length === 0
+  const ofPrincipal = isPlain ? NOTHING : groupsKept(principal)
+  let known = ofScope.get(scope)
+  if (known === undefined) {
+    known = readsOf(scope, facts)
+    ofScope.set(scope, known)
+  }
+  const { reads, claims, declared } = known
+  if (reads.length === 0 && claims.length === 0) return ofPrincipal
+  const values: Record<string, JudgedValue> = { ...ofPrincipal }
+  for (const read of claims) values[read.text] = keptValue(principal.claims, read, texts)
+  for (const read of reads) values[read.text] = keptValue(call.args, read, texts)
+  if (reads.length > 0 && !declared.open)
+    values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
+  return values
+}
+
+/** Everything that bears on the call, in shadow too. */
+export function bearingOn(scope: Scope): readonly Ready<Rule | Guardrail>[] {
+  return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
+}
+
+/** The paths below `args` that a rule or guardrail reads. */
+export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly string[])[] {
+  const slots = when?.expression.slots.filter(({ root }) => root === 'args') ?? []
+  const ofLimits = limits.flatMap(({ reads }) => reads.map(({ path }) => path))
+  return [...slots.map(({ path }) => path), ...ofLimits]
+}
+
+function readsOf(scope: Scope, { tool }: Facts): Reads {
+  const schema = tool?.definition.inputSchema
+  const paths = bearingOn(scope).flatMap(({ rule }) => argumentPaths(rule))
+  const byText = new Map(paths.map((path) => [pathText(path), path]))
+  const reads = [...byText].slice(0, JUDGED_PATHS_MAX).map(([text, path]) => ({
+    ...{ path, text },
+    words: wordsAt(schema, path),
+  }))
+  return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
+}
+
+function claimsRead(scope: Scope): readonly Read[] {
+  const slots = bearingOn(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
+  const paths = slots.filter(isOfClaims).map(({ path }) => path.slice(1))
+  const byText = new Map(paths.map((path) => [claimText(path), path]))
+  return [...byText]
+    .slice(0, JUDGED_CLAIMS_MAX)
+    .map(([text, path]) => ({ path, text, words: NO_WORDS }))
+}
+
+export function isOfClaims({ root, path }: Slot): boolean {
+  return root === 'principal' && path[0] === 'claims' && path.length > 1
+}
+
+/** As a claim is called on record, by its path below the claims. */
+export function claimText(path: readonly string[]): string {
+  return `principal.claims${pathText(path).slice('args'.length)}`
+}
+
+/** One object for all calls of a caller. */
+const ofGroups = new WeakMap<readonly string[], Judged>()
+
+function groupsKept({ groups }: Principal): Judged {
+  let kept = ofGroups.get(groups)
+  if (kept === undefined) {
+    const text = JSON.stringify(groups)
+    kept = { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
+    ofGroups.set(groups, kept)
+  }
+  return kept
+}
+
+/** The texts of `enum` or `const` at a path, by names alone. */
+function wordsAt(
+  schema: JsonValue | undefined,
+  path: readonly string[],
+): ReadonlySet<string> | undefined {
+  let place: JsonValue | undefined = schema
+  for (const name of path) {
+    const properties: JsonValue | undefined = isObject(place) ? place.properties : undefined
+    place = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  }
+  if (!isObject(place)) return undefined
+  const words = Array.isArray(place.enum) ? place.enum : [place.const]
+  return new Set(words.filter((word) => typeof word === 'string'))
+}
+
+function keptValue(args: JsonValue, { path, words }: Read, texts: boolean): JudgedValue {
+  let place: JsonValue | undefined = args
+  for (const [depth, name] of path.entries()) {
+    if (!isObject(place)) return WITHHELD
+    if (!Object.hasOwn(place, name)) return depth === path.length - 1 ? MISSING : PARENTLESS
+    place = place[name]
+  }
+  if (typeof place === 'string') {
+    const isKept = texts || words?.has(place)
+    return isKept && place.length <= JUDGED_TEXT_LENGTH_MAX ? place : WITHHELD
+  }
+  if (place === null || typeof place === 'number' || typeof place === 'boolean') return place
+  return place instanceof ExactNumber ? place : WITHHELD
+}
+
+const MISSING: NotKept = { is: 'missing' }
+const PARENTLESS: NotKept = { is: 'parentless' }
+const WITHHELD: NotKept = { is: 'withheld' }

@@ -1,0 +1,171 @@
+// Rules and guardrails laid over each other until one word is left: steps 1 to 3 of "How a call is
+// decided". Everything that was laid stays with it: whose limits count, who asks for approval, and,
+// for whoever wants to see it, the trace.
+
+import { type Action, isStronger, stronger } from '../core/actions.ts'
+import type { ApprovalAsk, GuardrailMatch } from '../core/decision.ts'
+import { DEFAULT_SAYS, saysOf } from '../model/canonical-rule.ts'
+import { evaluate, type Situation, type Truth } from '../expression/evaluate/evaluate.ts'
+import { TOOL_CALL } from '../language/methods.ts'
+import { namesOwnFiles, OWN_FILES } from './protected-files.ts'
+import { APPROVAL_DEFAULT } from '../compile/parse-approval.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import type { Ready, Scope } from '../model/applicable-rules.ts'
+import type { TraceStep } from './trace.ts'
+
+/** A verdict while it is being reached. */
+export interface Laid {
+  action: Action
+  /** Of what says the strongest word, the first. */
+  pointer: string
+  reason: string
+  /** Whose limits count. */
+  owners: readonly Ready<Rule | Guardrail>[]
+  readonly asking: ApprovalAsk[]
+  readonly guardrails: GuardrailMatch[]
+}
+
+export function layPlain(action: Action, pointer: string, reason = ''): Laid {
+  return { action, pointer, reason, owners: [], asking: [], guardrails: [] }
+}
+
+const DEFAULT_ASK: ApprovalAsk = {
+  rule: '/default',
+  reason: '',
+  ...APPROVAL_DEFAULT,
+  says: DEFAULT_SAYS,
+}
+
+export function layRules(
+  policy: CompiledPolicy,
+  { rules }: Scope,
+  situation: Situation,
+  trace: TraceStep[] | undefined,
+): Laid {
+  const [first] = rules
+  if (first === undefined) {
+    trace?.push({ step: 'default', action: policy.fallback })
+    const laid = layPlain(policy.fallback, '/default', 'nothing in the policy names it')
+    if (policy.fallback === 'require_approval') laid.asking.push(DEFAULT_ASK)
+    return laid
+  }
+  const laid = layPlain('allow', first.pointer)
+  laid.owners = rules
+  for (const ready of rules) {
+    const truth = truthOf(ready, situation)
+    const action = ruleWord(ready.rule, truth)
+    trace?.push({ step: 'rule', rule: ready.pointer, ...traceWhen(ready, truth), action })
+    put(laid, ready, action, truth, ready === first)
+  }
+  return laid
+}
+
+export function layGuardrails(
+  laid: Laid,
+  guardrails: readonly Ready<Guardrail>[],
+  situation: Situation,
+  trace: TraceStep[] | undefined,
+): void {
+  for (const ready of guardrails) {
+    const { name, action } = ready.rule
+    const truth = truthOf(ready, situation)
+    const lies = applies(truth)
+    const rule = ready.pointer
+    const word = action ? { action } : {}
+    trace?.push({ step: 'guardrail', name, rule, ...traceWhen(ready, truth), laid: lies, ...word })
+    if (!lies) continue
+    const undecided = truth.is === 'undecidable'
+    laid.guardrails.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
+    laid.owners = [...laid.owners, ready]
+    if (action !== undefined) put(laid, ready, action, truth, false)
+  }
+}
+
+/** The guardrail that is always there. */
+export function layOwnFiles(
+  laid: Laid,
+  { call, facts, args }: Situation,
+  trace: TraceStep[] | undefined,
+): void {
+  const { ownPaths, place } = facts
+  if (ownPaths === undefined) return
+  // The name of a tool is the server's own, and no path.
+  const ofName = call.method === TOOL_CALL ? undefined : place
+  if (!namesOwnFiles(call.name, ownPaths, ofName) && !namesOwnFiles(args, ownPaths, place)) return
+  const rule = 'built-in'
+  laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
+  trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
+  if (!isStronger('deny', laid.action)) return
+  laid.action = 'deny'
+  laid.pointer = rule
+  laid.reason = "an argument names the gate's own configuration, policy or data"
+}
+
+/** A rule or guardrail as if nothing else were there; undefined where it does not apply. */
+export function layAlone(ready: Ready<Rule | Guardrail>, situation: Situation): Laid | undefined {
+  const { rule } = ready
+  const truth = truthOf(ready, situation)
+  if (!('key' in rule) && !applies(truth)) return undefined
+  const action = 'key' in rule ? ruleWord(rule, truth) : (rule.action ?? 'allow')
+  const laid = layPlain(action, ready.pointer)
+  laid.owners = [ready]
+  put(laid, ready, action, truth, true)
+  return laid
+}
+
+function put(
+  laid: Laid,
+  ready: Ready<Rule | Guardrail>,
+  action: Action,
+  truth: Truth,
+  first: boolean,
+): void {
+  if (action === 'require_approval') laid.asking.push(ask(ready))
+  if (!first && !isStronger(action, laid.action)) return
+  laid.action = action
+  laid.pointer = ready.pointer
+  laid.reason = reasonOf(ready.rule, truth)
+}
+
+/** While a list is made, a guardrail that reads arguments may still let the call pass. */
+function applies(truth: Truth): boolean {
+  return truth.is === 'true' || truth.is === 'undecidable'
+}
+
+const TRUE: Truth = { is: 'true' }
+
+function truthOf(ready: Ready<Rule | Guardrail>, situation: Situation): Truth {
+  if (ready.unfit !== undefined) return { is: 'undecidable', why: ready.unfit }
+  if (ready.program === undefined) return TRUE
+  return situation.assumed?.get(ready.program) ?? evaluate(ready.program, situation)
+}
+
+function ruleWord({ action, otherwise }: Rule, truth: Truth): Action {
+  switch (truth.is) {
+    case 'true':
+      return action
+    case 'false':
+      return otherwise
+    case 'undecidable':
+      return stronger(action, otherwise)
+    default:
+      return isStronger(action, otherwise) ? otherwise : action
+  }
+}
+
+function reasonOf(rule: Rule | Guardrail, truth: Truth): string {
+  if (rule.reason !== '') return rule.reason
+  if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
+  return truth.is === 'false' ? 'its condition does not hold' : ''
+}
+
+function ask({ rule, pointer }: Ready<Rule | Guardrail>): ApprovalAsk {
+  return { rule: pointer, reason: rule.reason, ...rule.approval, says: saysOf(rule) }
+}
+
+function traceWhen({ rule }: Ready<Rule | Guardrail>, truth: Truth) {
+  if (rule.when === undefined) return {}
+  const why = truth.is === 'undecidable' ? { why: truth.why } : {}
+  return { when: rule.when.expression.text, came: truth.is, ...why }
+}

@@ -1,0 +1,315 @@
+// What cases as data (test/cases/policies) cannot say of a decision: shadow verdicts, approvals, the
+// house, the trace, methods outside the rules, and arguments no YAML file can write.
+
+import { describe, expect, test } from 'vitest'
+import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { Usage } from '../core/counters.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { MemoryCounters } from '../counters/memory-counters.ts'
+import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import { decide, hidden, visible } from './decide.ts'
+import type { TraceStep } from './trace.ts'
+
+const NOW = { wallMs: 0, monotonicMs: 0 }
+const TOOL: KnownTool = {
+  definition: {
+    server: 'a',
+    name: 'put',
+    inputSchema: { type: 'object', properties: { n: { type: 'integer' } } },
+  },
+  category: 'Write',
+  risk: 'medium',
+}
+
+interface Asking {
+  readonly args?: JsonObject
+  readonly facts?: SampleFacts
+  readonly usage?: Usage
+  readonly method?: string
+  readonly trace?: TraceStep[]
+}
+
+function ask(policy: CompiledPolicy, { args = {}, facts, usage, method, trace }: Asking = {}) {
+  const call = { server: 'a', name: 'put', method: method ?? 'tools/call', args }
+  const known = sampleFacts(method === undefined ? TOOL : undefined, facts)
+  return decide(policy, call, known, usage ?? new MemoryCounters(), NOW, trace)
+}
+
+const withRule = (rule: object | string) =>
+  compiled({ version: 1, default: 'deny', tools: { 'a/put': rule } })
+
+test.each([
+  ['hide', true],
+  ['deny', false],
+  ['allow', false],
+])('a tool under `%s` is answered as if nobody had it: %s', (action, expected) => {
+  const call = { server: 'a', name: 'put', method: 'tools/call' }
+  expect(hidden(withRule(action), call, sampleFacts(TOOL), NOW)).toBe(expected)
+})
+
+describe('outside the rules', () => {
+  const open = compiled({ version: 1, default: 'allow' })
+  const closed = compiled({
+    version: 1,
+    default: 'hide',
+    guardrails: [{ name: 'g', action: 'deny' }],
+  })
+
+  test.each(['initialize', 'ping', 'tools/list', 'notifications/cancelled'])(
+    'plumbing passes, whatever the document says: %s',
+    (method) => {
+      expect(ask(closed, { method })).toMatchObject({ action: 'allow', code: 'ALLOWED', rule: '' })
+    },
+  )
+
+  test.each(['tools/Call', 'TOOLS/CALL', 'tasks/get', '', '__proto__', 'constructor'])(
+    'a method nobody knows is denied: `%s`',
+    (method) => {
+      const decision = ask(open, { method })
+      expect(decision).toMatchObject({ action: 'deny', code: 'DENIED' })
+      expect(decision.reason).toContain('is not a method the gate knows')
+    },
+  )
+
+  test('a tool that no server has is answered as if it were hidden', () => {
+    const decision = ask(open, { method: 'tools/call' })
+    expect(decision).toMatchObject({ action: 'hide', reason: 'no server has `a/put`' })
+    const call = { server: 'a', name: 'put', method: 'tools/call' }
+    expect(visible(open, call, sampleFacts(undefined), NOW)).toBe(false)
+    expect(visible(open, { ...call, method: 'ping' }, sampleFacts(undefined), NOW)).toBe(true)
+  })
+})
+
+describe('approvals', () => {
+  test('everyone who asks is named, each with what it asks for', () => {
+    const approval = {
+      timeout: '1m',
+      wait: '5s',
+      approvers: ['ops'],
+      quorum: 2,
+      channels: ['email'],
+      separate_duties: true,
+      edit_args: true,
+    }
+    const policy = compiled({
+      version: 1,
+      default: 'deny',
+      tools: { 'a/put': { action: 'require_approval', reason: 'big', approval } },
+      guardrails: [{ name: 'g', action: 'require_approval' }],
+    })
+    expect(ask(policy).approvals).toEqual([
+      {
+        rule: '/tools/a~1put',
+        reason: 'big',
+        timeoutMs: 60_000,
+        waitMs: 5_000,
+        approvers: ['ops'],
+        quorum: 2,
+        channels: ['email'],
+        separateDuties: true,
+        editArgs: true,
+        says: expect.stringContaining('"big"'),
+      },
+      {
+        rule: '/guardrails/0',
+        reason: '',
+        timeoutMs: 600_000,
+        waitMs: 25_000,
+        approvers: [],
+        quorum: 1,
+        channels: ['console', 'terminal', 'webhook', 'email'],
+        separateDuties: false,
+        editArgs: false,
+        says: expect.stringContaining('"g"'),
+      },
+    ])
+    expect(ask(withRule('allow')).approvals).toEqual([])
+    const byDefault = ask(compiled({ version: 1, default: 'require_approval' })).approvals
+    expect(byDefault).toMatchObject([{ rule: '/default', quorum: 1, waitMs: 25_000 }])
+  })
+
+  test('limits are looked at and handed on, to be consumed when it goes on', () => {
+    const policy = withRule({ action: 'require_approval', rate_limit: { max: 1, window: 60 } })
+    const usage = new MemoryCounters()
+    const { limits } = ask(policy, { usage })
+    expect(limits).toHaveLength(1)
+    usage.consume(limits, NOW)
+    expect(ask(policy, { usage })).toMatchObject({
+      action: 'deny',
+      code: 'RATE_LIMITED',
+      limits: [],
+      retryAfterMs: 60_000,
+    })
+  })
+})
+
+describe('shadow', () => {
+  const limit = { rate_limit: { max: 1, window: 60 } }
+
+  test('each rule is judged alone, with counters of its own', () => {
+    const policy = compiled({
+      version: 1,
+      default: 'allow',
+      categories: { Write: { action: 'require_approval', mode: 'shadow', reason: 'r' } },
+      tools: {
+        'a/*': { action: 'allow', mode: 'shadow', ...limit },
+        'a/put': { action: 'deny', when: 'session.calls > 5', otherwise: 'hide', mode: 'shadow' },
+      },
+      guardrails: [
+        { name: 'limits', mode: 'shadow', ...limit },
+        { name: 'lies', mode: 'shadow', action: 'deny', when: 'principal.claims.x == 1' },
+        { name: 'does not', mode: 'shadow', action: 'deny', when: 'session.calls > 5' },
+      ],
+    })
+    const usage = new MemoryCounters()
+    const { shadow, limits, guardrails, rule } = ask(policy, { usage })
+    expect({ limits, guardrails, rule }).toEqual({ limits: [], guardrails: [], rule: '/default' })
+    const plain = shadow.map(({ rule: by, action, code }) => [by, action, code])
+    expect(plain).toEqual([
+      ['/categories/Write', 'require_approval', 'APPROVAL_REQUIRED'],
+      ['/tools/a~1*', 'allow', 'ALLOWED'],
+      ['/tools/a~1put', 'hide', 'DENIED'],
+      ['/guardrails/1', 'deny', 'DENIED'],
+      ['/guardrails/0', 'allow', 'ALLOWED'],
+    ])
+    for (const verdict of shadow) usage.consume(verdict.limits, NOW)
+    const codes = ask(policy, { usage }).shadow.map(({ code }) => code)
+    expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(2)
+  })
+
+  test('the house may be in shadow: then its guardrails are only recorded', () => {
+    const house = (mode: object) =>
+      compiled(
+        { version: 1, default: 'deny', guardrails: [{ name: 'g', action: 'deny' }], ...mode },
+        { name: 'house' },
+      )
+    const under = (mode: object) =>
+      ask(compiled({ version: 1, default: 'allow' }, { house: house(mode) }))
+    expect(under({})).toMatchObject({ action: 'deny', rule: 'house:/guardrails/0', shadow: [] })
+    expect(under({ mode: 'shadow' })).toMatchObject({
+      action: 'allow',
+      shadow: [{ rule: 'house:/guardrails/0', action: 'deny' }],
+    })
+  })
+
+  test('a list of a document in shadow shows what it would hide', () => {
+    const policy = compiled({ version: 1, default: 'hide', mode: 'shadow' })
+    expect(
+      visible(policy, { server: 'a', name: 'put', method: 'tools/call' }, sampleFacts(TOOL), NOW),
+    ).toBe(true)
+  })
+})
+
+describe('the trace', () => {
+  test('tells the whole way, in order, and changes nothing', () => {
+    const policy = compiled({
+      version: 1,
+      default: 'deny',
+      categories: { Write: 'allow', Read: 'deny' },
+      classify: { 'a/put': 'Write' },
+      tools: {
+        '*/*': 'deny',
+        'a/*': {
+          action: 'allow',
+          when: 'session.calls < 9',
+          over: ['Write'],
+          rate_limit: { max: 2, window: 60 },
+        },
+        '*/put': { action: 'allow', when: 'args.n > 1', otherwise: 'require_approval' },
+        'b/*': 'hide',
+      },
+      guardrails: [
+        { name: 'never', action: 'deny', when: 'session.calls > 9' },
+        { name: 'limits', rate_limit: { max: 5, window: 60 } },
+        { name: 'tried', action: 'deny', mode: 'shadow' },
+      ],
+    })
+    const trace: TraceStep[] = []
+    const decision = ask(policy, { trace })
+    expect(decision).toEqual(ask(policy))
+    expect(trace).toMatchObject([
+      { step: 'category', category: 'Write', by: 'document' },
+      { step: 'aside', rule: '/tools/*~1*', why: '`a/*` is narrower and matches too' },
+      { step: 'aside', rule: '/categories/Write', why: 'lifted by `over` of `a/*`' },
+      {
+        step: 'rule',
+        rule: '/tools/*~1put',
+        when: 'args.n > 1',
+        came: 'undecidable',
+        action: 'require_approval',
+      },
+      { step: 'rule', rule: '/tools/a~1*', came: 'true', action: 'allow' },
+      { step: 'guardrail', name: 'limits', laid: true },
+      { step: 'guardrail', name: 'never', laid: false, came: 'false', action: 'deny' },
+      {
+        step: 'limit',
+        rule: '/tools/a~1*',
+        limit: '2 in 60s per session',
+        amount: '1',
+        remaining: '2',
+        passes: true,
+      },
+      { step: 'limit', rule: '/guardrails/1', passes: true },
+      { step: 'shadow', rule: '/guardrails/2', action: 'deny' },
+      {
+        step: 'verdict',
+        action: 'require_approval',
+        code: 'APPROVAL_REQUIRED',
+        rule: '/tools/*~1put',
+      },
+    ])
+  })
+
+  test('of an exact name tells what it stands over; of a method, that it is one', () => {
+    const trace: TraceStep[] = []
+    ask(
+      compiled({
+        version: 1,
+        default: 'deny',
+        categories: { Write: 'deny' },
+        tools: { 'a/put': 'allow', 'a/*': 'deny' },
+      }),
+      { trace },
+    )
+    ask(compiled({ version: 1, default: 'deny' }), { trace, method: 'prompts/get' })
+    expect(trace).toMatchObject([
+      { step: 'category', by: 'catalogue' },
+      { step: 'aside', rule: '/tools/a~1*', why: 'the exact name stands over it' },
+      { step: 'aside', rule: '/categories/Write', why: 'the exact name stands over it' },
+      { step: 'rule', rule: '/tools/a~1put' },
+      { step: 'verdict' },
+      { step: 'category', by: 'method' },
+      { step: 'default' },
+      { step: 'verdict' },
+    ])
+  })
+})
+
+describe('what must speak of one thing', () => {
+  test('a definition of another tool than the call is a fault, not a decision', () => {
+    const open = compiled({ version: 1, default: 'allow' })
+    const call = { server: 'a', name: 'drop', method: 'tools/call', args: {} }
+    const decision = decide(open, call, sampleFacts(TOOL), new MemoryCounters(), NOW)
+    expect(decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
+  })
+
+  test('no document classifies its way out from under the house', () => {
+    const guardrail = { name: 'no writes', match: { categories: ['Write'] }, action: 'deny' }
+    const house = compiled({ version: 1, default: 'allow', guardrails: [guardrail] })
+    const document = { version: 1, default: 'allow', classify: { 'a/put': 'Read' } }
+    expect(ask({ ...compiled(document), house })).toMatchObject({
+      action: 'deny',
+      rule: 'house:/guardrails/0',
+    })
+  })
+
+  test("a resource that is one of the gate's own files is denied", () => {
+    const open = compiled({ version: 1, default: 'allow' })
+    const call = { server: 'a', name: 'file:///x/.sluice/', method: 'resources/read', args: {} }
+    const facts = { ...sampleFacts(undefined), ownPaths: ['/x/.sluice'] }
+    const decision = decide(open, call, facts, new MemoryCounters(), NOW)
+    expect(decision).toMatchObject({ action: 'deny', rule: 'built-in' })
+  })
+})

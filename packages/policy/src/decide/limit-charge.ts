@@ -1,0 +1,113 @@
+// What a call takes from a limit: the counter's key and the amount. Keys are injective (every part
+// with its length before it), so that no caller can spell its way into or out of another's counter.
+
+import type { Call, Facts } from '../core/call.ts'
+import type { Take } from '../core/counters.ts'
+import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../core/decimal.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import {
+  BOOLEAN,
+  type Declared,
+  declaredAt,
+  INTEGER,
+  NUMBER,
+  STRING,
+} from '../expression/evaluate/declared-types.ts'
+import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
+import { partText, pathText } from '../compile/parse-limit.ts'
+import type { Amount, Limit, Per } from '../model/rule.ts'
+
+export type Taken = { readonly take: Take } | { readonly take?: undefined; readonly denial: string }
+
+export function takeOf(
+  limit: Limit,
+  call: Call,
+  facts: Facts,
+  declared: Declared,
+  shadow: boolean,
+): Taken {
+  let parts = ''
+  for (const part of limit.per) {
+    const value = partValue(part, call, facts, declared)
+    if (value === undefined)
+      return { denial: `the limit needs \`${partText(part)}\` to be a plain value` }
+    parts = limit.per.length === 1 ? value : `${parts}|${value.length}:${value}`
+  }
+  const key = keyOf(limit, parts, shadow)
+  const amount = limit.amount === undefined ? ONE : amountOf(limit.amount, call.args)
+  if (typeof amount === 'string') return { denial: amount }
+  return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max: limit.max, amount } }
+}
+
+/** One string object for each counter, as far as remembered: its hash is then worked out once,
+ * which is a third of a decision. */
+function keyOf(limit: Limit, parts: string, shadow: boolean): string {
+  const known = limit.keys.get(parts)
+  if (known !== undefined && !shadow) return known
+  const key =
+    limit.per.length === 1 ? `${limit.id}|${parts.length}:${parts}` : `${limit.id}${parts}`
+  if (shadow) return `shadow:${key}`
+  if (limit.keys.size >= REMEMBERED_KEYS_MAX) limit.keys.clear()
+  limit.keys.set(parts, key)
+  return key
+}
+
+function partValue(part: Per, call: Call, facts: Facts, declared: Declared): string | undefined {
+  switch (part.by) {
+    case 'everyone':
+      return ''
+    case 'session':
+      return facts.session.id
+    case 'principal':
+      return facts.principal.id
+    case 'agent':
+      return facts.agent === null ? `session ${facts.session.id}` : `agent ${facts.agent.id}`
+    case 'server':
+      return call.server
+    case 'tool':
+      return `${call.server}/${call.name}`
+    default:
+      return argumentKey(valueAt(call.args, part.path), declaredAt(declared, part.path))
+  }
+}
+
+/** A scalar of the declared kind, spelt one way: `5` and `5.0` are one counter, `"5"` is another. */
+function argumentKey(
+  value: JsonValue | undefined,
+  declared: Declared | undefined,
+): string | undefined {
+  const kinds = declared?.kinds ?? 127
+  if (typeof value === 'string')
+    return (kinds & STRING) !== 0 && value.length <= KEY_PART_LENGTH_MAX ? `"${value}` : undefined
+  if (typeof value === 'boolean') return (kinds & BOOLEAN) !== 0 ? String(value) : undefined
+  if (typeof value !== 'number' && !(value instanceof ExactNumber)) return undefined
+  const decimal = toDecimal(value)
+  if (decimal === undefined || (kinds & (INTEGER | NUMBER)) === 0) return undefined
+  const text = formatDecimal(decimal)
+  return (kinds & NUMBER) === 0 && text.includes('.') ? undefined : text
+}
+
+/** The amount, or why there is none. */
+function amountOf(amount: Amount, args: JsonObject): Decimal | string {
+  let product = ONE
+  for (const factor of amount.factors) {
+    if ('units' in factor) {
+      product = multiplyDecimal(product, factor)
+      continue
+    }
+    const value = valueAt(args, factor)
+    const decimal = toDecimal(value)
+    if (value === undefined) return `the amount \`${pathText(factor)}\` is missing`
+    if (decimal === undefined) return `the amount \`${pathText(factor)}\` is not a plain decimal`
+    if (decimal.units < 0n) return `the amount \`${pathText(factor)}\` is negative`
+    product = multiplyDecimal(product, decimal)
+  }
+  return product
+}
+
+function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let place: JsonValue | undefined = args
+  for (const name of path)
+    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
+  return place
+}

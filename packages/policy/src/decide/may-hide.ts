@@ -1,0 +1,44 @@
+// Whether a document can hide a prompt or a resource from anybody. Where it can, a name that no server
+// has must be answered as a hidden one is, and the gate takes pains for that. Pure.
+
+import { type CompiledPolicy, type NameSection, rulesOf } from '../model/policy.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+
+type HidingSection = Exclude<NameSection, 'tools'>
+
+const METHODS: Readonly<Record<HidingSection, readonly string[]>> = {
+  prompts: ['prompts/get'],
+  resources: ['resources/read', 'resources/subscribe'],
+}
+
+const found = new WeakMap<CompiledPolicy, Readonly<Record<HidingSection, boolean>>>()
+
+export function mayHide(policy: CompiledPolicy, section: HidingSection): boolean {
+  let of = found.get(policy)
+  if (of === undefined) {
+    of = { prompts: look(policy, 'prompts'), resources: look(policy, 'resources') }
+    found.set(policy, of)
+  }
+  return of[section]
+}
+
+function look(policy: CompiledPolicy, section: HidingSection): boolean {
+  const { categories, methods, fallback, house } = policy
+  const ofMethods = METHODS[section].map((method) => methods.get(method))
+  const rules = [...policy[section].values(), categories.get('Read'), ...ofMethods]
+  return (
+    fallback === 'hide' ||
+    rules.some((rule) => rule !== undefined && hides(rule)) ||
+    [policy, ...(house ? [house] : [])].some((each) =>
+      rulesOf(each).some((rule) => 'match' in rule && hides(rule) && !isOfTools(rule)),
+    )
+  )
+}
+
+function hides(rule: Rule | Guardrail): boolean {
+  return rule.action === 'hide' || ('otherwise' in rule && rule.otherwise === 'hide')
+}
+
+function isOfTools({ match }: Guardrail): boolean {
+  return match.tools !== undefined
+}

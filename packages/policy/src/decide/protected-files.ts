@@ -1,0 +1,137 @@
+// The guardrail that is always there: arguments that name the gate's own configuration, policy or
+// data are denied, whatever the document says; an agent with a file tool must not rewrite the rules
+// it lives under. Every reading of a text is judged by itself (as written, decoded, with either slash);
+// relative paths are resolved against the places a server may look in.
+
+import type { ServerPlace } from '../core/call.ts'
+import { isObject, type JsonValue } from '../core/json.ts'
+import { decodePercent, decodePercentOnce, hasEscapes } from '../core/percent.ts'
+import {
+  COMBINING_RUN_MAX,
+  DECODE_ROUNDS_MAX,
+  DECODED_CHARS_MAX,
+  NORMALIZED_CHARS_MAX,
+  PATH_LENGTH_MAX,
+  PATH_STEPS_MAX,
+  RESOLVED_PATHS_MAX,
+  SEARCHED_CHARS_MAX,
+  SEARCHED_TEXTS_MAX,
+} from '../language/limits.ts'
+import { foldText, hasOtherForms } from './path-readings.ts'
+import { leadsByEscapes, leadsToOwnFiles, type ResolveBudget } from './relative-paths.ts'
+
+export const OWN_FILES = "the gate's own files"
+
+/** Whether any text of `value` names one of `paths`; text that is too long to decode or to search counts
+ * as naming one. */
+export function namesOwnFiles(
+  value: JsonValue | undefined,
+  paths: readonly string[],
+  place: ServerPlace = NOWHERE,
+): boolean {
+  const budget: Budget = {
+    charsLeft: DECODED_CHARS_MAX,
+    searchedLeft: SEARCHED_CHARS_MAX,
+    formsLeft: NORMALIZED_CHARS_MAX,
+    stepsLeft: PATH_STEPS_MAX,
+    pathsLeft: RESOLVED_PATHS_MAX,
+  }
+  const search = { paths, place, budget }
+  if (!isObject(value)) return names(value, search)
+  // The outermost keys are names of parameters: they need no look at the disk, which every call of a
+  // file server would pay for.
+  const without = { paths, place: withoutLinks(place), budget }
+  return Object.keys(value).some((name) => names(name, without) || names(value[name], search))
+}
+
+const known = new WeakMap<ServerPlace, ServerPlace>()
+
+/** One object for each place: what is derived from a place is kept by identity. */
+function withoutLinks(place: ServerPlace): ServerPlace {
+  if (place.startLookups === undefined) return place
+  let found = known.get(place)
+  if (found === undefined) {
+    const { startLookups: _, ...rest } = place
+    found = rest
+    known.set(place, found)
+  }
+  return found
+}
+
+const NOWHERE: ServerPlace = { bases: [] }
+
+interface Budget extends ResolveBudget {
+  /** Characters that may still be decoded, of all texts of one call. */
+  charsLeft: number
+  /** Characters that may still be searched, of the same. */
+  searchedLeft: number
+  /** Characters that may still be brought to a normal form. */
+  formsLeft: number
+}
+
+interface Search {
+  readonly paths: readonly string[]
+  readonly place: ServerPlace
+  /** One for all texts of a call, wherever they are resolved. */
+  readonly budget: Budget
+  /** Texts of lists that were searched: equal ones are searched once. */
+  readonly cleared?: Set<string>
+}
+
+function names(value: JsonValue | undefined, search: Search): boolean {
+  if (typeof value === 'string') return value !== '' && mentions(value, search)
+  if (Array.isArray(value)) {
+    const within = search.cleared === undefined ? { ...search, cleared: new Set<string>() } : search
+    return value.some((item: JsonValue) => names(item, within))
+  }
+  if (isObject(value))
+    return Object.keys(value).some((name) => names(name, search) || names(value[name], search))
+  return false
+}
+
+function mentions(text: string, search: Search): boolean {
+  const { paths, budget, cleared } = search
+  if (cleared?.has(text)) return false
+  if (paths.some((path) => text.includes(path))) return true
+  budget.searchedLeft -= text.length
+  if (budget.searchedLeft < 0 && !BASE64.test(text)) return paths.length > 0
+  if (paths.length > 0 && isFoundInReadings(text, search)) return true
+  if (text.length <= PATH_LENGTH_MAX && cleared !== undefined && cleared.size < SEARCHED_TEXTS_MAX)
+    cleared.add(text)
+  return false
+}
+
+/** The text as written, decoded once and more often: a server may do any of these. */
+function isFoundInReadings(written: string, search: Search): boolean {
+  const { paths, place, budget } = search
+  // URL parsers drop these.
+  const text = FILE_URL.test(written) ? written.replace(/[\t\n\r]/g, '') : written
+  if (text !== written && isFoundAsRead(written, search)) return true
+  if (isFoundAsRead(text, search)) return true
+  let decoded = text
+  for (let round = 1; hasEscapes(decoded); round++) {
+    budget.charsLeft -= decoded.length
+    if (budget.charsLeft < 0) return true
+    decoded = round > DECODE_ROUNDS_MAX ? decodePercent(decoded) : decodePercentOnce(decoded)
+    if (isFoundAsRead(decoded, search)) return true
+  }
+  return decoded !== text && decoded.includes('..') && leadsByEscapes(text, paths, place, budget)
+}
+
+function isFoundAsRead(text: string, { paths, place, budget }: Search): boolean {
+  if (!hasOtherForms(text)) return leadsToOwnFiles(text, paths, place, budget)
+  budget.formsLeft -= text.length
+  if (budget.formsLeft < 0 || COMBINING_RUN.test(text)) return true
+  const composed = text.normalize('NFC')
+  const folded = foldText(text)
+  return (
+    leadsToOwnFiles(composed, paths, place, budget) ||
+    (folded !== composed.toLowerCase() && leadsToOwnFiles(folded, paths, place, budget))
+  )
+}
+
+const FILE_URL = /^\s*file:.*[\t\n\r]/is
+const COMBINING_RUN = new RegExp(`\\p{M}{${COMBINING_RUN_MAX + 1}}`, 'u')
+
+/** A file in base64 may be as long as the message: nothing in it has to be undone. */
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/

@@ -1,0 +1,206 @@
+// Which rules and guardrails bear on a call, and in what order. For a tool this is worked out once
+// for each accepted definition and kept, so that a decision costs the same under ten rules and
+// under ten thousand. What falls away is kept with the reason, for `explain`.
+
+import type { Call, Facts } from '../core/call.ts'
+import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
+import { bindExpression } from '../expression/evaluate/bind-expression.ts'
+import type { BindProblem } from '../expression/evaluate/bind-problems.ts'
+import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { globMatches, wildcardMatches } from '../language/glob.ts'
+import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../language/methods.ts'
+import { type CompiledPolicy, type NameMap, narrowest } from '../model/policy.ts'
+import { readUri } from '../expression/functions/resource-uri.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import type { Ready, Scope } from '../model/applicable-rules.ts'
+
+/** What a tool may be whose class is a guess. */
+const DOUBTED_AS: Category = 'Execute'
+
+export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
+
+export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resolved {
+  if (call.method === TOOL_CALL) return resolveTool(policy, call, facts.tool)
+  const category = CONTENT_METHODS.get(call.method)
+  if (category === undefined) return PLUMBING.has(call.method) ? 'plumbing' : 'unknown-method'
+  const { server, method } = call
+  const isResource = method.startsWith('resources/')
+  const [named, name] = isResource
+    ? [policy.resources, normalName(policy.resources, call.name)]
+    : [method === 'prompts/get' ? policy.prompts : undefined, call.name]
+  const target = { server, name, method, category, accepted: category, classified: false }
+  return buildScope(policy, target, named, readyMaker(declaredArguments(undefined)))
+}
+
+/** Rules over resources compare normal forms. */
+function normalName({ size }: NameMap<Rule>, uri: string): string {
+  return size === 0 ? uri : readUri(uri).readings[0]
+}
+
+function resolveTool(policy: CompiledPolicy, call: Call, tool: KnownTool | undefined): Resolved {
+  if (tool === undefined) return 'unknown-tool'
+  const { server, name } = tool.definition
+  // Rules go by the definition, counters by the call: they must speak of one tool.
+  if (server !== call.server || name !== call.name)
+    throw new Error(`the call is to another tool than the definition \`${server}/${name}\``)
+  return toolScope(policy, tool)
+}
+
+export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
+  let scope = policy.scopes.get(tool)
+  if (scope === undefined) {
+    const { server, name, inputSchema } = tool.definition
+    const word = classified(policy, server, name)
+    const category = word ?? tool.category
+    const target = {
+      server,
+      name,
+      method: TOOL_CALL,
+      category,
+      accepted: tool.category,
+      classified: word !== undefined,
+    }
+    const declared = declaredArguments(inputSchema)
+    const make = readyMaker(declared)
+    scope = buildScope(policy, target, policy.tools, make)
+    // A guess is not a class: it is judged as one that executes too.
+    if (tool.unknown === true && word === undefined && category !== DOUBTED_AS) {
+      const doubted = { ...target, category: DOUBTED_AS } as const
+      scope = { ...scope, doubted: buildScope(policy, doubted, policy.tools, make) }
+    }
+    policy.scopes.set(tool, scope)
+  }
+  return scope
+}
+
+/** A person's word over the catalogue's: exact before globs, the narrowest globs, the riskiest. */
+function classified(policy: CompiledPolicy, server: string, name: string): Category | undefined {
+  const exact = policy.classify.exact(server, name)
+  if (exact !== undefined) return exact
+  const { count } = narrowest(policy.classify.globs(server, name))
+  return CATEGORIES.findLast((category) => count.some(({ value }) => value === category))
+}
+
+interface Target {
+  readonly server: string
+  readonly name: string
+  readonly method: string
+  /** After the document's `classify`, where it speaks of this tool. */
+  readonly category: Category
+  readonly classified: boolean
+  /** As accepted with the definition. */
+  readonly accepted: Category
+}
+
+function buildScope(
+  policy: CompiledPolicy,
+  target: Target,
+  named: NameMap<Rule> | undefined,
+  make: ReadyMaker,
+): Scope {
+  const { category, accepted, classified } = target
+  const { counting, shadow, aside } = rulesThatCount(policy, target, named)
+  const ready = (rule: Rule) => make(rule, rule.pointer)
+  const laid = (guardrails: readonly Guardrail[], classes: readonly Category[], prefix: string) =>
+    guardrails
+      .filter((guardrail) => bears(guardrail, target, classes))
+      .map((guardrail) => make(guardrail, prefix + guardrail.pointer))
+  const own = laid(policy.guardrails, [category], '')
+  // The house goes by either class: no document classifies its way out from under it.
+  const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
+  const houseShadow = policy.house?.shadow === true
+  return {
+    category,
+    classified,
+    rules: counting.map(ready).sort(byPointer),
+    guardrails: own.filter(({ rule }) => !rule.shadow),
+    house: house.filter(({ rule }) => !rule.shadow && !houseShadow),
+    shadow: [
+      ...shadow.map(ready).sort(byPointer),
+      ...own.filter(({ rule }) => rule.shadow),
+      ...house.filter(({ rule }) => rule.shadow || houseShadow),
+    ],
+    aside,
+  }
+}
+
+function byPointer(a: Ready<Rule>, b: Ready<Rule>): number {
+  return a.pointer < b.pointer ? -1 : 1
+}
+
+/** Step 1 of "How a call is decided". */
+function rulesThatCount(policy: CompiledPolicy, target: Target, named: NameMap<Rule> | undefined) {
+  const { server, name, category } = target
+  const aside: { pointer: string; why: string }[] = []
+  const ofMethod = policy.methods.get(target.method)
+  const ofCategory = policy.categories.get(category)
+  const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter(
+    (rule) => rule?.shadow,
+  ) as Rule[]
+  // A method's own rule takes the place of its category's.
+  const general = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
+  const exact = named?.exact(server, name)
+  const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
+  if (exact !== undefined && !exact.shadow) {
+    for (const rule of [...globs.map(({ value }) => value), ...(general ? [general] : [])])
+      aside.push({ pointer: rule.pointer, why: 'the exact name stands over it' })
+    return { counting: [exact], shadow, aside }
+  }
+  const { count, wider } = narrowest(globs)
+  const counting = count.map(({ value }) => value)
+  for (const { glob, than } of wider) {
+    const why = `\`${than.glob.key}\` is narrower and matches too`
+    aside.push({ pointer: glob.value.pointer, why })
+  }
+  const lifting = general === ofCategory && count.find(({ value }) => value.over.has(category))
+  if (general && lifting)
+    aside.push({ pointer: general.pointer, why: `lifted by \`over\` of \`${lifting.glob.key}\`` })
+  else if (general) counting.push(general)
+  return { counting, shadow, aside }
+}
+
+function bears(
+  { match }: Guardrail,
+  { server, name, method }: Target,
+  classes: readonly Category[],
+): boolean {
+  if (match.categories && !classes.some((one) => match.categories?.includes(one))) return false
+  if (match.methods !== undefined && !match.methods.includes(method)) return false
+  if (
+    match.servers !== undefined &&
+    !match.servers.some((pattern) => wildcardMatches(pattern, server))
+  )
+    return false
+  if (match.tools === undefined) return true
+  return method === TOOL_CALL && match.tools.some((glob) => globMatches(glob, server, name))
+}
+
+type ReadyMaker = <T extends Rule | Guardrail>(rule: T, pointer: string) => Ready<T>
+
+/** Each rule is made ready once for a tool, unless it reads the class: that may be one of two. */
+function readyMaker(declared: Declared): ReadyMaker {
+  const made = new Map<string, Ready<Rule | Guardrail>>()
+  return <T extends Rule | Guardrail>(rule: T, pointer: string) => {
+    const ready = made.get(pointer) ?? makeReady(rule, pointer, declared)
+    if (!readsClass(rule)) made.set(pointer, ready)
+    return ready as Ready<T>
+  }
+}
+
+function readsClass({ when }: Rule | Guardrail): boolean {
+  return when?.expression.slots.some(({ path }) => path[0] === 'category') ?? false
+}
+
+function makeReady<T extends Rule | Guardrail>(
+  rule: T,
+  pointer: string,
+  declared: Declared,
+): Ready<T> {
+  if (rule.when === undefined) return { rule, pointer, declared }
+  const { program, problem } = bindExpression(rule.when.expression, declared, {
+    extraArgs: rule.extraArgs,
+  })
+  return program
+    ? { rule, pointer, declared, program }
+    : { rule, pointer, declared, unfit: (problem as BindProblem).message }
+}

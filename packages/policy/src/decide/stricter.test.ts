@@ -1,0 +1,128 @@
+// A guess is not a class: what a call of a tool gets whose class nobody can tell.
+
+import { expect, test } from 'vitest'
+import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { MemoryCounters } from '../counters/memory-counters.ts'
+import { type Property, readProperties } from '../cases/properties.ts'
+import { prove } from '../cases/prove.ts'
+import { sampleFacts } from '../cases/sample-facts.ts'
+import { plainVerdict } from '../cases/typical-action.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import { decide, visible } from './decide.ts'
+import type { TraceStep } from './trace.ts'
+
+const NOW = { wallMs: 0, monotonicMs: 0 }
+const CALL = { server: 'a', name: 'x', method: 'tools/call', args: {} }
+const tool = (category: KnownTool['category'], unknown = true): KnownTool => ({
+  definition: { server: 'a', name: 'x', inputSchema: { type: 'object' } },
+  ...{ category, risk: 'low', unknown },
+})
+
+function ask(policy: CompiledPolicy, of: KnownTool, trace?: TraceStep[]) {
+  return decide(policy, CALL, sampleFacts(of), new MemoryCounters(), NOW, trace)
+}
+
+const policyOf = (document: object) => compiled({ version: 1, default: 'deny', ...document })
+
+test.each<[string, object, KnownTool['category'], string]>([
+  [
+    'the doubt is stricter',
+    { categories: { Read: 'allow', Execute: 'require_approval' } },
+    'Read',
+    'require_approval',
+  ],
+  [
+    'the guess is stricter',
+    { categories: { Financial: 'deny', Execute: 'allow' } },
+    'Financial',
+    'deny',
+  ],
+  ['no rule speaks of Execute', { categories: { Read: 'allow' } }, 'Read', 'deny'],
+  ['an exact name settles it', { tools: { 'a/x': 'allow' } }, 'Read', 'allow'],
+  [
+    'the document settles it',
+    { classify: { 'a/x': 'Read' }, categories: { Read: 'allow' } },
+    'Write',
+    'allow',
+  ],
+  [
+    'a guardrail is for Execute',
+    {
+      default: 'allow',
+      guardrails: [{ name: 'g', match: { categories: ['Execute'] }, action: 'hide' }],
+    },
+    'Read',
+    'hide',
+  ],
+])('of a tool that is unknown, where %s', (_name, document, category, action) => {
+  expect(ask(policyOf(document), tool(category)).action).toBe(action)
+})
+
+test('a class that is sure is not doubted', () => {
+  const policy = policyOf({ categories: { Read: 'allow', Execute: 'deny' } })
+  expect(ask(policy, tool('Read', false)).action).toBe('allow')
+})
+
+test('where both allow, the limits of both count', () => {
+  const limited = (max: number) => ({ action: 'allow', rate_limit: { max, window: 60 } })
+  const policy = policyOf({ categories: { Read: limited(7), Execute: limited(3) } })
+  expect(ask(policy, tool('Read')).limits.map(({ max }) => Number(max.units))).toEqual([7, 3])
+})
+
+test('where both ask, both ask', () => {
+  const policy = policyOf({
+    categories: { Read: 'require_approval', Execute: { action: 'require_approval', reason: 'r' } },
+  })
+  expect(ask(policy, tool('Read')).approvals.map(({ rule }) => rule)).toEqual([
+    '/categories/Read',
+    '/categories/Execute',
+  ])
+})
+
+test('a document in shadow records the stricter word, and each rule in shadow once', () => {
+  const whole = policyOf({ mode: 'shadow', categories: { Read: 'allow', Execute: 'deny' } })
+  const { action, shadow } = ask(whole, tool('Read'))
+  expect([action, shadow.map((one) => one.action)]).toEqual(['allow', ['deny']])
+  const rules = policyOf({
+    default: 'allow',
+    categories: {
+      Read: { action: 'deny', mode: 'shadow' },
+      Execute: { action: 'deny', mode: 'shadow' },
+    },
+    guardrails: [
+      { name: 'g', action: 'hide', mode: 'shadow', when: 'tool.category == "Execute"' },
+      { name: 'h', action: 'hide', mode: 'shadow' },
+    ],
+  })
+  expect(ask(rules, tool('Read')).shadow.map(({ rule }) => rule)).toEqual([
+    ...['/categories/Read', '/guardrails/1', '/categories/Execute', '/guardrails/0'],
+  ])
+})
+
+test('the trace says what the doubt would get; a list hides what the doubt hides', () => {
+  const policy = policyOf({ categories: { Read: 'allow', Execute: 'hide' } })
+  const trace: TraceStep[] = []
+  ask(policy, tool('Read'), trace)
+  expect(trace.find(({ step }) => step === 'unknown')).toEqual({
+    ...{ step: 'unknown', category: 'Execute', action: 'hide', rule: '/categories/Execute' },
+  })
+  expect(visible(policy, CALL, sampleFacts(tool('Read')), NOW)).toBe(false)
+})
+
+test('a condition of the doubt is a condition of the tool', () => {
+  const policy = policyOf({
+    categories: { Read: 'allow', Execute: { action: 'allow', when: 'session.calls < 3' } },
+  })
+  expect(plainVerdict(policy, tool('Read'))).toBe('depends')
+})
+
+test('a proof counts it as any class', () => {
+  const text = 'properties: [{ never: { category: Destructive, action: allow } }]'
+  const [property] = readProperties({ file: 'p', text }).properties ?? []
+  const result = (document: object) =>
+    prove(policyOf(document), property as Property, [tool('Read')]).result
+  expect(result({ categories: { Read: 'allow', Execute: 'allow' } })).toBe('refuted')
+  expect(result({ categories: { Read: 'allow', Execute: 'deny' } })).toBe('proved')
+  expect(result({ classify: { 'a/x': 'Read' }, categories: { Read: 'allow' } })).toBe('proved')
+})

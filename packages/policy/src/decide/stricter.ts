@@ -1,0 +1,68 @@
+// Of two verdicts on one call the stricter: for a tool whose class is a guess, judged as that class and as
+// one that executes. Where both say the same word, the limits of both count and both ask; what is in
+// shadow is recorded for both. Pure.
+
+import { isStronger } from '../core/actions.ts'
+import type { Take } from '../core/counters.ts'
+import { formatDecimal } from '../core/decimal.ts'
+import type { ApprovalAsk, Decision, ShadowVerdict } from '../core/decision.ts'
+
+/** `inShadow`: the whole document is, and its own verdict is the last that each recorded. */
+export function stricterOf(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
+  const shadow = shadowOfBoth(guess.shadow, doubt.shadow, inShadow)
+  if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }
+  if (doubt.action !== guess.action) return { ...guess, shadow }
+  return {
+    ...guess,
+    limits: limitsOfBoth(guess.limits, doubt.limits),
+    approvals: asksOfBoth(guess.approvals, doubt.approvals),
+    shadow,
+  }
+}
+
+function limitsOfBoth(own: readonly Take[], other: readonly Take[]): readonly Take[] {
+  const known = new Set(own.map(textOf))
+  const more = other.filter((take) => !known.has(textOf(take)))
+  return more.length === 0 ? own : [...own, ...more]
+}
+
+function textOf({ key, kind, windowMs, max, amount }: Take): string {
+  return JSON.stringify([key, kind, windowMs, formatDecimal(max), formatDecimal(amount)])
+}
+
+function asksOfBoth(
+  own: readonly ApprovalAsk[],
+  other: readonly ApprovalAsk[],
+): readonly ApprovalAsk[] {
+  const known = new Set(own.map(({ rule }) => rule))
+  return [...own, ...other.filter(({ rule }) => !known.has(rule))]
+}
+
+function shadowOfBoth(
+  own: readonly ShadowVerdict[],
+  other: readonly ShadowVerdict[],
+  inShadow: boolean,
+): readonly ShadowVerdict[] {
+  if (!inShadow) return rulesOfBoth(own, other)
+  const last = stricterVerdict(own.at(-1) as ShadowVerdict, other.at(-1) as ShadowVerdict)
+  return [...rulesOfBoth(own.slice(0, -1), other.slice(0, -1)), last]
+}
+
+/** Each rule once, with the stricter of its words. */
+function rulesOfBoth(
+  own: readonly ShadowVerdict[],
+  other: readonly ShadowVerdict[],
+): readonly ShadowVerdict[] {
+  const merged = new Map(own.map((verdict) => [verdict.rule, verdict]))
+  for (const verdict of other) {
+    const before = merged.get(verdict.rule)
+    merged.set(verdict.rule, before === undefined ? verdict : stricterVerdict(before, verdict))
+  }
+  return [...merged.values()]
+}
+
+function stricterVerdict(own: ShadowVerdict, other: ShadowVerdict): ShadowVerdict {
+  if (isStronger(other.action, own.action)) return other
+  if (other.action !== own.action) return own
+  return { ...own, limits: limitsOfBoth(own.limits, other.limits) }
+}

@@ -1,0 +1,64 @@
+// The way to a verdict, step by step, for people. Filled by the very evaluation that decides; a
+// caller that does not ask for it pays nothing.
+
+import type { Action } from '../core/actions.ts'
+import type { DecisionCode } from '../core/decision.ts'
+import type { Category } from '../core/tools.ts'
+import type { Truth } from '../expression/evaluate/evaluate.ts'
+
+export type TraceStep =
+  | {
+      readonly step: 'category'
+      readonly category: Category
+      readonly by: 'document' | 'catalogue' | 'method'
+    }
+  | {
+      /** The class is a guess: what the call would get as this one. */
+      readonly step: 'unknown'
+      readonly category: Category
+      readonly action: Action
+      readonly rule: string
+    }
+  | { readonly step: 'aside'; readonly rule: string; readonly why: string }
+  | {
+      readonly step: 'rule'
+      readonly rule: string
+      readonly when?: string
+      readonly came?: Truth['is']
+      readonly why?: string
+      readonly action: Action
+    }
+  | { readonly step: 'default'; readonly action: Action }
+  | {
+      readonly step: 'guardrail'
+      readonly name: string
+      readonly rule: string
+      readonly when?: string
+      readonly came?: Truth['is']
+      readonly why?: string
+      readonly laid: boolean
+      readonly action?: Action
+    }
+  | {
+      readonly step: 'limit'
+      readonly rule: string
+      readonly limit: string
+      readonly key: string
+      readonly amount: string
+      readonly remaining: string
+      readonly passes: boolean
+      readonly retryAfterMs: number
+    }
+  | {
+      readonly step: 'shadow'
+      readonly rule: string
+      readonly action: Action
+      readonly code: DecisionCode
+    }
+  | {
+      readonly step: 'verdict'
+      readonly action: Action
+      readonly code: DecisionCode
+      readonly rule: string
+      readonly reason: string
+    }

@@ -1,0 +1,127 @@
+// Resources are judged by what their URI means and not by how it is spelt: every reading of the URI
+// is weighed and the strictest decision holds. A URI that is not in normal form is denied if rules
+// read URIs, unless the server lists it in exactly that spelling. A completion is judged by the
+// prompt or resource it is for, too. Pure; decide.ts passes its own `weigh` in.
+
+import { isStronger } from '../core/actions.ts'
+import type { Call } from '../core/call.ts'
+import type { Decision } from '../core/decision.ts'
+import { isObject } from '../core/json.ts'
+import type { Situation } from '../expression/evaluate/evaluate.ts'
+import { URI_LENGTH_MAX } from '../language/limits.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import { readUri } from '../expression/functions/resource-uri.ts'
+import type { Guardrail, Rule } from '../model/rule.ts'
+import type { TraceStep } from './trace.ts'
+
+type Asked = Omit<Situation, 'category'>
+
+export type Weigh = (asked: Asked, trace: TraceStep[] | undefined) => Decision
+
+export const COMPLETION = 'completion/complete'
+/** Requests about one resource. */
+export const RESOURCE_METHODS: ReadonlySet<string> = new Set([
+  'resources/read',
+  'resources/subscribe',
+])
+
+/** Whether rules of `policy` decide by the URI of a resource. */
+export function readsUris(policy: CompiledPolicy): boolean {
+  let reads = known.get(policy)
+  if (reads === undefined) {
+    reads = enforcesUris(policy)
+    known.set(policy, reads)
+  }
+  return reads
+}
+
+const known = new WeakMap<CompiledPolicy, boolean>()
+
+/** The strictest decision over all readings of the URI. */
+export function weighUri(
+  policy: CompiledPolicy,
+  asked: Asked,
+  weigh: Weigh,
+  trace: TraceStep[] | undefined,
+): Decision {
+  const { call, facts } = asked
+  const { isNormal, readings, shorter } = readUri(call.name)
+  const [first] = readings
+  // Whoever writes the rule has named this very spelling.
+  const counted = policy.resources.exact(call.server, first) === undefined ? readings : [first]
+  // Only rules that name them count: an allow-list need not name a resource without its query.
+  const also = shorter.filter((uri) => policy.resources.all(call.server, uri).length > 0)
+  const all = [...counted, ...also].map((uri) => withUri(asked, uri))
+  const decisions = all.map((each) => weigh(each, undefined))
+  const strictest = decisions.reduce((one, other) =>
+    isStronger(other.action, one.action) ? other : one,
+  )
+  if (trace !== undefined) weigh(all[decisions.indexOf(strictest)] as Asked, trace)
+  // What is too long to read has no readings that could be compared with rules.
+  const isLifted = facts.isListed === true && call.name.length <= URI_LENGTH_MAX
+  if (isNormal || isLifted || !isStronger('deny', strictest.action)) return strictest
+  trace?.push({ step: 'verdict', action: 'deny', code: 'DENIED', ...NOT_NORMAL })
+  return { ...strictest, action: 'deny', code: 'DENIED', ...NOT_NORMAL, limits: [], approvals: [] }
+}
+
+/** Of a URI that is not in normal form. */
+export const NOT_NORMAL = {
+  rule: 'built-in',
+  reason:
+    'the URI is not in normal form, so that rules and server could read different resources from ' +
+    'it: ask for it as the server lists it, or without `..`, escapes of plain characters, user, ' +
+    'fragment, `\\`, upper case in scheme and host',
+}
+
+/** Whether the decision depends on more than the URI as written, see weighUri. */
+export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<Call, 'args'>) {
+  const { isNormal, shorter } = readUri(name)
+  return !isNormal || shorter.some((uri) => policy.resources.all(server, uri).length > 0)
+}
+
+/** What a completion is for is decided on as if it were read; `own` is the decision on the request. */
+export function weighCompletion(asked: Asked, own: Decision, weigh: Weigh): Decision {
+  const target = targetOf(asked.call)
+  if (target === undefined || !isStronger('deny', own.action)) return own
+  // The arguments of a prompt are not known yet.
+  const { action, rule, reason } = weigh(target(asked), undefined)
+  if (!isStronger(action, own.action) || action === 'require_approval') return own
+  // A completion for what is hidden is answered like one for what no server has.
+  const by = action === 'hide' ? { rule: NOT_NORMAL.rule, reason } : { rule, reason }
+  return { ...own, action, code: 'DENIED', ...by, limits: [], approvals: [] }
+}
+
+function targetOf({ server, args }: Call): ((asked: Asked) => Asked) | undefined {
+  if (!isObject(args.ref)) return undefined
+  const { type, name, uri } = args.ref
+  if (type === 'ref/prompt') {
+    const call = { server, method: 'prompts/get', name: `${name}`, args: {} }
+    return (asked) => ({ ...asked, call, args: undefined })
+  }
+  const call = { server, method: 'resources/read', name: `${uri}`, args: { uri: `${uri}` } }
+  return (asked) => ({ ...asked, call, args: call.args })
+}
+
+function withUri(asked: Asked, uri: string): Asked {
+  const { call, args } = asked
+  if (uri === call.name) return asked
+  const own = { ...call.args, uri }
+  return { ...asked, call: { ...call, name: uri, args: own }, args: args && own }
+}
+
+/** What is in shadow changes no decision, and so does not make spellings matter. */
+function enforcesUris(policy: CompiledPolicy): boolean {
+  const { resources, categories, methods, guardrails, shadow, house } = policy
+  const ofMethods = [...RESOURCE_METHODS].map((method) => methods.get(method))
+  const own = [categories.get('Read'), ...ofMethods, ...guardrails]
+  return (
+    (!shadow && (resources.values().some((rule) => !rule.shadow) || own.some(readsArgumentUri))) ||
+    (house?.shadow === false && house.guardrails.some(readsArgumentUri))
+  )
+}
+
+function readsArgumentUri(rule: Rule | Guardrail | undefined): boolean {
+  if (rule?.shadow !== false) return false
+  const slots = rule.when?.expression.slots ?? []
+  return slots.some(({ root, path }) => root === 'args' && path[0] === 'uri')
+}

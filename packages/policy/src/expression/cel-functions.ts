@@ -1,0 +1,186 @@
+// What an expression may call, and under which names it runs: one environment of the CEL library
+// with the functions the language allows. The library's `matches` is a native RegExp and its
+// conversions are lenient, so those are replaced by ones of our own.
+
+import { Environment } from '@marcbachmann/cel-js'
+import { RE2JS } from 're2js'
+import { readsOnly } from '../core/sql-reads.ts'
+import { type PolicyEmail, parseEmail } from './functions/email.ts'
+import { type PolicyPath, parsePath, within } from './functions/path.ts'
+import {
+  codePoints,
+  plain,
+  realDay,
+  shiftLetters,
+  timestamp,
+  trimSpace,
+  wholeOf,
+} from './functions/text.ts'
+import { isPrivate, type PolicyUrl, parseUrl } from './functions/url.ts'
+import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
+
+export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
+
+/** Function or method -> the name it runs under, and how many arguments it takes. */
+export const FUNCTIONS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
+  ['size', { runs: 'sluiceSize', arity: 1 }],
+  ['int', { runs: 'sluiceInt', arity: 1 }],
+  ['double', { runs: 'sluiceDouble', arity: 1 }],
+  ['string', { runs: 'string', arity: 1 }],
+  ['timestamp', { runs: 'sluiceTimestamp', arity: 1 }],
+  ['duration', { runs: 'sluiceDuration', arity: 1 }],
+  ['path', { runs: 'sluicePath', arity: 1 }],
+  ['url', { runs: 'sluiceUrl', arity: 1 }],
+  ['email', { runs: 'sluiceEmail', arity: 1 }],
+  ['sql', { runs: 'sluiceSql', arity: 1 }],
+])
+
+export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
+  ['size', { runs: 'sluiceSize', arity: 0 }],
+  ['startsWith', { runs: 'startsWith', arity: 1 }],
+  ['endsWith', { runs: 'endsWith', arity: 1 }],
+  ['contains', { runs: 'contains', arity: 1 }],
+  ['matches', { runs: 'sluiceMatches', arity: 1 }],
+  ['lowerAscii', { runs: 'sluiceLower', arity: 0 }],
+  ['upperAscii', { runs: 'sluiceUpper', arity: 0 }],
+  ['trim', { runs: 'sluiceTrim', arity: 0 }],
+  ['within', { runs: 'within', arity: 1 }],
+  ['isPrivate', { runs: 'isPrivate', arity: 0 }],
+  ['reads', { runs: 'reads', arity: 0 }],
+  ...['FullYear', 'Month', 'Date', 'DayOfMonth', 'DayOfWeek', 'Hours', 'Minutes', 'Seconds'].map(
+    (part) => [`get${part}`, { runs: `get${part}`, arity: 0 }] as const,
+  ),
+])
+
+class Sql {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+class Path {
+  readonly value: PolicyPath
+  constructor(value: PolicyPath) {
+    this.value = value
+  }
+}
+class Url {
+  readonly value: PolicyUrl
+  readonly host: string
+  readonly scheme: string
+  constructor(value: PolicyUrl) {
+    this.value = value
+    this.host = value.host
+    this.scheme = value.scheme
+  }
+}
+class Email {
+  readonly domain: string
+  constructor(value: PolicyEmail) {
+    this.domain = value.domain
+  }
+}
+
+const patterns = new Map<string, RE2JS>()
+
+/** Compiles a literal pattern once; throws where RE2 does not take it. */
+export function compilePattern(pattern: string): RE2JS {
+  let compiled = patterns.get(pattern)
+  if (compiled === undefined) {
+    compiled = RE2JS.compile(pattern)
+    patterns.set(pattern, compiled)
+  }
+  return compiled
+}
+
+export const BASE = new Environment({
+  limits: { maxAstNodes: EXPRESSION_NODES_MAX, maxDepth: EXPRESSION_DEPTH_MAX },
+})
+  .registerType('Sql', { ctor: Sql, fields: {} })
+  .registerType('Path', { ctor: Path, fields: {} })
+  .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
+  .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
+  .registerFunction('sluicePath(string): Path', (text: string) => new Path(parsePath(text)), sync())
+  .registerFunction(
+    'Path.within(string): bool',
+    (path: Path, dir: string) => within(path.value, dir),
+    sync(),
+  )
+  .registerFunction('sluiceUrl(string): Url', (text: string) => new Url(parseUrl(text)), sync())
+  .registerFunction('Url.isPrivate(): bool', (url: Url) => isPrivate(url.value), sync())
+  .registerFunction(
+    'sluiceEmail(string): Email',
+    (text: string) => new Email(parseEmail(text)),
+    sync(),
+  )
+  .registerFunction('sluiceSql(string): Sql', (text: string) => new Sql(text), sync())
+  .registerFunction('Sql.reads(): bool', (sql: Sql) => readsOnly(sql.text), sync())
+  .registerFunction(
+    'string.sluiceMatches(string): bool',
+    (text: string, pattern: string) => compilePattern(pattern).test(text),
+    sync(),
+  )
+  .registerFunction(
+    'string.sluiceLower(): string',
+    (text: string) => shiftLetters(text, 65, 32),
+    sync(),
+  )
+  .registerFunction(
+    'string.sluiceUpper(): string',
+    (text: string) => shiftLetters(text, 97, -32),
+    sync(),
+  )
+  .registerFunction('sluiceInt(int): int', (value: bigint) => value, sync())
+  .registerFunction('sluiceInt(double): int', (value: number) => wholeOf(value), sync())
+  .registerFunction(
+    'sluiceInt(string): int',
+    (text: string) => BigInt(plain(text, /^-?\d{1,18}$/)),
+    sync(),
+  )
+  .registerFunction('sluiceDouble(int): double', (value: bigint) => Number(value), sync())
+  .registerFunction('sluiceDouble(double): double', (value: number) => value, sync())
+  .registerFunction(
+    'sluiceDouble(string): double',
+    (text: string) => Number(plain(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
+    sync(),
+  )
+  .registerFunction(
+    'sluiceTimestamp(string): google.protobuf.Timestamp',
+    (text: string) =>
+      timestamp(
+        realDay(
+          plain(
+            text,
+            /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/,
+          ),
+        ),
+      ),
+    sync(),
+  )
+
+for (const [type, sizeOf] of [
+  ['string', codePoints],
+  ['list', (list: readonly unknown[]) => BigInt(list.length)],
+  ['map', (map: object) => BigInt(map instanceof Map ? map.size : Object.keys(map).length)],
+] as const) {
+  BASE.registerFunction(`sluiceSize(${type}): int`, sizeOf, sync())
+  BASE.registerFunction(`${type}.sluiceSize(): int`, sizeOf, sync())
+}
+
+// The library's pattern for durations takes cubic time on digits: only what is plain reaches it.
+const readDuration = new Environment().registerVariable('text', 'string').parse('duration(text)')
+const DURATION = /^(?=.{2,64}$)-?(?:\d{1,7}(?:\.\d{1,9})?(?:h|m|s|ms|us|ns))+$/
+BASE.registerFunction(
+  'sluiceDuration(string): google.protobuf.Duration',
+  (text: string) => readDuration({ text: plain(text, DURATION) }),
+  sync(),
+)
+// What Unicode calls white space; the library would also take U+FEFF and leave U+0085.
+BASE.registerFunction('string.sluiceTrim(): string', trimSpace, sync())
+
+// An integer and a double are compared by value, as `<` compares them.
+BASE.registerOperator('int == double', (a: bigint, b: number) => Number(a) === b && BigInt(b) === a)
+
+function sync(): { async: boolean } {
+  return { async: false }
+}

@@ -1,0 +1,79 @@
+// An expression for one tool: its slots typed by what the tool declares, whole-number literals
+// beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
+// for each tool it meets.
+
+import { applyEdits } from './apply-edits.ts'
+import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
+import { type BoundSlot, boundSlot, slotType } from './bound-slot.ts'
+import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
+import { ANYTHING, type Declared, declaredAt } from './declared-types.ts'
+import type { Expression } from '../expression.ts'
+import { NumberKinds } from './number-kinds.ts'
+
+export interface Program {
+  readonly expression: Expression
+  readonly slots: readonly BoundSlot[]
+  readonly run: CelProgram
+  /** The declared names; arguments beside them make it undecidable. Undefined: any may stand. */
+  readonly closedTo: ReadonlyMap<string, Declared> | undefined
+}
+
+/** A program, a problem, or both: an argument that nobody declares is a mistake to report, but the
+ * expression still has a meaning (the argument is not there). */
+export interface Bound {
+  readonly program?: Program
+  readonly problem?: BindProblem
+}
+
+export function bindExpression(
+  expression: Expression,
+  declared: Declared,
+  options: { readonly extraArgs: boolean },
+): Bound {
+  const open = declared.open || options.extraArgs
+  const slots: BoundSlot[] = []
+  let missing: { problem: BindProblem } | undefined
+  for (const slot of expression.slots) {
+    const place = slot.root === 'args' ? declaredAt(declared, slot.path) : ANYTHING
+    if (place === undefined && !open)
+      missing ??= { problem: undeclared(slot.path, slot.at, [declared]) }
+    slots.push(boundSlot(slot, place ?? ANYTHING, expression))
+  }
+  const kinds = new NumberKinds(expression, new Map(slots.map((slot) => [slot.name, slot])))
+  kinds.visit(expression.ast)
+  const edits = [...expression.edits, ...kinds.edits].sort((a, b) => a.start - b.start)
+  const { text, backTo } = applyEdits(expression.text, edits)
+  const variables = slots.map((slot) => ({ name: slot.name, type: slotType(slot) }))
+  const checked = checkOnce(expression, text, variables)
+  if (!checked.ok) {
+    const start = backTo(checked.start)
+    const written = expression.text.slice(start, Math.max(backTo(checked.end), start + 1)).trim()
+    const why = named(checked.message, slots)
+    const message = why.endsWith(`\`${written}\``) ? why : `\`${written}\` does not fit: ${why}`
+    return missing ?? { problem: typeProblem(start, message, slots) }
+  }
+  if (checked.type !== 'bool' && checked.type !== 'dyn')
+    return (
+      missing ?? {
+        problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, slots),
+      }
+    )
+  const closedTo = expression.readsArgs && !open ? declared.properties : undefined
+  return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
+}
+
+const checks = new WeakMap<Expression, Map<string, CelCheck>>()
+
+/** Most tools declare the same of what an expression reads: checked once for each such reading. */
+function checkOnce(
+  expression: Expression,
+  text: string,
+  variables: readonly { name: string; type: string }[],
+): CelCheck {
+  const known = checks.get(expression) ?? new Map<string, CelCheck>()
+  checks.set(expression, known)
+  const reading = `${variables.map(({ type }) => type).join()} ${text}`
+  const checked = known.get(reading) ?? checkCel(text, variables)
+  known.set(reading, checked)
+  return checked
+}

@@ -1,0 +1,79 @@
+// What is wrong with an expression for the tools it meets, in the words of whoever wrote it: the
+// checker speaks of slots and of names that functions run under.
+
+import { nearest } from '../../document/nearest.ts'
+import type { PolicyErrorCode } from '../../language/errors.ts'
+import { pathText } from '../../compile/parse-limit.ts'
+import { type BoundSlot, slotType } from './bound-slot.ts'
+import { FUNCTIONS, METHODS } from '../cel-functions.ts'
+import { type Declared, declaredAt } from './declared-types.ts'
+
+export interface BindProblem {
+  readonly code: PolicyErrorCode
+  /** Offset into the expression. */
+  readonly at: number
+  readonly message: string
+  readonly help: string
+}
+
+/** An argument that none of these tools declares. */
+export function undeclared(
+  path: readonly string[],
+  at: number,
+  schemas: readonly Declared[],
+): BindProblem {
+  const who =
+    schemas.length === 1
+      ? 'the tool declares no'
+      : `none of the ${schemas.length} tools it meets declares`
+  const depth = path.findIndex((_, index) =>
+    schemas.every((schema) => declaredAt(schema, path.slice(0, index + 1)) === undefined),
+  )
+  const above = path.slice(0, depth)
+  const known = new Set(
+    schemas.flatMap((schema) => [...(declaredAt(schema, above)?.properties?.keys() ?? [])]),
+  )
+  const message = `${who} \`${pathText(path)}\``
+  return {
+    code: 'POLICY_UNKNOWN_ARGUMENT',
+    at,
+    message,
+    help: declaredHelp(path[depth] as string, above, [...known]),
+  }
+}
+
+function declaredHelp(name: string, above: readonly string[], known: readonly string[]): string {
+  const near = nearest(name, known)
+  if (near !== undefined) return `did you mean \`${pathText([...above, near])}\`?`
+  if (known.length === 0) return 'no arguments are declared there'
+  return `declared are ${known.map((one) => `\`${pathText([...above, one])}\``).join(', ')}`
+}
+
+export function typeProblem(at: number, message: string, slots: readonly BoundSlot[]): BindProblem {
+  const read = slots.filter((slot) => slot.root === 'args' && !slot.presence)
+  const types = read.map((slot) => `\`${pathText(slot.path)}\` is ${slotType(slot)}`).join(', ')
+  const mixed = /\bint\b/.test(message) && /\bdouble\b/.test(message)
+  const help = mixed
+    ? 'int and double do not mix: write `double(…)` around the int'
+    : 'give it the types it takes'
+  return {
+    code: 'POLICY_EXPRESSION_TYPE',
+    at,
+    message,
+    help: types === '' ? help : `${help}; ${types}`,
+  }
+}
+
+/** The checker speaks of slots, and of functions by the names they run under; a person wrote others. */
+export function named(message: string, slots: readonly BoundSlot[]): string {
+  return message
+    .replace(/^(no such overload: |found no matching overload for )'?(.*?)'?$/, 'there is no `$2`')
+    .replace(/^no such key: (.*)$/, 'there is no `$1`')
+    .replace(/\bs(\d+)\b/g, (whole, index) => {
+      const slot = slots[Number(index)]
+      return slot === undefined ? whole : [slot.root, ...slot.path].join('.')
+    })
+    .replace(/\bsluice[A-Z]\w*/g, (runs) => WRITTEN.get(runs) ?? runs)
+}
+
+const WRITTEN = new Map([...FUNCTIONS, ...METHODS].map(([name, { runs }]) => [runs, name]))

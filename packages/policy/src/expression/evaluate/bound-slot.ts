@@ -1,0 +1,50 @@
+// A slot of an expression for one tool: what may stand there by the tool's declaration, its CEL
+// type, and how often it is walked.
+
+import { childrenOf, type Node } from '../cel.ts'
+import { celType, type Declared } from './declared-types.ts'
+import type { Expression } from '../expression.ts'
+import { namedType } from '../expression-names.ts'
+import type { Slot } from '../expression-slots.ts'
+
+export interface BoundSlot extends Slot {
+  /** For arguments: what may stand there. */
+  readonly declared: Declared
+  /** How many places outside macros walk the value, and the sum of their weights. */
+  readonly walks: number
+  readonly walksWeighted: number
+  /** A macro repeats it, or is over it. */
+  readonly inMacros: boolean
+  /** `== null` is asked of it, which no type but `dyn` may be asked. */
+  readonly besideNull: boolean
+}
+
+export function boundSlot(slot: Slot, declared: Declared, expression: Expression): BoundSlot {
+  const once = slot.uses.filter((use) => use.repeatedBy === undefined)
+  return {
+    ...slot,
+    declared,
+    walks: once.length,
+    walksWeighted: once.reduce((sum, use) => sum + use.weight, 0),
+    inMacros:
+      once.length < slot.uses.length ||
+      expression.macros.some((macro) => macro.lists.includes(slot.name)),
+    besideNull: isBesideNull(expression.ast, slot, expression),
+  }
+}
+
+function isBesideNull(node: Node, slot: Slot, expression: Expression): boolean {
+  if (node.op === '==' || node.op === '!=') {
+    const [left, right] = node.args
+    const isNull = (side: Node) => side.op === 'value' && side.args === null
+    const isSlot = (side: Node) => expression.slotOf.get(side)?.slot === slot
+    if ((isNull(left) && isSlot(right)) || (isNull(right) && isSlot(left))) return true
+  }
+  return childrenOf(node).some((child) => isBesideNull(child, slot, expression))
+}
+
+export function slotType(slot: BoundSlot): string {
+  if (slot.presence) return 'bool'
+  if (slot.besideNull) return 'dyn'
+  return slot.root === 'args' ? celType(slot.declared) : namedType(slot.root, slot.path)
+}

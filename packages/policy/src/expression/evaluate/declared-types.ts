@@ -1,0 +1,135 @@
+// What a tool's input schema says of its arguments, reduced to what expressions need: which JSON
+// kinds a place may hold, whether a number there is an integer, and which names are declared.
+// Schemas come from servers: followed to a bounded depth, never fetched, never trusted further
+// than to narrow.
+
+import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { SCHEMA_DEPTH_MAX } from '../../language/limits.ts'
+
+export const NULL = 1
+export const BOOLEAN = 2
+export const INTEGER = 4
+export const NUMBER = 8
+export const STRING = 16
+export const LIST = 32
+export const MAP = 64
+const ANY = 127
+
+export interface Declared {
+  /** The JSON kinds this place may hold, as bits. */
+  readonly kinds: number
+  readonly items?: Declared
+  readonly properties?: ReadonlyMap<string, Declared>
+  /** Names beside `properties` are expressly permitted. */
+  readonly open: boolean
+}
+
+export const ANYTHING: Declared = { kinds: ANY, open: true }
+
+/** The declared arguments of a tool; a schema that is missing or no object declares none. */
+export function declaredArguments(inputSchema: JsonValue | undefined): Declared {
+  if (!isObject(inputSchema)) return { kinds: MAP, properties: new Map(), open: false }
+  const declared = declare(inputSchema, inputSchema, 0)
+  return { kinds: MAP, properties: declared.properties ?? new Map(), open: declared.open }
+}
+
+function declare(schema: JsonValue | undefined, root: JsonObject, depth: number): Declared {
+  if (schema === false) return { kinds: 0, open: false }
+  if (!isObject(schema) || depth > SCHEMA_DEPTH_MAX) return ANYTHING
+  if (typeof schema.$ref === 'string')
+    return declare(followReference(schema.$ref, root), root, depth + 1)
+  const union = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(union) && schema.type === undefined)
+    return unite(union.map((branch) => declare(branch, root, depth + 1)))
+  const nested = (value: JsonValue | undefined) => declare(value, root, depth + 1)
+  const declared: { -readonly [K in keyof Declared]: Declared[K] } = {
+    kinds: kindsOf(schema.type) | (schema.nullable === true ? NULL : 0),
+    open: isOpen(schema),
+  }
+  if (isObject(schema.items)) declared.items = nested(schema.items)
+  if (isObject(schema.properties))
+    declared.properties = new Map(
+      Object.entries(schema.properties).map(([name, value]) => [name, nested(value)]),
+    )
+  return declared
+}
+
+/** Silence permits nothing: JSON Schema's own default would let every undeclared name pass. */
+function isOpen(schema: JsonObject): boolean {
+  const { additionalProperties: extra, patternProperties } = schema
+  return (
+    extra === true || (isObject(extra) && extra.not === undefined) || isObject(patternProperties)
+  )
+}
+
+function kindsOf(type: JsonValue | undefined): number {
+  if (typeof type === 'string') return KINDS[type] ?? ANY
+  if (!Array.isArray(type)) return ANY
+  return type.reduce(
+    (bits: number, one) => bits | ((typeof one === 'string' && KINDS[one]) || 0),
+    0,
+  )
+}
+
+const KINDS: Record<string, number> = {
+  null: NULL,
+  boolean: BOOLEAN,
+  integer: INTEGER,
+  number: NUMBER,
+  string: STRING,
+  array: LIST,
+  object: MAP,
+}
+
+function unite(branches: readonly Declared[]): Declared {
+  const kinds = branches.reduce((bits, branch) => bits | branch.kinds, 0)
+  const shaped = branches.filter((branch) => branch.items ?? branch.properties)
+  const [only] = shaped
+  return shaped.length === 1 && only !== undefined ? { ...only, kinds } : { kinds, open: true }
+}
+
+function followReference(reference: string, root: JsonObject): JsonValue | undefined {
+  if (!reference.startsWith('#/')) return undefined
+  let place: JsonValue | undefined = root
+  for (const part of reference.slice(2).split('/')) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
+  }
+  return place
+}
+
+/** The declaration at a path of names. Undefined: the place is not declared. */
+export function declaredAt(declared: Declared, path: readonly string[]): Declared | undefined {
+  let place: Declared | undefined = declared
+  for (const name of path) {
+    if (place === undefined) return undefined
+    const next: Declared | undefined = place.properties?.get(name)
+    if (next !== undefined) place = next
+    else place = place.open || place.properties === undefined ? ANYTHING : undefined
+  }
+  return place
+}
+
+/** A number here is a CEL int; every other number is a double. */
+export function isInteger(declared: Declared): boolean {
+  return (declared.kinds & (INTEGER | NUMBER)) === INTEGER
+}
+
+/** The CEL type that a checker may rely on; `dyn` where several kinds fit. */
+export function celType(declared: Declared): string {
+  switch (declared.kinds) {
+    case BOOLEAN:
+      return 'bool'
+    case INTEGER:
+      return 'int'
+    case NUMBER:
+    case NUMBER | INTEGER:
+      return 'double'
+    case STRING:
+      return 'string'
+    case LIST:
+      return `list<${declared.items ? celType(declared.items) : 'dyn'}>`
+    default:
+      return 'dyn'
+  }
+}

@@ -1,0 +1,134 @@
+// Runs a bound expression on one call: fills its slots, holds them against types, exactness and
+// bounds, and answers true, false or why it cannot be decided. Never throws.
+
+import type { Call, Facts } from '../../core/call.ts'
+import type { Instant } from '../../core/clock.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import type { Category } from '../../core/tools.ts'
+import { timestamp } from '../functions/text.ts'
+import { Undecided } from '../functions/undecidable-error.ts'
+import type { Program } from './bind-expression.ts'
+import type { BoundSlot } from './bound-slot.ts'
+import { Walk } from './walk-arguments.ts'
+
+/** What an expression came to. `either`: it depends on the call and there is none yet (a list). */
+export type Truth =
+  | { readonly is: 'true' | 'false' | 'either' }
+  | { readonly is: 'undecidable'; readonly why: string }
+
+export interface Situation {
+  readonly call: Call
+  readonly facts: Facts
+  readonly now: Instant
+  readonly category: Category
+  /** Undefined while a list is made. */
+  readonly args: JsonObject | undefined
+  /** For proofs: how conditions are taken to come out. */
+  readonly assumed: ReadonlyMap<Program, Truth> | undefined
+}
+
+const TRUE: Truth = { is: 'true' }
+const FALSE: Truth = { is: 'false' }
+const EITHER: Truth = { is: 'either' }
+
+export function evaluate(program: Program, situation: Situation): Truth {
+  const { args } = situation
+  if (program.expression.dependsOnCall && args === undefined) return EITHER
+  try {
+    if (program.closedTo !== undefined)
+      for (const name in args)
+        if (!program.closedTo.has(name))
+          return undecidable(`the tool declares no argument \`${name}\``)
+    const slots: Record<string, unknown> = {}
+    const walk = new Walk()
+    for (const slot of program.slots) {
+      const value = slotValue(slot, situation, walk)
+      if (value !== undefined) slots[slot.name] = value
+    }
+    walk.hold(program.expression.macros)
+    const answer = program.run(slots)
+    if (answer === true) return TRUE
+    if (answer === false) return FALSE
+    return undecidable('the expression is neither true nor false')
+  } catch (error) {
+    return undecidable(nameSlots(reasonOf(error), program))
+  }
+}
+
+function undecidable(why: string): Truth {
+  return { is: 'undecidable', why }
+}
+
+function reasonOf(error: unknown): string {
+  const { summary, message } = error as { summary?: string; message?: string }
+  return summary ?? message ?? 'the expression failed'
+}
+
+function nameSlots(text: string, program: Program): string {
+  return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
+    const slot = program.slots[Number(index)]
+    return `\`${slot === undefined ? '' : [slot.root, ...slot.path].join('.')}\` is not there`
+  })
+}
+
+function slotValue(slot: BoundSlot, situation: Situation, walk: Walk): unknown {
+  if (slot.root !== 'args') return factValue(slot, situation, walk)
+  const value = lookUp(situation.args as JsonObject, slot, 0)
+  return slot.presence || value === undefined ? value : walk.convert(slot, value)
+}
+
+/** The value at a slot's path, of which `from` is the part before `start`. With `presence`: whether
+ * the last name is there, undefined where a name before it is not. */
+function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | undefined {
+  const { root, path, presence } = slot
+  let place: JsonValue | undefined = from
+  const last = path.length - 1
+  for (let index = start; index <= last; index++) {
+    const name = path[index] as string
+    if (place === undefined) return undefined
+    if (!isObject(place))
+      throw new Undecided(`\`${[root, ...path.slice(0, index)].join('.')}\` is no object`)
+    const there: boolean = Object.hasOwn(place, name)
+    if (presence && index === last) return there
+    place = there ? place[name] : undefined
+  }
+  return place
+}
+
+/** Undefined where there is no agent or no tool: then reading it fails, as in CEL. */
+function factValue(
+  slot: BoundSlot,
+  { call, facts, now, category }: Situation,
+  walk: Walk,
+): unknown {
+  const [name, below] = slot.path
+  const { principal, agent, session } = facts
+  switch (slot.root) {
+    case 'now':
+      return timestamp(now.wallMs)
+    case 'call':
+      return name === 'secret' ? facts.holdsSecret?.() : (facts.callCategory ?? category)
+    case 'tool':
+      if (facts.tool === undefined) return undefined
+      if (name === 'name') return call.name
+      return name === 'category' ? category : facts.tool.risk
+    case 'server':
+      return name === 'name' ? call.server : facts.transport
+    case 'agent':
+      if (name === undefined) return agent
+      if (agent === null) return undefined
+      if (name === 'depth' || name === 'turn') return BigInt(agent[name])
+      return agent[name as 'id' | 'owner' | 'template']
+    case 'session':
+      if (name === 'saw') return session.saw.includes(below as string)
+      if (name === 'calls') return BigInt(session.calls)
+      return name === 'startedAt' ? timestamp(session.startedAtMs) : session.id
+    default:
+      if (name === 'claims') {
+        const claim = lookUp(principal.claims, slot, 1)
+        return slot.presence || claim === undefined ? claim : walk.convert(slot, claim)
+      }
+      if (name === 'groups') return walk.convert(slot, principal.groups)
+      return principal[name as 'id' | 'kind']
+  }
+}

@@ -1,0 +1,132 @@
+// Whole-number literals beside doubles: in CEL an int and a double do not mix, and a person who
+// writes `args.price < 5` means 5.0. Which numbers are doubles follows from what a tool declares.
+
+import type { BoundSlot } from './bound-slot.ts'
+import type { Node } from '../cel.ts'
+import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
+import type { Expression } from '../expression.ts'
+import { namedType } from '../expression-names.ts'
+import type { Edit } from '../expression-slots.ts'
+
+type NumberKind = 'int' | 'double' | 'literal' | 'other'
+
+/** Finds the whole-number literals that stand beside doubles. */
+export class NumberKinds {
+  readonly edits: Edit[] = []
+  readonly #expression: Expression
+  readonly #slots: ReadonlyMap<string, BoundSlot>
+
+  constructor(expression: Expression, slots: ReadonlyMap<string, BoundSlot>) {
+    this.#expression = expression
+    this.#slots = slots
+  }
+
+  visit(node: Node): NumberKind {
+    const read = this.#expression.slotOf.get(node)
+    if (read !== undefined) return this.#read(read.slot.name, read.element)
+    switch (node.op) {
+      case 'value':
+        if (typeof node.args === 'bigint') return 'literal'
+        return typeof node.args === 'number' ? 'double' : 'other'
+      case '-_':
+        return this.visit(node.args)
+      case '+':
+      case '-':
+      case '*':
+      case '/':
+      case '%':
+        return this.#beside(node.args[0], node.args[1])
+      case '==':
+      case '!=':
+      case '<':
+      case '<=':
+      case '>':
+      case '>=':
+        this.#beside(node.args[0], node.args[1])
+        return 'other'
+      case 'in':
+        this.#membership(node.args[0], node.args[1])
+        return 'other'
+      case '?:':
+        this.visit(node.args[0])
+        return this.#beside(node.args[1], node.args[2])
+      case 'call':
+        for (const argument of node.args[1]) this.visit(argument)
+        return RETURNS[node.args[0]] ?? 'other'
+      case 'rcall':
+        this.visit(node.args[1])
+        for (const argument of node.args[2]) this.visit(argument)
+        return node.args[0] === 'size' || node.args[0].startsWith('get') ? 'int' : 'other'
+      case '.':
+      case '[]': {
+        // Below a slot nothing is declared: every number there is a double.
+        const base = this.visit(node.args[0])
+        if (node.op === '[]') this.visit(node.args[1])
+        return base === 'int' ? 'int' : 'double'
+      }
+      case 'id':
+        return 'other'
+      case '!_':
+        return this.visit(node.args)
+      case 'map':
+        for (const [, value] of node.args) this.visit(value)
+        return 'other'
+      default:
+        for (const part of node.args as readonly Node[]) this.visit(part)
+        return 'other'
+    }
+  }
+
+  #read(name: string, element: boolean): NumberKind {
+    const slot = this.#slots.get(name) as BoundSlot
+    if (slot.presence) return 'other'
+    if (slot.root !== 'args') {
+      const type = namedType(slot.root, slot.path)
+      return type === 'int' ? 'int' : type === 'dyn' ? 'double' : 'other'
+    }
+    const declared = element ? (slot.declared.items ?? ANYTHING) : slot.declared
+    if (isInteger(declared)) return 'int'
+    if ((declared.kinds & NUMBER) !== 0) return 'double'
+    // A list of integers, indexed, gives integers.
+    return declared.items !== undefined && isInteger(declared.items) ? 'int' : 'other'
+  }
+
+  #beside(left: Node, right: Node): NumberKind {
+    const a = this.visit(left)
+    const b = this.visit(right)
+    if (a === 'double' && b === 'literal') this.#toDouble(right)
+    if (b === 'double' && a === 'literal') this.#toDouble(left)
+    if (a === 'double' || b === 'double') return 'double'
+    if (a === 'literal') return b
+    return b === 'literal' ? a : a === b ? a : 'other'
+  }
+
+  #membership(left: Node, right: Node): void {
+    const kind = this.visit(left)
+    if (right.op !== 'list') {
+      this.visit(right)
+      if (kind === 'literal' && this.#holdsDoubles(right)) this.#toDouble(left)
+      return
+    }
+    for (const item of right.args)
+      if (this.visit(item) === 'literal' && kind === 'double') this.#toDouble(item)
+  }
+
+  /** A list whose numbers are declared, and not as integers. */
+  #holdsDoubles(list: Node): boolean {
+    const slot = this.#slots.get(this.#expression.slotOf.get(list)?.slot.name ?? '')
+    return slot?.declared.items !== undefined && celType(slot.declared.items) === 'double'
+  }
+
+  #toDouble(node: Node): void {
+    if (node.op === 'value') {
+      // One that no double holds stays an int, which compares by value.
+      if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
+        this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
+    } else if (node.op === '-_' || node.op === '!_') this.#toDouble(node.args)
+    else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
+    else for (const part of node.args as readonly Node[]) this.#toDouble(part)
+  }
+}
+
+const RETURNS: Record<string, NumberKind> = { size: 'int', int: 'int', double: 'double' }

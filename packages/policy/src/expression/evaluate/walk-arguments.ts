@@ -1,0 +1,174 @@
+// Arguments on their way into an expression: converted to CEL values, held against what the tool
+// declares, exact numbers only, and counted as they are walked, so that an expression's cost is
+// bounded before it runs. Throws Undecided; evaluate.ts catches.
+
+import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { Undecided } from '../functions/undecidable-error.ts'
+import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
+import type { BoundSlot } from './bound-slot.ts'
+import {
+  ANYTHING,
+  BOOLEAN,
+  type Declared,
+  isInteger,
+  LIST,
+  MAP,
+  NULL,
+  NUMBER,
+  STRING,
+} from './declared-types.ts'
+import type { Macro } from '../macro-cost.ts'
+
+/** One evaluation's walk over the arguments it reads. */
+export class Walk {
+  #entries = 0
+  #length = 0
+  /** Entries made, so that many slots are not all built before they are found too many. */
+  #converted = 0
+  /** What the value under way has so far. */
+  #valueEntries = 0
+  #valueLength = 0
+  #repeated: { slot: BoundSlot; entries: number; length: number; top: number }[] | undefined
+
+  /** The CEL value of one slot. Scalars, which is nearly all, take the short way. */
+  convert(slot: BoundSlot, value: JsonValue): unknown {
+    this.#valueEntries = 0
+    this.#valueLength = 0
+    const converted = convert(value, slot.declared, slot, this)
+    this.#entries += this.#valueEntries * slot.walks
+    this.#converted += this.#valueEntries
+    if (Math.max(this.#entries, this.#converted) > WALK_ENTRIES_MAX)
+      throw tooMany(Math.max(this.#entries, this.#converted))
+    this.#length += this.#valueLength * slot.walksWeighted
+    if (slot.inMacros) this.#remember(slot, value)
+    return converted
+  }
+
+  /** Entries are counted before they are converted, so that a huge list is never built. */
+  addEntries(count: number): void {
+    this.#valueEntries += count
+    if (this.#valueEntries > WALK_ENTRIES_MAX) throw tooMany(this.#valueEntries)
+  }
+
+  addLength(count: number): void {
+    this.#valueLength += count
+  }
+
+  /** After the last slot: everything walked, at every place that walks it. */
+  hold(macros: readonly Macro[]): void {
+    let ran = 0
+    for (const macro of macros) ran += macro.parts * this.#times(macro)
+    if (ran > MACRO_PARTS_MAX)
+      throw new Undecided(`its macros would run ${ran} parts, the limit is ${MACRO_PARTS_MAX}`)
+    for (const { slot, entries, length } of this.#repeated ?? []) {
+      for (const use of slot.uses) {
+        if (use.repeatedBy === undefined) continue
+        const times = this.#times(use.repeatedBy)
+        this.#entries += entries * times
+        this.#length += length * times * use.weight
+      }
+    }
+    if (this.#entries > WALK_ENTRIES_MAX) throw tooMany(this.#entries)
+    if (this.#length > WALK_LENGTH_MAX)
+      throw new Undecided(
+        `it would walk ${this.#length} characters, the limit is ${WALK_LENGTH_MAX}`,
+      )
+  }
+
+  /** How often a macro runs its body; once at least, for what its range brings along. */
+  #times({ lists, whole, written }: Macro): number {
+    let times = written
+    for (const { slot, entries, top } of this.#repeated ?? [])
+      if (lists.includes(slot.name)) times += whole ? top : entries
+    return Math.max(1, times)
+  }
+
+  #remember(slot: BoundSlot, value: JsonValue): void {
+    const top = Array.isArray(value) ? value.length : this.#valueEntries
+    this.#repeated ??= []
+    this.#repeated.push({ slot, entries: this.#valueEntries, length: this.#valueLength, top })
+  }
+}
+
+function tooMany(entries: number): Undecided {
+  return new Undecided(`it would walk ${entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
+}
+
+function convert(value: JsonValue, declared: Declared, slot: BoundSlot, walk: Walk): unknown {
+  switch (typeof value) {
+    case 'string':
+      if ((declared.kinds & STRING) === 0) throw mismatch(slot, 'a string')
+      walk.addLength(value.length)
+      return value
+    case 'number':
+      return convertNumber(value, declared, slot)
+    case 'boolean':
+      if ((declared.kinds & BOOLEAN) === 0) throw mismatch(slot, 'a boolean')
+      return value
+    default:
+      if (value === null) {
+        if ((declared.kinds & NULL) === 0) throw mismatch(slot, 'null')
+        return null
+      }
+      if (value instanceof ExactNumber) return convertNumber(value, declared, slot)
+      return Array.isArray(value)
+        ? convertList(value, declared, slot, walk)
+        : convertMap(value as JsonObject, declared, slot, walk)
+  }
+}
+
+function convertList(
+  list: readonly JsonValue[],
+  declared: Declared,
+  slot: BoundSlot,
+  walk: Walk,
+): unknown[] {
+  if ((declared.kinds & LIST) === 0) throw mismatch(slot, 'a list')
+  walk.addEntries(list.length)
+  return list.map((item) => convert(item, declared.items ?? ANYTHING, slot, walk))
+}
+
+function convertMap(map: JsonObject, declared: Declared, slot: BoundSlot, walk: Walk): object {
+  if ((declared.kinds & MAP) === 0) throw mismatch(slot, 'an object')
+  const result: Record<string, unknown> = Object.create(null)
+  for (const name of Object.keys(map)) {
+    walk.addEntries(1)
+    walk.addLength(name.length)
+    const inner = declared.properties?.get(name) ?? ANYTHING
+    result[name] = convert(map[name] as JsonValue, inner, slot, walk)
+  }
+  return result
+}
+
+function convertNumber(
+  value: number | ExactNumber,
+  declared: Declared,
+  slot: BoundSlot,
+): number | bigint {
+  if (isInteger(declared)) return wholeNumber(value, slot)
+  if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
+  // NaN is not JSON, and every comparison with it is false.
+  if (value instanceof ExactNumber || !Number.isFinite(value))
+    throw new Undecided(`\`${nameOf(slot)}\` is a number that no double holds exactly`)
+  return value
+}
+
+const INT_MAX = 2n ** 63n
+
+function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
+  const isWhole =
+    typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)
+  if (isWhole) {
+    const whole = BigInt(typeof value === 'number' ? value : value.text)
+    if (whole < INT_MAX && whole >= -INT_MAX) return whole
+  }
+  throw new Undecided(`\`${nameOf(slot)}\` is no integer of 64 bits`)
+}
+
+function mismatch(slot: BoundSlot, got: string): Undecided {
+  return new Undecided(`\`${nameOf(slot)}\` is ${got}, which the tool does not declare`)
+}
+
+function nameOf({ root, path }: BoundSlot): string {
+  return [root, ...path].join('.')
+}

@@ -1,0 +1,188 @@
+// The names an expression may say, and nothing else: a name that nothing fills is an error at
+// load, with the nearest that exists.
+
+import { didYouMean, nearest } from '../document/nearest.ts'
+import type { PolicyErrorCode } from '../language/errors.ts'
+import { type Node, rootOf } from './cel.ts'
+
+export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
+
+/** Thrown while an expression is loaded; `at` is an offset into its text. */
+export class ExpressionError extends Error {
+  readonly code: PolicyErrorCode
+  readonly at: number
+  readonly help: string
+  constructor(code: PolicyErrorCode, at: number, message: string, help: string) {
+    super(message)
+    this.code = code
+    this.at = at
+    this.help = help
+  }
+}
+
+/** Root -> the names below it with their CEL types. `args` and claims are open. */
+const NAMES: Record<Exclude<Root, 'args' | 'now'>, Record<string, string>> = {
+  call: { category: 'string', secret: 'bool' },
+  tool: { name: 'string', category: 'string', risk: 'string' },
+  server: { name: 'string', transport: 'string' },
+  principal: { id: 'string', kind: 'string', groups: 'list<string>', claims: 'dyn' },
+  agent: { id: 'string', owner: 'string', template: 'string', depth: 'int', turn: 'int' },
+  session: { id: 'string', startedAt: 'google.protobuf.Timestamp', calls: 'int', saw: 'dyn' },
+}
+const ROOTS = ['args', 'now', ...Object.keys(NAMES)]
+
+export interface InspectedPath {
+  readonly root: Root
+  readonly path: readonly string[]
+  /** Where the part that became a slot ends in the text. */
+  readonly end: number
+}
+
+/** Reads the static part of `root.a.b["c"]`; throws ExpressionError where nothing fills it. */
+export function inspectPath(
+  node: Node,
+  labels: ReadonlySet<string>,
+  presence: boolean,
+): InspectedPath {
+  const base = rootOf(node)
+  const root = (base as Node & { op: 'id' }).args
+  if (!ROOTS.includes(root))
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `unknown name \`${root}\``,
+      didYouMean(root, ROOTS, `an argument is \`args.${root}\`; other names are ${listed(ROOTS)}`),
+    )
+  const staticParts = staticPrefix(node, base)
+  const names = staticParts.map((part) => part.name)
+  const end = staticParts.at(-1)?.node.end ?? base.end
+  if (root === 'args') return argsPath(node, names, end)
+  if (presence && !(root === 'principal' && names[0] === 'claims' && names.length > 1)) {
+    const help =
+      root === 'agent'
+        ? 'write `agent != null`'
+        : 'ask it of `args` or of one of `principal.claims`'
+    throw new ExpressionError(
+      'POLICY_NO_EFFECT',
+      base.start,
+      `\`${[root, ...names].join('.')}\` is not what \`has\` can ask for`,
+      help,
+    )
+  }
+  return namedPath(root as Root, staticParts, base, labels, presence)
+}
+
+function argsPath(node: Node, names: readonly string[], end: number): InspectedPath {
+  if (names.length === 0)
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      '`args` is read as a whole, or by a computed name',
+      'read arguments by name: `args.x`, `args["x-y"]`',
+    )
+  return { root: 'args', path: names, end }
+}
+
+function namedPath(
+  root: Root,
+  parts: readonly { name: string; node: Node }[],
+  base: Node,
+  labels: ReadonlySet<string>,
+  presence: boolean,
+): InspectedPath {
+  const [first, second] = parts
+  if (root === 'now' || (root === 'agent' && first === undefined))
+    return { root, path: [], end: base.end }
+  const known = NAMES[root as keyof typeof NAMES]
+  if (first === undefined) {
+    const names = Object.keys(known).map((name) => `${root}.${name}`)
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `\`${root}\` is read as a whole`,
+      `read one of ${listed(names)}`,
+    )
+  }
+  if (!Object.hasOwn(known, first.name)) {
+    const near = nearest(first.name, Object.keys(known))
+    const names = Object.keys(known).map((name) => `${root}.${name}`)
+    const help =
+      near === undefined ? `one of ${listed(names)}` : `did you mean \`${root}.${near}\`?`
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      `nothing fills \`${root}.${first.name}\``,
+      help,
+    )
+  }
+  if (root === 'session' && first.name === 'saw') {
+    if (second !== undefined && labels.has(second.name))
+      return { root, path: ['saw', second.name], end: second.node.end }
+    const message =
+      second === undefined
+        ? '`session.saw` is read as a whole'
+        : `no answer brings the label \`session.saw.${second.name}\``
+    const known = listed([...labels].map((label) => `session.saw.${label}`))
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      base.start,
+      message,
+      didYouMean(second?.name ?? '', [...labels], `read one of ${known}`),
+    )
+  }
+  if (root === 'principal' && first.name === 'claims' && second !== undefined) {
+    const rest = presence ? parts : parts.slice(0, 2)
+    return { root, path: rest.map((part) => part.name), end: (rest.at(-1) ?? second).node.end }
+  }
+  return { root, path: [first.name], end: first.node.end }
+}
+
+/** The leading `.x` and `["x"]` of a chain, up to the first computed index. */
+function staticPrefix(node: Node, base: Node): { name: string; node: Node }[] {
+  const chain: Node[] = []
+  for (let at = node; at !== base; at = (at as Node & { op: '.' }).args[0]) chain.unshift(at)
+  const parts: { name: string; node: Node }[] = []
+  for (const link of chain) {
+    const name =
+      link.op === '.' ? (link.args[1] as string) : literal((link as Node & { op: '[]' }).args[1])
+    if (name === undefined) break
+    parts.push({ name, node: link })
+  }
+  return parts
+}
+
+function literal(node: Node): string | undefined {
+  return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ')
+}
+
+/** The CEL type of a slot that is not an argument. */
+export function namedType(root: Root, path: readonly string[]): string {
+  if (root === 'now') return 'google.protobuf.Timestamp'
+  if (root === 'args' || path.length === 0) return 'dyn'
+  if (path[0] === 'saw') return 'bool'
+  return path.length > 1 ? 'dyn' : (NAMES[root as keyof typeof NAMES][path[0] as string] as string)
+}
+
+/** Every step of `root.a["b"]` is a name. */
+export function isNamePath(node: Node): boolean {
+  let at = node
+  for (; at.op === '.' || at.op === '[]'; at = at.args[0])
+    if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
+      return false
+  return at.op === 'id' && at !== node
+}
+
+export function refuseLiteral(node: Node & { op: 'value' }): void {
+  const { args: value } = node
+  const help = 'write a text, or a number within 64 bits'
+  const fail = (what: string) => new ExpressionError('POLICY_EXPRESSION', node.start, what, help)
+  // 2^63 itself is the lowest integer once it is negated.
+  if (typeof value === 'bigint' && value > 2n ** 63n)
+    throw fail(`${value} is no integer of 64 bits`)
+  if (typeof value === 'object' && value !== null)
+    throw fail('there are no bytes and no unsigned integers here')
+}

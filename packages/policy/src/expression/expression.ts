@@ -1,0 +1,50 @@
+// A `when` as it is loaded: parsed, held to what the language allows (inspect-expression.ts), and
+// rewritten so that everything it reads from outside is a numbered slot (`args.amount <= 5` becomes
+// `s0 <= 5`). What it reads is thereby a list that can be typed, bounded and checked before it runs.
+
+import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
+import { celFailure, type Node, parseCel } from './cel.ts'
+import type { Budget, Edit, Slot } from './expression-slots.ts'
+import { syntaxError } from './expression-syntax.ts'
+import { Inspector } from './inspect-expression.ts'
+import type { Macro } from './macro-cost.ts'
+
+export interface Expression {
+  readonly text: string
+  readonly slots: readonly Slot[]
+  readonly edits: readonly Edit[]
+  readonly ast: Node
+  /** Which slot a node of the tree reads; macro variables point at their list's slot. */
+  readonly slotOf: ReadonlyMap<Node, { readonly slot: Slot; readonly element: boolean }>
+  readonly readsArgs: boolean
+  /** Cannot be known before the call: it reads arguments, or the class they give the call. */
+  readonly dependsOnCall: boolean
+  readonly macros: readonly Macro[]
+}
+
+/** Throws ExpressionError with the offset into `text`. */
+export function parseExpression(
+  text: string,
+  labels: ReadonlySet<string>,
+  budget: Budget = { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
+): Expression {
+  let ast: Node
+  try {
+    ast = parseCel(text)
+  } catch (error) {
+    throw syntaxError(text, celFailure(error))
+  }
+  const inspector = new Inspector(text, labels, budget)
+  inspector.visit(ast, { weight: 0, macro: undefined })
+  const slots = [...inspector.slots.values()]
+  return {
+    text,
+    ast,
+    slots,
+    edits: inspector.edits,
+    slotOf: inspector.slotOf,
+    readsArgs: slots.some((slot) => slot.root === 'args'),
+    dependsOnCall: slots.some((slot) => slot.root === 'args' || slot.root === 'call'),
+    macros: inspector.macros,
+  }
+}

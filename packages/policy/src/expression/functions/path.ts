@@ -1,0 +1,219 @@
+// `path(x).within(dir)`: whether a path an agent names lies under a directory a policy names.
+// Called by the CEL environment. A server may or may not decode percent signs, read `\` as `/`,
+// fold case or drop trailing dots, so every reading is placed: all inside is true, all outside is
+// false, anything between is Undecided. Answers climbs (`..`), also encoded, doubly encoded or
+// split over two ways of reading, look-alike slashes, drives and network paths.
+// It judges the text: where a symbolic link leads is not in it.
+
+import { Undecided } from './undecidable-error.ts'
+
+/** In UTF-16 code units; every reading of the longest path is placed within a millisecond. */
+const PATH_LENGTH_MAX = 1_024
+const DECODE_ROUNDS_MAX = 8
+
+const EITHER_SEPARATOR = /[\\/]/
+const DRIVE = /^[A-Za-z]:/
+const ENCODED = /(?:%[0-9A-Fa-f]{2})+/g
+const DOTS_ONLY = /^[\s.+]*$/u
+/** What some file systems drop when they compare names. */
+const IGNORED = /\p{Cf}/gu
+/** Links of the kernel that lead back to the root, to any directory or to open files. */
+const KERNEL_LINKS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['proc', ['root', 'cwd', 'fd', 'map_files']],
+  ['dev', ['fd']],
+])
+
+const UNCLEAR: readonly (readonly [RegExp, string])[] = [
+  [/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u, 'a control character or half a character in a path'],
+  [/^[~$]/, 'a path that starts at a home directory or a variable'],
+  [/^\s/u, 'a path that starts with a space'],
+  [/^[\\/]{2}/, 'a network path'],
+  [/^[A-Za-z]:(?![\\/])/, 'a path relative to a drive'],
+  [/^[\\/][A-Za-z]:(?:[\\/]|$)/, 'a drive after a slash'],
+  [/^[A-Za-z][A-Za-z0-9+.-]+:/, 'a URL, where a path is asked for'],
+  // `%u002e` is a dot to IIS, `%２ｅ` to decoders that take any digit for a hexadecimal one.
+  [/%(?:u[0-9A-Fa-f]{4}|\P{ASCII})/u, 'an encoding only some decoders know'],
+  // Turned into `.`, `/` or `\` by best-fit code pages or Unicode normalisation.
+  [/[\u2024\u2025\ufe52\uff0e]/u, 'a look-alike of a dot in a path'],
+  [/[\u2044\u2215\u29f8\u2216\u29f5\u29f9\u00a5\u20a9]/u, 'a look-alike of a slash in a path'],
+  [/\p{M}{31}/u, 'a pile of combining marks'],
+]
+
+/** Where one reading of a path leads. */
+interface Place {
+  /** `/`, a drive such as `c:`, or nothing for a relative path. */
+  readonly root: string
+  readonly segments: readonly string[]
+}
+
+export class PolicyPath {
+  readonly text: string
+  readonly places: readonly Place[]
+
+  constructor(text: string, places: readonly Place[]) {
+    this.text = text
+    this.places = places
+  }
+}
+
+/** Every reading of `text`; throws Undecided where one of them leads nobody knows where. */
+export function parsePath(text: string): PolicyPath {
+  if (text === '') throw new Undecided('an empty path', text)
+  if (text.length > PATH_LENGTH_MAX) throw new Undecided('a path that is too long', text)
+  const bare = stripFileUrl(text)
+  const stages = decodeUntilStable(bare)
+  for (const stage of stages) refuseUnclear(stage)
+  const last = stages.at(-1) as string
+  const climbs = last.split(EITHER_SEPARATOR).includes('..')
+  // Whoever normalises before decoding arrives elsewhere than whoever decodes first.
+  const hides = structure(bare) !== structure(last) || (last.includes('\\') && !DRIVE.test(last))
+  if (climbs && hides) throw new Undecided('a climb beside encoded or reversed slashes', text)
+  // Read as a file name, a URL is a path relative to a directory called `file:`.
+  if (climbs && bare !== text) throw new Undecided('a climb in a file URL', text)
+  return new PolicyPath(text, stages.flatMap(readStage))
+}
+
+/** Whether `path` is `dir` or below it; a `dir` that is not plain is a RangeError. */
+export function within(path: PolicyPath, dir: string): boolean {
+  const home = parseDir(dir)
+  const verdicts = new Set(path.places.map((place) => judge(place, home)))
+  if (verdicts.size > 1 || verdicts.has('unclear')) {
+    throw new Undecided(`whether a path is within \`${dir}\``, path.text)
+  }
+  return verdicts.has('inside')
+}
+
+function judge(place: Place, home: Place): 'inside' | 'outside' | 'unclear' {
+  // Relative, absolute and on a drive: none of the three can be compared with another.
+  if (place.root.length !== home.root.length) return 'unclear'
+  if (place.root !== home.root) return 'outside'
+  if (place.segments.length < home.segments.length) return 'outside'
+  const top = place.segments.slice(0, home.segments.length)
+  if (top.every((segment, at) => segment === home.segments[at])) return 'inside'
+  const names = home.segments.map(lenientName)
+  return top.every((segment, at) => lenientName(segment) === names[at]) ? 'unclear' : 'outside'
+}
+
+/** The directory a policy names: one reading, or a RangeError that says so. */
+function parseDir(dir: string): Place {
+  const plain =
+    dir !== '' &&
+    dir.length <= PATH_LENGTH_MAX &&
+    !dir.includes('%') &&
+    (!dir.includes('\\') || DRIVE.test(dir)) &&
+    !dir.split(EITHER_SEPARATOR).includes('..')
+  if (!plain) throw new RangeError(notPlain(dir))
+  try {
+    refuseUnclear(dir)
+    const place = toPlace(dir, EITHER_SEPARATOR)
+    if (place.segments.every((segment) => segment === windowsName(segment))) return place
+  } catch (cause) {
+    throw new RangeError(notPlain(dir), { cause })
+  }
+  throw new RangeError(notPlain(dir))
+}
+
+function notPlain(dir: string): string {
+  return `\`${dir}\` is not a plain directory: write it in full, without \`..\` and encodings`
+}
+
+/** `file:///srv/x` is `/srv/x`; hosts, queries and odd slashes are left to be refused as URLs. */
+function stripFileUrl(text: string): string {
+  if (!/^file:\/\/\/(?!\/)[^?#|\\]*$/i.test(text)) return text
+  const path = text.slice('file://'.length)
+  return /^\/[A-Za-z]:\//.test(path) ? path.slice(1) : path
+}
+
+function decodeUntilStable(text: string): string[] {
+  const stages = [text]
+  let latest = text
+  for (let round = 0; round <= DECODE_ROUNDS_MAX; round++) {
+    const next = decodeOnce(latest)
+    if (next === latest) return stages
+    stages.push(next)
+    latest = next
+  }
+  throw new Undecided('a path encoded too many times', text)
+}
+
+/** `%zz` stays as it is; `%c0%ae`, an overlong dot, and other broken UTF-8 is not decided. */
+function decodeOnce(text: string): string {
+  try {
+    return text.replace(ENCODED, (run) => decodeURIComponent(run))
+  } catch {
+    throw new Undecided('a percent sequence that is not UTF-8', text)
+  }
+}
+
+function refuseUnclear(text: string): void {
+  for (const [pattern, what] of UNCLEAR) if (pattern.test(text)) throw new Undecided(what, text)
+  if (separators(text) !== separators(text.normalize('NFKC'))) {
+    throw new Undecided('a look-alike of a slash in a path', text)
+  }
+}
+
+function separators(text: string): number {
+  return text.split(/[\\/%]/).length
+}
+
+/** Grows when decoding brings out a separator, `.` or `..`. */
+function structure(text: string): number {
+  const pieces = text.split(EITHER_SEPARATOR)
+  return pieces.length + pieces.filter((piece) => piece === '.' || piece === '..').length
+}
+
+function readStage(text: string): Place[] {
+  if (DRIVE.test(text)) return [toPlace(text, EITHER_SEPARATOR)]
+  const place = toPlace(text, '/')
+  return text.includes('\\') ? [place, toPlace(text, EITHER_SEPARATOR)] : [place]
+}
+
+function toPlace(text: string, separator: string | RegExp): Place {
+  const drive = DRIVE.exec(text)?.[0].toLowerCase()
+  const pieces = (drive ? text.slice(drive.length) : text).split(separator)
+  const root = drive ?? (pieces[0] === '' ? '/' : '')
+  const segments: string[] = []
+  for (const piece of pieces) {
+    if (piece === '' || piece === '.') continue
+    if (piece !== '..') segments.push(clearName(piece, root, segments[0]))
+    else if (segments.pop() === undefined && root === '') {
+      throw new Undecided('a relative path that climbs above its start', text)
+    }
+  }
+  return { root, segments }
+}
+
+function clearName(piece: string, root: string, top: string | undefined): string {
+  // `...`, `.. ` and `..::$DATA` are names to some and climbs to others.
+  if (!/^\w/.test(piece) && DOTS_ONLY.test(fold(beforeColon(piece)))) {
+    throw new Undecided('a name of dots', piece)
+  }
+  if (root.length === 2 && /~\d/.test(piece)) throw new Undecided('a short name', piece)
+  if (root === '/' && top !== undefined && KERNEL_LINKS.get(top)?.includes(piece)) {
+    throw new Undecided('a link of the kernel', `/${top}/${piece}`)
+  }
+  return piece
+}
+
+/** As the most lenient file systems compare it. */
+function lenientName(segment: string): string {
+  return windowsName(fold(segment))
+}
+
+/** As Windows opens it: no stream after a colon, no dots and spaces at the end. */
+function windowsName(segment: string): string {
+  const name = beforeColon(segment)
+  let end = name.length
+  while (end > 0 && /[\s.]/.test(name.charAt(end - 1))) end--
+  return name.slice(0, end)
+}
+
+function beforeColon(segment: string): string {
+  const colon = segment.indexOf(':')
+  return colon === -1 ? segment : segment.slice(0, colon)
+}
+
+/** Upper before lower case, since `ſ` and `ß` only meet `s` and `ss` on that way. */
+function fold(name: string): string {
+  return name.normalize('NFKC').replace(IGNORED, '').toUpperCase().toLowerCase()
+}

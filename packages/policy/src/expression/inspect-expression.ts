@@ -1,0 +1,261 @@
+// The walk over a parsed expression that holds it to what the language allows and finds everything
+// it reads. Attacks answered here: native regular expressions, nested macros, names that nothing
+// fills, places written so that they would be rewritten wrongly.
+
+import { didYouMean } from '../document/nearest.ts'
+import { FUNCTION_WEIGHTS } from '../language/limits.ts'
+import { childrenOf, type Node, rootOf } from './cel.ts'
+import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
+import { checkPattern } from './check-pattern.ts'
+import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expression-names.ts'
+import type { Budget, Edit, Slot } from './expression-slots.ts'
+import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
+import { matchWeight } from './match-weight.ts'
+
+interface Scope {
+  /** How often a character counts for the functions around this place, all together. */
+  readonly weight: number
+  readonly macro:
+    | { readonly variable: string; readonly lists: readonly Slot[]; readonly runs: Macro }
+    | undefined
+}
+
+export class Inspector {
+  readonly slots = new Map<string, Slot>()
+  readonly edits: Edit[] = []
+  readonly slotOf = new Map<Node, { slot: Slot; element: boolean }>()
+  readonly macros: Macro[] = []
+  readonly #text: string
+  readonly #labels: ReadonlySet<string>
+  readonly #budget: Budget
+
+  constructor(text: string, labels: ReadonlySet<string>, budget: Budget) {
+    this.#text = text
+    this.#labels = labels
+    this.#budget = budget
+  }
+
+  visit(node: Node, scope: Scope): void {
+    switch (node.op) {
+      case 'value':
+        return refuseLiteral(node)
+      case 'id':
+      case '.':
+      case '[]':
+        return this.#access(node, scope)
+      case 'call':
+        return this.#call(node, scope)
+      case 'rcall':
+        return this.#method(node, scope)
+      case 'list':
+        for (const item of node.args) this.visit(item, scope)
+        return
+      case 'map':
+        for (const [key, value] of node.args) {
+          this.visit(key, scope)
+          this.visit(value, scope)
+        }
+        return
+      case '!_':
+      case '-_':
+        return this.visit(node.args, scope)
+      case '?:':
+        for (const part of node.args) this.visit(part, scope)
+        return
+      case '.?':
+      case '[?]':
+        throw new ExpressionError(
+          'POLICY_EXPRESSION',
+          node.start,
+          'optional access is not part of the language',
+          'ask with `has(...)` first',
+        )
+      default:
+        for (const part of node.args as readonly Node[]) this.visit(part, scope)
+    }
+  }
+
+  #access(node: Node, scope: Scope): void {
+    const base = rootOf(node)
+    if (base.op === 'id' && base.args === scope.macro?.variable) {
+      const { lists, runs } = scope.macro
+      for (const list of lists) {
+        list.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: undefined })
+        if (runs.whole) this.slotOf.set(base, { slot: list, element: true })
+      }
+      return this.#indexes(node, scope)
+    }
+    if (base.op !== 'id') {
+      this.visit(base, scope)
+      return this.#indexes(node, scope)
+    }
+    this.#slot(node, scope, false)
+    this.#indexes(node, scope)
+  }
+
+  /** Dynamic indexes on the way read things of their own. */
+  #indexes(node: Node, scope: Scope): void {
+    for (let at = node; at.op === '.' || at.op === '[]'; at = at.args[0])
+      if (at.op === '[]' && at.args[1].op !== 'value') this.visit(at.args[1], scope)
+  }
+
+  #slot(node: Node, scope: Scope, presence: boolean): Slot {
+    const { root, path, end } = inspectPath(node, this.#labels, presence)
+    const source = this.#text.slice(node.start, end)
+    if (!PLAIN_ACCESS.test(source))
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        `\`${source}\` is not written plainly`,
+        'write `args.name`, or `args["name"]`, without brackets or comments around its parts',
+      )
+    const id = JSON.stringify([presence, root, ...path])
+    let slot = this.slots.get(id)
+    if (slot === undefined) {
+      slot = { name: `s${this.slots.size}`, root, path, presence, at: node.start, uses: [] }
+      this.slots.set(id, slot)
+    }
+    if (!presence)
+      slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
+    for (let at = node; ; at = (at as Node & { op: '.' }).args[0]) {
+      if (at.end === end) this.slotOf.set(at, { slot, element: false })
+      if (at.op !== '.' && at.op !== '[]') break
+    }
+    if (!presence) this.edits.push({ start: node.start, end, text: slot.name })
+    return slot
+  }
+
+  #call(node: Node & { op: 'call' }, scope: Scope): void {
+    const [name, args] = node.args
+    if (name === 'has') return this.#has(node, scope)
+    const known = FUNCTIONS.get(name)
+    if (known === undefined)
+      throw this.#unknown(
+        node.start,
+        name,
+        FUNCTIONS,
+        METHODS.has(name) || MACROS.has(name)
+          ? `write it after a value: \`x.${name}(…)\``
+          : undefined,
+      )
+    this.#arity(node.start, name, known.arity, args.length)
+    this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
+    const weight = scope.weight + (FUNCTION_WEIGHTS[name] ?? 1)
+    for (const argument of args) this.visit(argument, { ...scope, weight })
+  }
+
+  #has(node: Node & { op: 'call' }, scope: Scope): void {
+    const [argument] = node.args[1]
+    const refused = new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      '`has` takes one name',
+      'write `has(args.x)`, or `has(args["x-y"])`',
+    )
+    if (argument === undefined || node.args[1].length !== 1) throw refused
+    const base = rootOf(argument)
+    if (argument.op === '.' && base.op === 'id' && base.args === scope.macro?.variable)
+      return this.#access(argument, scope)
+    // Every step by name: of `args.list[0].x` only `args.list` would be asked for.
+    if (!isNamePath(argument)) throw refused
+    const slot = this.#slot(argument, scope, true)
+    this.edits.push({ start: node.start, end: node.end, text: slot.name })
+    this.slotOf.set(node, { slot, element: false })
+  }
+
+  #method(node: Node & { op: 'rcall' }, scope: Scope): void {
+    const [name, receiver, args] = node.args
+    if (MACROS.has(name)) return this.#macro(node, scope)
+    const known = METHODS.get(name)
+    const start = this.#nameOf(node)
+    if (known === undefined)
+      throw this.#unknown(
+        start,
+        name,
+        METHODS,
+        FUNCTIONS.has(name) ? `write it around a value: \`${name}(x)\`` : undefined,
+      )
+    this.#arity(start, name, known.arity, args.length)
+    this.edits.push({ start, end: start + name.length, text: known.runs })
+    if (name === 'matches') checkPattern(args[0], this.#text, this.#budget)
+    const own =
+      name === 'matches' ? matchWeight(String(args[0]?.args)) : (FUNCTION_WEIGHTS[name] ?? 1)
+    this.visit(receiver, { ...scope, weight: scope.weight + own })
+    for (const argument of args) this.visit(argument, scope)
+  }
+
+  /** Where the name of a method stands; throws where something other than brackets comes before. */
+  #nameOf(node: Node & { op: 'rcall' }): number {
+    const [name, receiver, args] = node.args
+    const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
+    const written = new RegExp(`^[\\s)]*\\.\\s*${name}\\s*\\(`).exec(between)
+    if (written !== null) return receiver.end + written[0].lastIndexOf(name)
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      node.start,
+      `\`${name}\` is not written plainly`,
+      'write `x.name(…)`, without comments between its parts',
+    )
+  }
+
+  #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
+    const [name, range, args] = node.args
+    if (scope.macro !== undefined || containsMacro(range))
+      throw new ExpressionError(
+        'POLICY_EXPRESSION_UNSAFE',
+        this.#nameOf(node),
+        `\`${name}\` stands inside or upon another macro`,
+        'macros do not nest: their cost would be a product of lists',
+      )
+    const [variable, ...bodies] = args
+    if (variable?.op !== 'id' || bodies.length === 0)
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        node.start,
+        `\`${name}\` takes a name and an expression`,
+        `write \`args.list.${name}(x, …)\``,
+      )
+    this.visit(range, scope)
+    const whole = this.slotOf.get(range)?.slot
+    const lists = whole === undefined ? this.#slotsIn(range) : [whole]
+    const runs = macroCost(this.#nameOf(node), name, range, bodies, {
+      lists: lists.map((list) => list.name),
+      whole: whole !== undefined,
+    })
+    this.macros.push(runs)
+    for (const body of bodies)
+      this.visit(body, { weight: scope.weight, macro: { variable: variable.args, lists, runs } })
+  }
+
+  #slotsIn(node: Node): Slot[] {
+    const slot = this.slotOf.get(node)?.slot
+    const below = childrenOf(node).flatMap((child) => this.#slotsIn(child))
+    return [...new Set(slot === undefined ? below : [slot, ...below])]
+  }
+
+  #arity(at: number, name: string, wanted: number, got: number): void {
+    if (wanted === got) return
+    throw new ExpressionError(
+      'POLICY_EXPRESSION',
+      at,
+      `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`,
+      'see docs/policy-language.md',
+    )
+  }
+
+  #unknown(
+    at: number,
+    name: string,
+    known: ReadonlyMap<string, unknown>,
+    help?: string,
+  ): ExpressionError {
+    return new ExpressionError(
+      'POLICY_EXPRESSION',
+      at,
+      `there is no \`${name}\` here`,
+      help ?? didYouMean(name, [...known.keys()]),
+    )
+  }
+}
+
+const PLAIN_ACCESS = /^[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[\s*("[^"\\\n]*"|'[^'\\\n]*')\s*\])*$/

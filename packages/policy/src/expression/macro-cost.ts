@@ -1,0 +1,48 @@
+// What a macro costs: how often it runs its body, and how many parts that has. Known in parts when
+// an expression is loaded, in full when the lists are there (walk.ts). Answers macros upon macros,
+// and long bodies over long lists.
+
+import { FUNCTION_PARTS, MACRO_PARTS_MAX } from '../language/limits.ts'
+import { childrenOf, type Node } from './cel.ts'
+import { MACROS } from './cel-functions.ts'
+import { ExpressionError } from './expression-names.ts'
+
+export interface Macro {
+  /** The slots its range is made of. */
+  readonly lists: readonly string[]
+  /** The range is one slot as it is; otherwise everything in the slots may be an entry. */
+  readonly whole: boolean
+  /** Entries that the expression itself writes. */
+  readonly written: number
+  readonly parts: number
+}
+
+/** Throws ExpressionError where what is written out is too much already. */
+export function macroCost(
+  at: number,
+  name: string,
+  range: Node,
+  bodies: readonly Node[],
+  { lists, whole }: Pick<Macro, 'lists' | 'whole'>,
+): Macro {
+  const written = whole ? 0 : range.op === 'list' ? range.args.length : partsOf(range)
+  const parts = bodies.reduce((sum, body) => sum + partsOf(body), 0)
+  if (written * parts > MACRO_PARTS_MAX)
+    throw new ExpressionError(
+      'POLICY_EXPRESSION_UNSAFE',
+      at,
+      `\`${name}\` runs ${parts} parts for ${written} entries`,
+      `the limit is ${MACRO_PARTS_MAX} in all`,
+    )
+  return { lists, whole, written, parts }
+}
+
+/** What evaluating a node costs, in nodes: functions that parse count as many. */
+function partsOf(node: Node): number {
+  const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
+  return childrenOf(node).reduce((sum, child) => sum + partsOf(child), own)
+}
+
+export function containsMacro(node: Node): boolean {
+  return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)
+}

@@ -1,0 +1,25 @@
+// Every code a policy document can be answered with, and what to do about it. docs/errors.md lists
+// the same codes; a test holds the two together.
+
+import { IMPORT_CODES } from '../../../sluice/src/import-policylayer/errors.ts'
+
+export const ERRORS = {
+  POLICY_NO_EFFECT: 'something that would silently do nothing',
+  POLICY_HIDE_BY_ARGS: '`hide` that depends on arguments',
+  POLICY_DOUBLED_LIMIT: 'two limits that would share one counter',
+  POLICY_CLIENT_CHANNEL: 'the client may not approve here',
+  POLICY_AMOUNT: 'an amount that is not a path, or a path times a path or number',
+  POLICY_EXPRESSION: 'an expression that is not CEL, or reads what is not there',
+  POLICY_EXPRESSION_UNSAFE: 'an expression whose cost cannot be bounded',
+  POLICY_EXPRESSION_TYPE: 'an expression that does not fit the types the tool declares',
+  POLICY_UNKNOWN_ARGUMENT: 'an argument that no tool the rule matches declares',
+  POLICY_UNMATCHED: 'a rule that no known tool can match',
+  POLICY_UNREACHABLE: 'a glob all of whose tools are taken by narrower rules',
+  POLICY_WEAK_TEST: 'a text comparison on a path or URL',
+  POLICY_AGENT_NULL: 'an expression that cannot be decided for calls no agent makes',
+  CASES_INVALID: 'a file of cases or properties that cannot be read',
+  POLICY_FAULT: 'the engine failed while it judged a call; the call was denied',
+  ...IMPORT_CODES,
+} as const
+
+export type PolicyErrorCode = keyof typeof ERRORS

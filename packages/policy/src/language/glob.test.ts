@@ -1,0 +1,123 @@
+// Globs as rules match by them: matching against a regular expression, "wider" against every word.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { globMatches, isGlob, isWider, parseGlob, wildcardMatches } from './glob.ts'
+import { narrowest } from '../model/policy.ts'
+
+const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 5 })
+const part = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), minLength: 1, maxLength: 3 })
+const key = fc.tuple(part, part).map(([server, name]) => `${server}/${name}`)
+const WORDS = wordsUpTo(5, ['a', 'b', 'c'])
+
+function wordsUpTo(length: number, letters: readonly string[]): string[] {
+  const words = ['']
+  for (let from = 0; (words[from] ?? '').length < length; from++)
+    for (const letter of letters) words.push(words[from] + letter)
+  return words
+}
+
+function oracle(text: string): RegExp {
+  const source = [...text].map(
+    (letter) => ({ '*': '.*', '?': '.' })[letter] ?? letter.replace(/[.\\/]/, '\\$&'),
+  )
+  return new RegExp(`^${source.join('')}$`, 's')
+}
+
+describe('matching', () => {
+  test('is that of a regular expression', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\n', '.'), maxLength: 8 })
+    fc.assert(
+      fc.property(pattern, word, (glob, text) => {
+        expect(wildcardMatches(glob, text)).toBe(oracle(glob).test(text))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('splits at the first slash and crosses it neither way', () => {
+    expect(globMatches(parseGlob('files/*'), 'files', 'file:///etc/passwd')).toBe(true)
+    expect(globMatches(parseGlob('*/read'), 'a/b', 'read')).toBe(true)
+    expect(globMatches(parseGlob('f*s'), 'files', '')).toBe(false)
+    expect(globMatches(parseGlob('a?b/x'), 'a', 'b/x')).toBe(false)
+  })
+
+  test('has no other signs, and minds upper and lower case', () => {
+    expect(isGlob('a/[bc].{d}+')).toBe(false)
+    expect(wildcardMatches('[ab]', 'a')).toBe(false)
+    expect(wildcardMatches('A*', 'a')).toBe(false)
+  })
+
+  test('takes no longer where a regular expression would go astray', () => {
+    const start = performance.now()
+    expect(wildcardMatches(`${'*a'.repeat(100)}b`, 'a'.repeat(10_000))).toBe(false)
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})
+
+describe('wider', () => {
+  const matched = (glob: string) => WORDS.filter((word) => wildcardMatches(glob, word))
+  const covers = (wide: string, narrow: string) =>
+    matched(narrow).every((word) => wildcardMatches(wide, word))
+
+  test('is exact, against every word up to five letters', () => {
+    // Patterns up to three signs differ, where they do, on a word of at most four letters.
+    const short = fc.string({
+      unit: fc.constantFrom('a', 'b', '*', '?'),
+      minLength: 1,
+      maxLength: 3,
+    })
+    fc.assert(
+      fc.property(short, short, (one, other) => {
+        const wider = isWider(parseGlob(`s/${one}`), parseGlob(`s/${other}`))
+        expect(wider).toBe(covers(one, other) && !covers(other, one))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('never holds both ways, nor of itself', () => {
+    fc.assert(
+      fc.property(key, key, (one, other) => {
+        expect(isWider(parseGlob(one), parseGlob(one))).toBe(false)
+        expect(
+          isWider(parseGlob(one), parseGlob(other)) && isWider(parseGlob(other), parseGlob(one)),
+        ).toBe(false)
+      }),
+    )
+  })
+
+  test('counts stars in a row as one', () => {
+    expect(isWider(parseGlob('s/a**'), parseGlob('s/a*'))).toBe(false)
+    expect(isWider(parseGlob('s/**'), parseGlob('s/a*'))).toBe(true)
+  })
+
+  test('looks at the server and the name together', () => {
+    expect(isWider(parseGlob('*/x*'), parseGlob('s/xy'))).toBe(true)
+    expect(isWider(parseGlob('*/x'), parseGlob('s/x*'))).toBe(false)
+  })
+
+  test('gives up in time on globs that are made to be hard', () => {
+    const hard = (tail: string) => parseGlob(`s/*${'a?'.repeat(100)}*b${'?a'.repeat(100)}${tail}`)
+    const start = performance.now()
+    isWider(hard('*'), hard('?*'))
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+})
+
+test('which globs count does not depend on their order', () => {
+  const shuffled = fc
+    .uniqueArray(key, { maxLength: 6 })
+    .chain((keys) =>
+      fc.tuple(fc.constant(keys), fc.shuffledSubarray(keys, { minLength: keys.length })),
+    )
+  fc.assert(
+    fc.property(shuffled, ([keys, others]) => {
+      const counting = (list: readonly string[]) =>
+        narrowest(list.map((one) => ({ glob: parseGlob(one) })))
+          .count.map(({ glob }) => glob.key)
+          .sort()
+      expect(counting(others)).toEqual(counting(keys))
+    }),
+  )
+})

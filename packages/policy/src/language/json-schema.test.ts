@@ -1,0 +1,230 @@
+// The schema for editors: the one on disk is the one the engine would write, it takes every document
+// the loader takes, and it tells every field of the language.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { document, runs } from '../../../../test/support/arbitrary-policies.ts'
+import type { Shape } from '../document/shape.ts'
+import { compile } from '../compile/compile.ts'
+import { policyJsonSchema } from './json-schema.ts'
+import { DOCUMENT } from './language.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const schema = policyJsonSchema() as Node
+
+interface Node {
+  readonly [keyword: string]: unknown
+}
+
+test('schema/policy.json is the language of today; `npm run build` writes it', () => {
+  const onDisk = JSON.parse(readFileSync(join(ROOT, 'schema', 'policy.json'), 'utf8'))
+  expect(onDisk).toEqual(JSON.parse(JSON.stringify(schema)))
+})
+
+describe('the schema', () => {
+  test('describes every field', () => {
+    const objects = [schema, ...Object.values(schema.definitions as Record<string, Node>)]
+    const silent = objects.flatMap((object) =>
+      Object.entries(object.properties as Record<string, Node>).filter(
+        ([, field]) => typeof field.description !== 'string' || field.description === '',
+      ),
+    )
+    expect(silent.map(([name]) => name)).toEqual([])
+  })
+
+  test('has every field of the language, and no other', () => {
+    const inSchema = [schema, ...Object.values(schema.definitions as Record<string, Node>)]
+      .flatMap((object) => Object.keys(object.properties as object))
+      .sort()
+    expect(inSchema).toEqual(fieldsOf(DOCUMENT).sort())
+  })
+
+  test('has a definition for every reference, and uses every definition', () => {
+    const used = new Set(
+      [...JSON.stringify(schema).matchAll(/"#\/definitions\/([^"]+)"/g)].map(([, name]) => name),
+    )
+    expect([...used].sort()).toEqual(Object.keys(schema.definitions as object).sort())
+  })
+
+  test.each([
+    ['an unknown key', 'defalt: deny'],
+    ['an unknown word', 'tools: { a/b: alow }'],
+    ['a guardrail that allows', 'guardrails: [{ name: g, action: allow }]'],
+    ['a name without a server', 'tools: { b: allow }'],
+    ['a limit without a window', 'tools: { a/b: { action: allow, rate_limit: { max: 1 } } }'],
+    ['a limit of zero', 'tools: { a/b: { action: allow, rate_limit: { max: 0, window: 1 } } }'],
+    [
+      'a duration without a unit',
+      'tools: { a/b: { action: allow, rate_limit: { max: 1, window: soon } } }',
+    ],
+    ['a mode that is none', 'mode: off'],
+  ])('marks %s', (_what, line) => {
+    const text = `version: 1\ndefault: deny\n${line}\n`
+    expect(complaints(parse(text))).not.toEqual([])
+    expect(compile({ file: 'p', text }).policy).toBeUndefined()
+  })
+
+  test.each(['{}', 'version: 1', 'default: deny', 'version: 2\ndefault: deny', '[]'])(
+    'marks %s',
+    (text) => {
+      expect(complaints(parse(text))).not.toEqual([])
+    },
+  )
+
+  test('takes the documents of the cases and of the page', () => {
+    const folder = join(ROOT, 'test', 'cases', 'policies')
+    const files = readdirSync(folder).filter((file) => file.endsWith('.policy.yaml'))
+    const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
+    const page = readFileSync(join(ROOT, 'docs', 'policy-language.md'), 'utf8')
+    texts.push(/```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
+    expect(texts.length).toBeGreaterThan(10)
+    for (const text of texts) expect(complaints(parse(text))).toEqual([])
+  })
+
+  test('takes every document the loader takes', () => {
+    const property = fc.property(document, (text) => {
+      expect(complaints(text)).toEqual([])
+    })
+    fc.assert(property, runs(100))
+  })
+
+  test('whatever it marks among the wrong documents, the loader refuses too', () => {
+    const folder = join(ROOT, 'test', 'cases', 'bad-policies')
+    let marked = 0
+    for (const file of readdirSync(folder).filter((name) => /\.(yaml|json)$/.test(name))) {
+      const text = readFileSync(join(folder, file), 'utf8')
+      if (!isMarked(text)) continue
+      marked++
+      expect({ file, policy: compile({ file, text }).policy }).toEqual({ file, policy: undefined })
+    }
+    expect(marked).toBeGreaterThan(40)
+  })
+})
+
+function isMarked(text: string): boolean {
+  try {
+    return complaints(parse(text, { logLevel: 'silent' })).length > 0
+  } catch {
+    return false
+  }
+}
+
+function fieldsOf(shape: Shape, seen = new Set<Shape>()): string[] {
+  if (seen.has(shape)) return []
+  seen.add(shape)
+  if (shape.kind === 'either') return shape.of.flatMap((inner) => fieldsOf(inner, seen))
+  if (shape.kind === 'list' || shape.kind === 'record') return fieldsOf(shape.of, seen)
+  if (shape.kind !== 'object') return []
+  const names = Object.keys(shape.fields)
+  return [
+    ...names,
+    ...names.flatMap((name) => fieldsOf((shape.fields[name] as { shape: Shape }).shape, seen)),
+  ]
+}
+
+/** JSON Schema, draft 7, as far as the schema goes; a keyword that is not known here is an error. */
+function complaints(value: unknown, node: Node = schema, at = ''): string[] {
+  const found: string[] = []
+  const demand = (holds: boolean, what: string) =>
+    void (holds || found.push(`${at || '/'} ${what}`))
+  for (const [keyword, wanted] of Object.entries(node)) {
+    switch (keyword) {
+      case '$schema':
+      case 'title':
+      case 'description':
+      case 'definitions':
+        break
+      case '$ref': {
+        const name = String(wanted).replace('#/definitions/', '')
+        found.push(...complaints(value, (schema.definitions as Record<string, Node>)[name], at))
+        break
+      }
+      case 'type':
+        demand(
+          [wanted].flat().includes(typeOf(value)) ||
+            (typeOf(value) === 'integer' && wanted === 'number'),
+          `is no ${wanted}`,
+        )
+        break
+      case 'enum':
+        demand((wanted as unknown[]).includes(value), `is none of ${wanted}`)
+        break
+      case 'const':
+        demand(value === wanted, `is not ${wanted}`)
+        break
+      case 'anyOf':
+        demand(
+          (wanted as Node[]).some((one) => complaints(value, one, at).length === 0),
+          'fits none',
+        )
+        break
+      case 'minLength':
+        demand(typeof value !== 'string' || value.length >= (wanted as number), 'is too short')
+        break
+      case 'maxLength':
+        demand(typeof value !== 'string' || value.length <= (wanted as number), 'is too long')
+        break
+      case 'pattern':
+        demand(
+          typeof value !== 'string' || new RegExp(wanted as string).test(value),
+          'has another form',
+        )
+        break
+      case 'minimum':
+        demand(typeof value !== 'number' || value >= (wanted as number), 'is too small')
+        break
+      case 'maximum':
+        demand(typeof value !== 'number' || value <= (wanted as number), 'is too large')
+        break
+      case 'exclusiveMinimum':
+        demand(typeof value !== 'number' || value > (wanted as number), 'is too small')
+        break
+      case 'minItems':
+        demand(!Array.isArray(value) || value.length >= (wanted as number), 'has too few')
+        break
+      case 'maxItems':
+        demand(!Array.isArray(value) || value.length <= (wanted as number), 'has too many')
+        break
+      case 'items':
+        if (Array.isArray(value))
+          for (const [index, item] of value.entries())
+            found.push(...complaints(item, wanted as Node, `${at}/${index}`))
+        break
+      case 'required':
+        if (typeOf(value) === 'object')
+          for (const name of wanted as string[])
+            demand(Object.hasOwn(value as object, name), `lacks ${name}`)
+        break
+      case 'properties':
+      case 'patternProperties':
+      case 'additionalProperties':
+        if (keyword === 'additionalProperties' && typeOf(value) === 'object')
+          found.push(...namesOf(value as Node, node, at))
+        break
+      default:
+        throw new Error(`the validator does not know \`${keyword}\``)
+    }
+  }
+  return found
+}
+
+function namesOf(value: Node, node: Node, at: string): string[] {
+  const properties = (node.properties ?? {}) as Record<string, Node>
+  const patterns = Object.entries((node.patternProperties ?? {}) as Record<string, Node>)
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const pattern = patterns.find(([text]) => new RegExp(text).test(name))
+    const wanted = Object.hasOwn(properties, name) ? properties[name] : pattern?.[1]
+    return wanted === undefined
+      ? [`${at}/${name} is unknown`]
+      : complaints(inner, wanted, `${at}/${name}`)
+  })
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}

@@ -1,0 +1,39 @@
+// What bears on one tool or method: the rules that count, the guardrails that match, made ready with
+// their expressions bound. Worked out in resolve.ts, judged in lay.ts.
+
+import type { Category } from '../core/tools.ts'
+import type { Program } from '../expression/evaluate/bind-expression.ts'
+import type { Declared } from '../expression/evaluate/declared-types.ts'
+import type { Guardrail, Rule } from './rule.ts'
+
+/** A rule or guardrail made ready for one tool. */
+export interface Ready<T extends Rule | Guardrail> {
+  readonly rule: T
+  /** As told in decisions: `house:` before the pointer of the house's guardrails. */
+  readonly pointer: string
+  readonly program?: Program
+  /** Its `when` does not fit what the tool declares: never decidable. */
+  readonly unfit?: string
+  readonly declared: Declared
+}
+
+export interface Scope {
+  readonly category: Category
+  /** Of a tool whose class is a guess: what bears on it as one that executes. The stricter verdict holds. */
+  readonly doubted?: Scope
+  readonly classified: boolean
+  /** Enforced and counting, by pointer. Empty: the default holds. */
+  readonly rules: readonly Ready<Rule>[]
+  readonly guardrails: readonly Ready<Guardrail>[]
+  readonly house: readonly Ready<Guardrail>[]
+  /** As if absent: rules by pointer, then guardrails. */
+  readonly shadow: readonly Ready<Rule | Guardrail>[]
+  /** What matches and does not count. */
+  readonly aside: readonly { readonly pointer: string; readonly why: string }[]
+}
+
+/** All that may bear on a call: of the guess, and of the doubt where there is one; each once. */
+export function readiesOf({ rules, guardrails, house, doubted }: Scope): Ready<Rule | Guardrail>[] {
+  const own = [...rules, ...guardrails, ...house]
+  return doubted === undefined ? own : [...new Set([...own, ...readiesOf(doubted)])]
+}

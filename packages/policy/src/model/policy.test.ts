@@ -1,0 +1,70 @@
+// Values by name or glob: the exact one, those that match, and which of them count.
+
+import { describe, expect, test } from 'vitest'
+import { compile } from '../compile/compile.ts'
+import { type CompiledPolicy, longestWindowMs, NameMap, narrowest } from './policy.ts'
+
+const map = new NameMap([
+  ['a/b', 1],
+  ['a/*', 2],
+  ['*/*', 3],
+  ['*/b', 4],
+  ['a/b/c', 5],
+])
+
+describe('NameMap', () => {
+  test('has a size and its values', () => {
+    expect(map.size).toBe(5)
+    expect(map.values().sort()).toEqual([1, 2, 3, 4, 5])
+    expect(new NameMap([]).size).toBe(0)
+  })
+
+  test('gives its entries in one order, however they were written', () => {
+    const sorted = [
+      ['*/*', 3],
+      ['*/b', 4],
+      ['a/*', 2],
+      ['a/b', 1],
+      ['a/b/c', 5],
+    ]
+    expect(map.entries()).toEqual(sorted)
+    expect(new NameMap(map.entries().reverse()).entries()).toEqual(sorted)
+  })
+
+  test.each([
+    ['a', 'b', 1, [1, 2, 3, 4]],
+    ['a', 'b/c', 5, [5, 2, 3]],
+    ['c', 'b', undefined, [3, 4]],
+    ['a', '__proto__', undefined, [2, 3]],
+  ])('%s/%s', (server, name, exact, all) => {
+    expect(map.exact(server, name)).toBe(exact)
+    expect(map.all(server, name)).toEqual(all)
+  })
+
+  test('nothing is found where there is nothing', () => {
+    expect(new NameMap<number>([]).exact('a', 'b')).toBeUndefined()
+    expect(new NameMap<number>([]).all('a', 'b')).toEqual([])
+  })
+
+  test('a glob that is wider than another gives way, and it is told to which', () => {
+    const { count, wider } = narrowest(map.globs('a', 'b'))
+    expect(count.map(({ glob }) => glob.key)).toEqual(['a/*', '*/b'])
+    expect(wider.map(({ glob, than }) => [glob.glob.key, than.glob.key])).toEqual([['*/*', 'a/*']])
+  })
+})
+
+test('the longest window of any limit says how far back the past matters', () => {
+  const text = `
+version: 1
+default: deny
+categories: { Read: { action: allow, rate_limit: { max: 1, window: 5m } } }
+tools: { a/b: { action: allow, spend_limit: { amount: args.x, max: 1, window: 2d } } }
+guardrails: [{ name: g, rate_limit: [{ max: 1, window: 1h }, { max: 2, window: 60 }] }]
+`
+  const { policy } = compile({ file: 'p.yaml', text })
+  expect(longestWindowMs(policy as CompiledPolicy)).toBe(2 * 86_400_000)
+  const without = compile({ file: 'p.yaml', text: 'version: 1\ndefault: deny\n' }).policy
+  expect(longestWindowMs(without as CompiledPolicy)).toBe(0)
+  const under = { ...(without as CompiledPolicy), house: policy as CompiledPolicy }
+  expect(longestWindowMs(under)).toBe(2 * 86_400_000)
+})

@@ -1,0 +1,107 @@
+// A compiled policy: what compile.ts makes and what the engine matches against. Immutable but for
+// `scopes`, which keeps for each tool definition what was worked out when it was first seen.
+
+import type { Action } from '../core/actions.ts'
+import type { Category, KnownTool } from '../core/tools.ts'
+import type { Scope } from './applicable-rules.ts'
+import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
+import type { Guardrail, Rule } from './rule.ts'
+
+export type NameSection = 'tools' | 'resources' | 'prompts'
+
+export interface CompiledPolicy {
+  readonly name: string
+  readonly file: string
+  /** Line and column of an offset, both from 1. */
+  readonly position: (offset: number) => { readonly line: number; readonly column: number }
+  readonly fallback: Action
+  readonly shadow: boolean
+  readonly categories: ReadonlyMap<Category, Rule>
+  readonly methods: ReadonlyMap<string, Rule>
+  readonly tools: NameMap<Rule>
+  readonly resources: NameMap<Rule>
+  readonly prompts: NameMap<Rule>
+  /** By name. */
+  readonly guardrails: readonly Guardrail[]
+  readonly labels: NameMap<readonly string[]>
+  readonly classify: NameMap<Category>
+  readonly house?: CompiledPolicy
+  readonly scopes: WeakMap<KnownTool, Scope>
+}
+
+/** Every rule and guardrail of the document, in no order that means anything. */
+export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
+  const { categories, methods, tools, resources, prompts, guardrails } = policy
+  return [
+    ...categories.values(),
+    ...methods.values(),
+    ...tools.values(),
+    ...resources.values(),
+    ...prompts.values(),
+    ...guardrails,
+  ]
+}
+
+/** The longest window of any limit, the house's too: how far back the past matters. */
+export function longestWindowMs(policy: CompiledPolicy): number {
+  const rules = [...rulesOf(policy), ...(policy.house ? rulesOf(policy.house) : [])]
+  const windows = rules.flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
+  return windows.reduce((longest, window) => Math.max(longest, window), 0)
+}
+
+/** Values by `<server>/<name>` or glob. */
+export class NameMap<T> {
+  readonly #exact = new Map<string, T>()
+  readonly #globs: { readonly glob: Glob; readonly value: T }[] = []
+
+  constructor(entries: Iterable<readonly [string, T]>) {
+    for (const [key, value] of entries) {
+      if (isGlob(key)) this.#globs.push({ glob: parseGlob(key), value })
+      else this.#exact.set(key, value)
+    }
+  }
+
+  get size(): number {
+    return this.#exact.size + this.#globs.length
+  }
+
+  /** By key, in an order that does not depend on how they were written. */
+  entries(): [string, T][] {
+    const globs = this.#globs.map(({ glob, value }): [string, T] => [glob.key, value])
+    return [...this.#exact, ...globs].sort(([one], [other]) => (one < other ? -1 : 1))
+  }
+
+  values(): T[] {
+    return [...this.#exact.values(), ...this.#globs.map(({ value }) => value)]
+  }
+
+  exact(server: string, name: string): T | undefined {
+    return this.#exact.size === 0 ? undefined : this.#exact.get(`${server}/${name}`)
+  }
+
+  /** Every glob that matches. */
+  globs(server: string, name: string): { readonly glob: Glob; readonly value: T }[] {
+    return this.#globs.filter(({ glob }) => globMatches(glob, server, name))
+  }
+
+  /** Exact and glob together, whatever stands over what. */
+  all(server: string, name: string): T[] {
+    const exact = this.exact(server, name)
+    const globs = this.globs(server, name).map(({ value }) => value)
+    return exact === undefined ? globs : [exact, ...globs]
+  }
+}
+
+/** Splits globs that match one name into those that count and those wider than another. */
+export function narrowest<T extends { readonly glob: Glob }>(
+  matching: readonly T[],
+): { count: T[]; wider: { glob: T; than: T }[] } {
+  const count: T[] = []
+  const wider: { glob: T; than: T }[] = []
+  for (const one of matching) {
+    const than = matching.find((other) => other !== one && isWider(one.glob, other.glob))
+    if (than === undefined) count.push(one)
+    else wider.push({ glob: one, than })
+  }
+  return { count, wider }
+}

@@ -1,0 +1,72 @@
+// Rules as the engine holds them, after the document was read and checked: made by parse-rule.ts,
+// judged by decide.ts.
+
+import type { Action } from '../core/actions.ts'
+import type { Decimal } from '../core/decimal.ts'
+import type { ApprovalAsk } from '../core/decision.ts'
+import type { Category } from '../core/tools.ts'
+import type { Expression } from '../expression/expression.ts'
+import type { Glob } from '../language/glob.ts'
+
+/** What splits a counter. `args` parts carry the path they read. */
+export type Per =
+  | { readonly by: 'session' | 'principal' | 'agent' | 'server' | 'tool' | 'everyone' }
+  | { readonly by: 'args'; readonly path: readonly string[] }
+
+/** A path, or a path times a path or a number. */
+export interface Amount {
+  readonly factors: readonly (readonly string[] | Decimal)[]
+}
+
+export interface Limit {
+  readonly kind: 'rate' | 'spend'
+  readonly max: Decimal
+  readonly windowMs: number
+  readonly per: readonly Per[]
+  readonly amount?: Amount
+  /** The arguments that `per` and `amount` name, with their offsets into the document. */
+  readonly reads: readonly { readonly path: readonly string[]; readonly at: number }[]
+  /** The counter's name: rule, kind, window, per and amount, but neither `max` nor order. */
+  readonly id: string
+  /** For people: `10 in 60s per session`. */
+  readonly text: string
+  /** Keys made so far, by what `per` names. */
+  readonly keys: Map<string, string>
+}
+
+/** What a rule asks of the people who approve; which rule it is, is said when it asks. */
+export type Approval = Omit<ApprovalAsk, 'rule' | 'reason' | 'says'>
+
+interface Common {
+  /** JSON Pointer. */
+  readonly pointer: string
+  /** Offset into the document, of the key or entry. */
+  readonly at: number
+  readonly reason: string
+  /** `placeOf`: from an offset into the expression to one into the document. */
+  readonly when?: { readonly expression: Expression; readonly placeOf: (offset: number) => number }
+  readonly limits: readonly Limit[]
+  readonly approval: Approval
+  readonly extraArgs: boolean
+  readonly shadow: boolean
+}
+
+export interface Rule extends Common {
+  readonly key: string
+  /** Absent for an exact name, a category or a method. */
+  readonly glob?: Glob
+  readonly action: Action
+  readonly otherwise: Action
+  readonly over: ReadonlySet<Category>
+}
+
+export interface Guardrail extends Common {
+  readonly name: string
+  readonly action?: Action
+  readonly match: {
+    readonly categories?: readonly string[]
+    readonly tools?: readonly Glob[]
+    readonly servers?: readonly string[]
+    readonly methods?: readonly string[]
+  }
+}

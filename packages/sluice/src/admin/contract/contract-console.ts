@@ -1,0 +1,386 @@
+// What the console asks of the gate beside people and approvals, as data: calls as they pass, servers
+// and tools, policy, agents, ledger, settings. Types only: the console imports nothing else of src/.
+// Texts of servers, tools and agents in here are untrusted; the console shows them as text.
+
+import type { Action } from '@sluice/policy/core/actions'
+
+/** What became of a call, in one word: a limit is a denial with a colour of its own. */
+export type CallWord = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
+
+// ---- Live
+
+export interface LiveRow {
+  readonly callId: string
+  readonly atMs: number
+  readonly principal: string
+  readonly agent: string | null
+  readonly session: string
+  readonly server: string
+  readonly method: string
+  readonly name: string
+  readonly category: string | null
+  readonly word: CallWord
+  readonly code: string
+  readonly rule: string
+  readonly reason: string
+  /** Null while it is open. */
+  readonly status: string | null
+  readonly durationMs: number | null
+}
+
+/** Exact for its quarter of a second: every call is counted, whatever rows are left out. */
+export interface LiveTick {
+  readonly atMs: number
+  /** Calls by server, tool and word since the last tick. */
+  readonly counts: readonly (readonly [server: string, tool: string, word: CallWord, n: number])[]
+  /** Calls that took at most the bound of the same place in `LiveHello.boundsMs`. */
+  readonly latency: readonly number[]
+  readonly rows: readonly LiveRow[]
+  /** How rows that were sent before have ended. */
+  readonly settled: readonly (readonly [callId: string, status: string, durationMs: number])[]
+  /** Calls that have no row because there were too many. */
+  readonly left: number
+}
+
+export interface LiveHello {
+  readonly boundsMs: readonly number[]
+  /** The newest calls on record, the newest last. */
+  readonly rows: readonly LiveRow[]
+  /** Before now: calls by word in stretches of `stretchMs`, the newest last. */
+  readonly past: readonly {
+    readonly atMs: number
+    readonly counts: Partial<Record<CallWord, number>>
+  }[]
+  readonly stretchMs: number
+}
+
+// ---- Calls on record
+
+export interface CallRecord extends LiveRow {
+  readonly seq: number
+  readonly kind: string
+  readonly policy: string
+  readonly argsDigest: string | null
+}
+
+export interface CallExplained extends CallRecord {
+  readonly guardrails: readonly {
+    readonly name: string
+    readonly rule: string
+    readonly action: Action | null
+    readonly undecided: boolean
+  }[]
+  readonly limits: readonly {
+    readonly key: string
+    readonly amount: string
+    readonly max: string
+  }[]
+  readonly shadow: readonly {
+    readonly rule: string
+    readonly action: string
+    readonly reason: string
+  }[]
+  /** The arguments that the verdict was reached from, by path; others are not kept. */
+  readonly judged: readonly { readonly path: string; readonly value: string }[]
+  readonly outcome: {
+    readonly seq: number
+    readonly atMs: number
+    readonly status: string
+    readonly durationMs: number
+    readonly bytes: number
+    readonly errorCode: number | null
+    readonly labels: readonly string[]
+    readonly attempts: number
+    readonly givenBack: boolean
+  } | null
+  /** The rule as it stands in the document in force, where it is still there. */
+  readonly ruleText: { readonly file: string; readonly line: number; readonly text: string } | null
+}
+
+export interface LedgerPage {
+  readonly calls: readonly CallRecord[]
+  readonly next: number | null
+  /** The newest records, so many, were not searched: they are being indexed. 0 where all were. */
+  readonly behind: number
+  /** The index did not agree with the ledger and was built again: why. */
+  readonly indexRebuilt?: string
+}
+
+export interface LedgerEvents {
+  readonly events: readonly {
+    readonly seq: number
+    readonly atMs: number
+    readonly name: string
+    readonly detail: string
+  }[]
+}
+
+export interface LedgerVerified {
+  readonly ok: boolean
+  readonly records: number
+  readonly durationMs: number
+  /** Where it does not fit together, and how. */
+  readonly says: string
+}
+
+// ---- Servers, tools, pins
+
+export interface ServerView {
+  readonly name: string
+  readonly kind: string
+  /** The command or address, without what is secret. */
+  readonly where: string
+  readonly state: 'up' | 'idle' | 'starting' | 'failing' | 'needs login' | 'frozen'
+  readonly why: string
+  readonly sessions: number
+  readonly openRequests: number
+  readonly tools: number
+  readonly held: number
+  readonly calls: Partial<Record<CallWord, number>>
+}
+
+export interface ToolView {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
+  readonly risk: string
+  /** Of a plain call by the local user. */
+  readonly verdict: Action | 'depends'
+  readonly reason: string
+  readonly held: boolean
+  /** Held, and a person does not want it. */
+  readonly refusedBy: string | null
+}
+
+export interface ToolPage {
+  readonly server: string
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
+  readonly risk: string
+  readonly riskBecause: string
+  readonly inputSchema: string
+  readonly annotations: string
+  readonly confidence: number
+  readonly evidence: readonly {
+    readonly text: string
+    readonly at: string
+    readonly says: string
+  }[]
+  readonly disagreements: readonly string[]
+  /** The catalogue's page, as lines of Markdown; shown as text. */
+  readonly page: string
+}
+
+export interface HeldPin {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  /** The class is a guess. */
+  readonly unknown: boolean
+  readonly because: string
+  readonly changes: readonly string[]
+  /** Definitions as text, one member a line; `before` is empty where none was accepted. */
+  readonly before: string
+  readonly after: string
+  /** Who has refused it; it stays held. */
+  /** A person does not want it. */
+  readonly refused: { readonly by: string; readonly why: string; readonly atMs: number } | null
+  /** Of the definition that was looked at: what is accepted is this one and no other. */
+  readonly digest: string
+}
+
+// ---- Policy
+
+export interface PolicyDocumentView {
+  readonly name: string
+  readonly file: string
+  readonly text: string
+  readonly digest: string
+  readonly house: boolean
+  /** Whether this text is what is in force; else it waits or has errors. */
+  readonly inForce: boolean
+  /** Why it cannot be saved from here; empty where it can. */
+  readonly fixed: string
+  /** The file lies in a checkout: what is saved is a patch to take along. */
+  readonly versioned: boolean
+}
+
+export interface PolicyView {
+  readonly documents: readonly PolicyDocumentView[]
+  /** What waits or is wrong; empty where the files are in force. */
+  readonly why: string
+}
+
+/** A tool's place on the board. */
+export interface BoardTool {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  /** The class is a guess, and so is the risk. */
+  readonly unknown: boolean
+  readonly risk: string
+  readonly verdict: Action | 'depends'
+  /** Where it stands: the verdict, or what it would be if its conditions hold. */
+  readonly column: Action
+  readonly rule: string
+  readonly reason: string
+  readonly limits: readonly string[]
+  /** Why it cannot simply be moved; empty where it can. */
+  readonly lock: string
+}
+
+export interface BoardCategory {
+  readonly name: string
+  readonly action: Action | 'default'
+  readonly lock: string
+  readonly tools: number
+}
+
+export interface PolicyProblem {
+  readonly line: number
+  readonly column: number
+  readonly severity: 'error' | 'warning'
+  readonly code: string
+  readonly message: string
+  readonly help: string
+}
+
+/** What a text would mean. */
+export interface PolicyDraft {
+  readonly text: string
+  readonly problems: readonly PolicyProblem[]
+  /** Absent where the text has errors. */
+  readonly board?: {
+    readonly fallback: Action
+    readonly categories: readonly BoardCategory[]
+    readonly tools: readonly BoardTool[]
+  }
+  readonly changes: readonly {
+    readonly tool: string
+    readonly from: string
+    readonly to: string
+    readonly change: 'loosens' | 'tightens' | 'depends'
+  }[]
+  readonly loosens: readonly { readonly where: string; readonly what: string }[]
+  /** The last day's calls under the new text; absent until asked for. */
+  readonly replay?: {
+    readonly calls: number
+    readonly same: number
+    readonly unknown: number
+    readonly flips: readonly {
+      readonly tool: string
+      readonly from: string
+      readonly to: string
+      readonly count: number
+    }[]
+  }
+}
+
+export interface PolicySaved {
+  readonly digest: string
+  readonly inForce: boolean
+  /** Where the file is under version control: nothing was written, this is the change. */
+  readonly patch?: string
+}
+
+export interface PolicyVersion {
+  readonly id: number
+  readonly atMs: number
+  readonly name: string
+  readonly digest: string
+  readonly by: string
+  readonly why: string
+}
+
+// ---- Agents
+
+export interface AgentView {
+  readonly id: string
+  readonly owner: string
+  readonly state: string
+  readonly model: string
+  readonly template: string | null
+  readonly turns: number
+  readonly tokens: number
+  readonly files: number
+  readonly createdAtMs: number
+  readonly depth: number
+}
+
+export interface AgentTodo {
+  readonly id: string
+  readonly content: string
+  readonly status: 'pending' | 'in_progress' | 'completed' | 'cancelled'
+}
+
+export interface AgentMessage {
+  readonly role: string
+  readonly text: string
+  readonly calls: readonly {
+    readonly id: string
+    readonly name: string
+    readonly input: string
+    readonly result: string | null
+    readonly isError: boolean
+  }[]
+}
+
+export interface AgentPage extends AgentView {
+  readonly stop: { readonly reason: string; readonly detail: string } | null
+  readonly waitingFor: string | null
+  readonly todos: readonly AgentTodo[]
+  readonly fileList: readonly { readonly path: string; readonly bytes: number }[]
+  readonly messages: readonly AgentMessage[]
+  readonly budgets: readonly {
+    readonly name: string
+    readonly used: number
+    readonly max: number | null
+  }[]
+  readonly grants: readonly string[]
+  /** The turn that is shown; null for now. */
+  readonly turn: number | null
+}
+
+export interface AgentEvent {
+  readonly seq: number
+  readonly atMs: number
+  readonly kind: string
+  readonly turn: number
+  readonly says: string
+}
+
+// ---- Settings
+
+export interface GrantView {
+  readonly name: string
+  readonly policy: string
+  readonly slots: number
+  readonly groups: readonly string[]
+  readonly createdAtMs: number
+  readonly fixed: boolean
+}
+
+export interface SettingsView {
+  readonly version: string
+  readonly url: string
+  readonly config: string
+  readonly data: string
+  readonly files: readonly {
+    readonly name: string
+    readonly bytes: number
+    readonly what: string
+  }[]
+  readonly policies: readonly string[]
+  readonly pid: number
+  readonly upSeconds: number
+  readonly ready: boolean
+  readonly why: string
+  readonly ledger: { readonly state: string; readonly records: number }
+  readonly frozen: readonly { readonly what: string; readonly why: string; readonly atMs: number }[]
+}

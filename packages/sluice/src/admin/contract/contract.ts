@@ -1,0 +1,167 @@
+// The words of the admin API, for whoever speaks it: the console imports its types from here and from
+// nowhere else. Pure types. What each address takes and needs stands in the tables `*-endpoints.ts`;
+// `/api/openapi.json` is written from the same tables. Every request but those of sign-in carries
+// `Authorization: Bearer TOKEN`, with the token of `POST /api/sign-in` that stays in the tab's memory,
+// or a system's credential. What is marked "proof" also needs a passkey assertion for just that request:
+// see ProofWish.
+
+export type {
+  ApprovalRequest,
+  Barred,
+  Bound,
+  ForAWhile,
+  Revealed,
+  Standing,
+  Verdict,
+  Vote,
+} from '../../core/approval.ts'
+export type { Role } from '../../core/person.ts'
+export type * from './contract-console.ts'
+
+import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
+import type { Person, Role } from '../../core/person.ts'
+
+/** Every answer that is not 2xx. */
+export interface ApiFailure {
+  readonly error: { readonly code: string; readonly message: string; readonly help: string }
+}
+
+/** `GET /api/sign-in`: the ways in, before anybody has signed in. */
+export interface SignInWays {
+  /** Somebody has a passkey for this address. */
+  readonly passkey: boolean
+  /** Where `sluice console` has to be run for a code. */
+  readonly code: true
+  /** `onPage`: people sign in there from this page. */
+  readonly issuers: readonly {
+    readonly name: string
+    readonly issuer: string
+    readonly onPage: boolean
+  }[]
+}
+
+/** `POST /api/sign-in/issuers/:name` `{ challenge }`, the S256 of a secret that stays in the tab: what
+ * the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
+export interface SignInElsewhere {
+  readonly address: string
+  readonly state: string
+}
+
+/** `POST /api/sign-in`: one of these. `code` is of `#code=` in the address; `assertion` answers
+ * `POST /api/sign-in/challenge`, which gives `{ challenge }`; `answer` is what an issuer sent the browser
+ * back with; `jwt` is an access token of an issuer, made for `<base>/api`. */
+export interface SignIn {
+  readonly code?: string
+  readonly assertion?: unknown
+  readonly jwt?: string
+  readonly answer?: IssuerAnswer
+}
+
+/** `verifier` is the tab's secret, of which the issuer has the hash. */
+export interface IssuerAnswer {
+  readonly code: string
+  readonly state: string
+  readonly iss?: string
+  readonly verifier: string
+}
+
+/** `POST /api/links` `{ link }`: of `#link=` in the address of a message. `challenge` are the options of
+ * `startAuthentication`; the assertion goes to `POST /api/sign-in`. Opening a link shows and decides
+ * nothing. */
+export interface LinkTold {
+  readonly approval: string
+  readonly approver: string
+  readonly challenge: unknown
+}
+
+export interface SignedIn {
+  readonly token: string
+  readonly me: Me
+}
+
+/** `GET /api/me`; `proof` is how this session was begun. */
+export interface Me extends Person {
+  readonly passkeys: readonly PasskeyTold[]
+  readonly hasPin: boolean
+  /** Whether it can decide now: it has a passkey for this address, or is a system. */
+  readonly mayProve: boolean
+  readonly expiresAtMs: number
+}
+
+export interface PasskeyTold {
+  readonly id: string
+  readonly label: string
+  readonly createdMs: number
+  readonly usedMs: number | null
+}
+
+/** `POST /api/passkeys/challenge` gives `{ challenge }`, the options of `startRegistration`; its answer comes back here:
+ * `POST /api/passkeys`. The PIN is asked for once more, where the person has one: a stolen page must
+ * not be able to add a key of its own. Without a PIN the request needs the proof of another passkey;
+ * only who was invited has neither. */
+export interface NewPasskey {
+  readonly label: string
+  readonly attestation: unknown
+  readonly pin?: string
+}
+
+/** `POST /api/proofs`: what is going to be asked for. `path` has its query with it; `body` is the very text that will be sent, empty
+ * where there is none: one proof, one request.
+ *
+ *   const { challenge } = await post('/api/proofs', { method, path, body: text })
+ *   const assertion = await startAuthentication({ optionsJSON: challenge })
+ *   const proof = btoa(JSON.stringify(assertion))
+ *   await fetch(path, { method, body: text, headers: { 'sluice-proof': proof } })
+ */
+export interface ProofWish {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly body: string
+}
+
+/** The options of `startAuthentication`. */
+export interface ProofChallenge {
+  readonly challenge: unknown
+}
+
+/** `GET /api/people`. */
+export interface PersonTold {
+  readonly name: string
+  readonly kind: 'person' | 'system'
+  readonly roles: readonly Role[]
+  readonly groups: readonly string[]
+  readonly owns: readonly string[]
+  readonly since: string
+  readonly pinSet: string | null
+  readonly passkeys: number
+  readonly token: boolean
+  readonly wrongPins: number
+  readonly pausedUntil: string | null
+}
+
+/** `GET /api/grants`. */
+export interface GrantTold {
+  readonly id: string
+  readonly name: string
+  readonly policy: string
+  readonly slots: number
+  readonly groups: readonly string[]
+  readonly explain: boolean
+  readonly fixed: boolean
+  readonly created: string | null
+  readonly lastUsed: string | null
+  readonly revoked: string | null
+}
+
+/** `GET /api/approvals` gives `{ requests }`, `/api/approvals/:id` one; `POST /api/approvals/:id/verdict`
+ * takes a Verdict, with the proof; `GET /api/approvals/watch` are server-sent events `approval`, each an
+ * ApprovalRequest. */
+export interface ApprovalsTold {
+  readonly requests: readonly ApprovalRequest[]
+}
+
+/** `GET /api/standing`. */
+export interface StandingTold {
+  readonly standing: readonly Standing[]
+  readonly barred: readonly Barred[]
+}

@@ -1,0 +1,66 @@
+// The record to take away: what `sluice ledger export` writes, with the filters of the page. Read in the
+// thread that reads the ledger, a stretch at a time, as fast as the page takes it. Who took it is on
+// record.
+
+import { z } from 'zod'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Person } from '../../core/person.ts'
+import { byWhom } from '../../operations/verify-person.ts'
+import { EXPORT_FORMATS, type ExportFormat, type Stretch } from '../../ledger/export/chunks.ts'
+import type { Query } from '../../ledger/query/query.ts'
+import { Download } from '../http/download.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { FILTER } from './live-endpoints.ts'
+import type { Reader } from '../queries/ledger-reader.ts'
+
+export interface ExportParts {
+  readonly reader: Reader
+  readonly record: (detail: JsonObject) => Promise<unknown>
+  readonly nowMs: () => number
+}
+
+const FILES: Readonly<Record<ExportFormat, { readonly type: string; readonly ending: string }>> = {
+  jsonl: { type: 'application/jsonl; charset=utf-8', ending: 'jsonl' },
+  csv: { type: 'text/csv; charset=utf-8', ending: 'csv' },
+  cef: { type: 'text/plain; charset=utf-8', ending: 'cef' },
+  otlp: { type: 'application/jsonl; charset=utf-8', ending: 'otlp.jsonl' },
+}
+
+export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/ledger/export', role: 'viewer' },
+      query: FILTER.extend({ format: z.enum(EXPORT_FORMATS).optional() }),
+      summary:
+        'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs; with the filters of /api/ledger',
+      handle: async ({ query: { format = 'jsonl', ...filter }, person }) => {
+        const query = Object.fromEntries(
+          Object.entries(filter).filter(([, value]) => value !== undefined),
+        ) as Query
+        // What cannot be read is said before there is a file.
+        const first = await reader.ask('stretch', { query, format, from: { seq: 1, open: [] } })
+        await record({ format, filter: query as JsonObject, by: byWhom(person as Person) })
+        const day = new Date(nowMs()).toISOString().slice(0, 10)
+        const { type, ending } = FILES[format]
+        return new Download({
+          ...{ type, name: `sluice-${day}.${ending}` },
+          pieces: piecesOf(reader, query, format, first),
+        })
+      },
+    }),
+  ]
+}
+
+async function* piecesOf(
+  reader: Reader,
+  query: Query,
+  format: ExportFormat,
+  first: Stretch,
+): AsyncGenerator<string> {
+  let stretch = first
+  for (;;) {
+    yield stretch.text
+    if (stretch.next === null) return
+    stretch = await reader.ask('stretch', { query, format, from: stretch.next })
+  }
+}

@@ -1,0 +1,103 @@
+// Calls as they pass and calls on record: the stream of Live, pages of the ledger, one call explained,
+// events, verify. Everything here only looks; reading is done in a thread of its own.
+
+import { z } from 'zod'
+import { BOUNDS_MS } from '../../gateway/metrics/meter.ts'
+import { callExplained } from '../queries/call-views.ts'
+import type { CallExplained, LiveHello } from '../contract/contract-console.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { Events } from '../http/events.ts'
+import type { LiveHub } from './live-hub.ts'
+import type { Reader } from '../queries/ledger-reader.ts'
+
+export interface LiveEndpointParts {
+  readonly hub: LiveHub
+  readonly reader: Reader
+  /** The rule of a pointer, as it stands in the document in force. */
+  readonly ruleText: (policy: string, pointer: string) => CallExplained['ruleText']
+  readonly nowMs: () => number
+}
+
+const word = z.string().min(1).max(400).optional()
+const number = z.coerce.number().int().min(0).optional()
+/** Which calls: everything given must hold. */
+export const FILTER = z.strictObject({
+  ...{ principal: word, session: word, server: word, name: word, action: word, code: word },
+  ...{ sinceMs: number, untilMs: number },
+})
+const QUERY = FILTER.extend({
+  before: number,
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+})
+const ADDRESS = z.strictObject({
+  session: z.string().max(400),
+  atMs: z.coerce.number().int().min(0),
+  seq: number,
+})
+
+export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointParts): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/live', role: 'viewer' },
+      summary: 'calls as they pass: events `hello` (LiveHello), then `tick` (LiveTick)',
+      handle: ({ lastEventId }) =>
+        new Events((feed) => {
+          let isHere = true
+          const { resumed, leave } = hub.join(feed, lastEventId)
+          const id = hub.lastId
+          if (!resumed)
+            void reader.ask('past', nowMs()).then(
+              (past) => {
+                const hello: LiveHello = { ...past, boundsMs: BOUNDS_MS }
+                if (isHere) feed.send('hello', hello, id)
+              },
+              () => {},
+            )
+          return () => {
+            isHere = false
+            leave()
+          }
+        }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/ledger', role: 'viewer', query: QUERY },
+      summary: 'calls on record, the newest first, a page at a time',
+      handle: ({ query }) => reader.ask('page', given(query)),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/ledger/events', role: 'viewer' },
+      summary: 'what happened to the gate itself: starts, policies, pins, freezes, people',
+      handle: () => reader.ask('events', undefined as never),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/ledger/verify', role: 'viewer' },
+      summary: 'walk the whole chain and say whether it is as it was written',
+      handle: () => reader.ask('verify', undefined as never),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/calls/:callId', role: 'viewer', query: ADDRESS },
+      summary: 'one call with everything its verdict was reached from',
+      handle: async ({ params, query }) => {
+        const asked = { ...query, callId: params.callId ?? '' }
+        const { called, behind } = await reader.ask('call', asked)
+        if (called === null)
+          throw new ApiError(
+            'API_NOT_FOUND',
+            behind > 0
+              ? `${behind} records are being indexed, and this call is not among the others`
+              : 'this call is not on record yet',
+            'look again in some seconds',
+          )
+        const { policy, decision } = called.record
+        return callExplained(called, ruleText(policy, decision.rule))
+      },
+    }),
+  ]
+}
+
+function given(query: z.output<typeof QUERY>): Record<string, never> {
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined),
+  ) as Record<string, never>
+}

@@ -1,0 +1,226 @@
+// Calls as they pass, for those who look: exact counters four times a second, and the few rows a
+// person can read, refusals and held calls first. Gathered only while somebody looks; made into text
+// once for all of them; kept for a while, so that a page that lost its stream misses nothing.
+
+import type { Decision } from '@sluice/policy/core/decision'
+import { displayName } from '../../core/display-name.ts'
+import type { Meter } from '../../gateway/metrics/meter.ts'
+import type { CallTap, CallWatch, TappedCall, Watched } from '../../gateway/metrics/instrument-calls.ts'
+import {
+  LIVE_ENDS_A_TICK,
+  LIVE_ROWS_A_TICK,
+  LIVE_TICK_MS,
+  LIVE_TICKS_KEPT,
+} from '../contract/console-limits.ts'
+import type { CallWord, LiveRow, LiveTick } from '../contract/contract-console.ts'
+import { eventBytes, type Feed } from '../http/events.ts'
+import { wordOf } from '../contract/outcome-label.ts'
+
+export interface LiveParts {
+  readonly meter: Pick<Meter, 'decisions' | 'steps'>
+  readonly watch: Pick<CallWatch, 'tap'>
+  readonly nowMs: () => number
+}
+
+interface Tick {
+  readonly id: number
+  /** As it goes out: the same bytes to everybody. */
+  readonly bytes: Uint8Array
+}
+
+export class LiveHub implements CallTap {
+  readonly #parts: LiveParts
+  readonly #feeds = new Set<Feed>()
+  /** The last ticks, the newest last. */
+  readonly #kept: Tick[] = []
+  /** What each series of the meter, which are only ever added to, had counted by the last tick. */
+  #counted = new Float64Array(256)
+  #latency: Float64Array
+  #urgent: Passing[] = []
+  #plain: Passing[] = []
+  #ended: Passing[] = []
+  #left = 0
+  #id: number
+  #timer: NodeJS.Timeout | undefined
+  #quietTicks = 0
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts
+    this.#latency = new Float64Array(parts.meter.steps.total.counts.length)
+    // Numbers of an earlier run of the gate must not be taken for this one's.
+    this.#id = parts.nowMs()
+  }
+
+  /** What came after `last` is sent at once; undefined where that is no longer known. */
+  join(feed: Feed, last: string | undefined): { readonly resumed: boolean; leave(): void } {
+    if (this.#timer === undefined) this.#start()
+    const since = this.#since(last)
+    for (const { bytes } of since ?? []) feed.sendBytes(bytes)
+    this.#feeds.add(feed)
+    return { resumed: since !== undefined, leave: () => this.#feeds.delete(feed) }
+  }
+
+  get viewers(): number {
+    return this.#feeds.size
+  }
+
+  get lastId(): string {
+    return String(this.#id)
+  }
+
+  /** On the way of every call: nothing is made where there is no room for a row. */
+  decided(watched: Watched, decision: Decision, callId: string): TappedCall | undefined {
+    const isUrgent = decision.action !== 'allow'
+    const rows = isUrgent ? this.#urgent : this.#plain
+    if (rows.length >= LIVE_ROWS_A_TICK) {
+      this.#left++
+      return undefined
+    }
+    const passing = new Passing(watched, decision, callId, this.#parts.nowMs(), this)
+    rows.push(passing)
+    return isUrgent ? undefined : passing
+  }
+
+  /** A call whose row was sent while it was open. */
+  endedLater(passing: Passing): void {
+    if (this.#timer !== undefined && this.#ended.length < LIVE_ENDS_A_TICK)
+      this.#ended.push(passing)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#parts.watch.tap = undefined
+  }
+
+  #start(): void {
+    this.#counts()
+    this.#latencies()
+    this.#quietTicks = 0
+    this.#kept.length = 0
+    this.#parts.watch.tap = this
+    this.#timer = setInterval(() => this.#tick(), LIVE_TICK_MS).unref()
+  }
+
+  #tick(): void {
+    const tick = this.#take()
+    if (tick !== undefined) {
+      const id = ++this.#id
+      const bytes = eventBytes('tick', tick, String(id))
+      this.#kept.push({ id, bytes })
+      if (this.#kept.length > LIVE_TICKS_KEPT) this.#kept.shift()
+      for (const feed of [...this.#feeds]) if (!feed.sendBytes(bytes)) this.#feeds.delete(feed)
+    }
+    // For a while after the last has gone: whoever lost a stream comes back within seconds.
+    this.#quietTicks = this.#feeds.size === 0 ? this.#quietTicks + 1 : 0
+    if (this.#quietTicks > LIVE_TICKS_KEPT) this.close()
+  }
+
+  #take(): LiveTick | undefined {
+    const counts = this.#counts()
+    const latency = this.#latencies()
+    const room = LIVE_ROWS_A_TICK - this.#urgent.length
+    const told = [...this.#urgent, ...this.#plain.slice(0, room)]
+    const tick = {
+      atMs: this.#parts.nowMs(),
+      counts,
+      latency,
+      rows: told.map((passing) => passing.tell()),
+      settled: this.#ended.map((passing) => passing.end),
+      left: this.#left + this.#urgent.length + this.#plain.length - told.length,
+    }
+    this.#urgent = []
+    this.#plain = []
+    this.#ended = []
+    this.#left = 0
+    const isEmpty = counts.length === 0 && told.length === 0 && tick.settled.length === 0
+    return isEmpty ? undefined : tick
+  }
+
+  /** From the gate's own counters, which count every call anyway. */
+  #counts(): [string, string, CallWord, number][] {
+    const counts: [string, string, CallWord, number][] = []
+    const series = this.#parts.meter.decisions
+    if (series.length > this.#counted.length) {
+      const wider = new Float64Array(series.length * 2)
+      wider.set(this.#counted)
+      this.#counted = wider
+    }
+    for (let at = 0; at < series.length; at++) {
+      const { value, labels } = series[at] as (typeof series)[number]
+      const before = this.#counted[at] as number
+      if (value === before) continue
+      this.#counted[at] = value
+      const { server = '', tool = '', action = '', code = '' } = labels
+      counts.push([server, tool, wordOf(action, code), value - before])
+    }
+    return counts
+  }
+
+  #latencies(): number[] {
+    const now = this.#parts.meter.steps.total.counts
+    const came = Array.from(now, (count, at) => count - (this.#latency[at] as number))
+    this.#latency.set(now)
+    return came
+  }
+
+  #since(last: string | undefined): Tick[] | undefined {
+    const id = Number(last)
+    if (last === undefined || !Number.isSafeInteger(id)) return undefined
+    if (id === this.#id) return []
+    const first = this.#kept[0]?.id
+    if (first === undefined || id < first - 1 || id > this.#id) return undefined
+    return this.#kept.filter((kept) => kept.id > id)
+  }
+}
+
+/** A call that may get a row; it is put into words only when it does. */
+class Passing implements TappedCall {
+  readonly #watched: Watched
+  readonly #decision: Decision
+  readonly #callId: string
+  readonly #atMs: number
+  readonly #hub: LiveHub
+  #status: string | null = null
+  #durationMs: number | null = null
+  #isTold = false
+
+  constructor(watched: Watched, decision: Decision, callId: string, atMs: number, hub: LiveHub) {
+    this.#watched = watched
+    this.#decision = decision
+    this.#callId = callId
+    this.#atMs = atMs
+    this.#hub = hub
+  }
+
+  settled(status: string, durationMs: number): void {
+    this.#status = status
+    this.#durationMs = durationMs
+    if (this.#isTold) this.#hub.endedLater(this)
+  }
+
+  get end(): [callId: string, status: string, durationMs: number] {
+    return [this.#callId, this.#status ?? '', this.#durationMs ?? 0]
+  }
+
+  tell(): LiveRow {
+    this.#isTold = true
+    const { call, facts } = this.#watched
+    const { action, code, rule, reason } = this.#decision
+    return {
+      callId: this.#callId,
+      atMs: this.#atMs,
+      principal: facts.principal.id,
+      agent: facts.agent?.id ?? null,
+      session: facts.session.id,
+      server: call.server,
+      method: call.method,
+      name: displayName(call.method, call.name),
+      category: facts.tool?.category ?? null,
+      word: wordOf(action, code),
+      ...{ code, rule, reason },
+      status: this.#status,
+      durationMs: this.#durationMs,
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// The policy as the console edits it: documents in force, what a text would mean, a move on the board
+// as an edit of the text, saving with a proof, and the versions that were saved.
+
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { z } from 'zod'
+import { ACTIONS } from '@sluice/policy/core/actions'
+import { CATEGORIES } from '@sluice/policy/core/tools'
+import { HOUSE } from '../../gateway/config/grants.ts'
+import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
+import { moveRule } from '@sluice/policy/change/edit-rule'
+import { policyJsonSchema } from '@sluice/policy/language/json-schema'
+import { DRAFT_LENGTH_MAX, REPLAY_MS } from '../contract/console-limits.ts'
+import type { PolicyDocumentView, PolicyView } from '../contract/contract-console.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Reader } from '../queries/ledger-reader.ts'
+import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
+
+export interface PolicyEndpointParts extends SavePolicyParts {
+  readonly reader: Reader
+  /** Writes down what was learnt of tools, for whoever reads them elsewhere. */
+  readonly flushTools: () => void
+}
+
+const name = z.string().min(1).max(64)
+const text = z.string().max(DRAFT_LENGTH_MAX)
+const action = z.enum(ACTIONS)
+const MOVE = z.union([
+  z.strictObject({ tool: z.string().min(3).max(400), to: action }),
+  z.strictObject({ category: z.enum(CATEGORIES), to: action }),
+])
+const DRAFT = z.strictObject({ name, text, move: MOVE.optional(), replay: z.boolean().optional() })
+const SAVE = z.strictObject({
+  ...{ name, text },
+  base: z.string().min(1).max(100),
+  why: z.string().max(500),
+})
+
+export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
+  const { policies, store, reader, flushTools, nowMs } = parts
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/policy', role: 'viewer' },
+      summary: 'the policy documents as their files are now, and whether that is in force',
+      handle: (): PolicyView => ({
+        documents: [...policies.documents.values()].map(viewOf),
+        why: policies.why,
+      }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/policy/schema', role: 'viewer' },
+      summary: 'the JSON Schema of a policy document',
+      handle: () => policyJsonSchema() as object,
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/policy/draft', role: 'viewer', body: DRAFT },
+      summary: 'what a text would mean, or the text after a move; nothing is saved',
+      handle: ({ body }) => {
+        if (!policies.documents.has(body.name))
+          throw new ApiError(
+            'API_NOT_FOUND',
+            `there is no policy \`${body.name}\``,
+            'see /api/policy',
+          )
+        flushTools()
+        return reader.ask('draft', {
+          documents: [...policies.documents],
+          name: body.name,
+          text: body.move === undefined ? body.text : moved(body.text, body.move),
+          replaySinceMs: body.replay === true ? nowMs() - REPLAY_MS : undefined,
+        })
+      },
+    }),
+    endpoint({
+      ...{ method: 'PUT', path: '/api/policy', role: 'policy-manager', proof: true, body: SAVE },
+      summary: 'save a document and put it in force; a file under version control gives a patch',
+      handle: ({ body, person }) => savePolicy(parts, body, person),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/policy/versions', role: 'viewer' },
+      summary: 'versions that were saved here, the newest first',
+      handle: () => ({ versions: store.versions() }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/policy/versions/:id', role: 'viewer' },
+      summary: 'the text of one version',
+      handle: ({ params }) => {
+        const found = store.textOf(Number(params.id))
+        if (found === undefined)
+          throw new ApiError(
+            'API_NOT_FOUND',
+            'there is no such version',
+            'see /api/policy/versions',
+          )
+        return { text: found }
+      },
+    }),
+  ]
+}
+
+/** A file that cannot be read just now is shown as it is in force. */
+function viewOf(document: PolicyDocument): PolicyDocumentView {
+  const { name: called, file } = document
+  const now = readAgain(document)
+  return {
+    ...now,
+    house: called === HOUSE,
+    inForce: now.digest === document.digest,
+    fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
+    versioned: isVersioned(file),
+  }
+}
+
+function readAgain(document: PolicyDocument): PolicyDocument {
+  if (document.isWithin) return document
+  try {
+    return makeDocument(document.name, document.file, readFileSync(document.file, 'utf8'))
+  } catch {
+    return document
+  }
+}
+
+function moved(from: string, move: z.output<typeof MOVE>): string {
+  const made = moveRule(from, {
+    ...('tool' in move
+      ? { section: 'tools', key: move.tool }
+      : { section: 'categories', key: move.category }),
+    to: move.to,
+  })
+  if ('text' in made) return made.text
+  throw new ApiError('API_REFUSED', made.refused, 'change it in the text beside the board')
+}

@@ -1,0 +1,114 @@
+// Saving a policy document from the console: only onto the version it was made from, only a text that
+// compiles, written whole or not at all; then put in force by the person who proved who they are. A
+// file under version control is not written: its owners get the change as a patch.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Person } from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
+import { compileAside, type Policies } from '../../gateway/state/policies.ts'
+import type { ConsoleStore } from './console-store.ts'
+import type { PolicySaved } from '../contract/contract-console.ts'
+import { patchOf } from './patch-of.ts'
+
+export interface SavePolicyParts {
+  readonly policies: Policies
+  readonly store: ConsoleStore
+  /** Looks at the policy files at once. */
+  readonly reload: () => void | Promise<void>
+  readonly nowMs: () => number
+}
+
+export interface PolicyWish {
+  readonly name: string
+  /** Digest of the text it was made from. */
+  readonly base: string
+  readonly text: string
+  readonly why: string
+}
+
+export async function savePolicy(
+  { policies, store, reload, nowMs }: SavePolicyParts,
+  { name, base, text, why }: PolicyWish,
+  by: Person,
+): Promise<PolicySaved> {
+  const known = policies.documents.get(name)
+  if (known === undefined)
+    throw new Refused(`there is no policy \`${name}\``, 'sluice.yaml names the documents')
+  if (known.isWithin)
+    throw new Refused(
+      `the policy stands in ${basename(known.file)} itself`,
+      'change it there, or put it into a file of its own and name that under `policy`',
+    )
+  const { file } = known
+  const saved = makeDocument(name, file, text)
+  // Before the file is read: it may take a while, and another may write the file meanwhile.
+  const { compiled, problems } = await compileAside(new Map(policies.documents).set(name, saved))
+  const current = makeDocument(name, file, readFileSync(file, 'utf8'))
+  if (current.digest !== base)
+    throw new Refused(
+      'the file was changed in the meantime',
+      'load it again: your text was made from an older version',
+    )
+  if (compiled === undefined) {
+    const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
+    throw new Refused(`line ${wrong?.line}: ${wrong?.message}`, wrong?.help ?? 'mend the text')
+  }
+  if (isVersioned(file))
+    return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
+  // Before anything is written: what another wrote elsewhere is not what this person has read.
+  await reload()
+  waitingDigest(policies, current)
+  if (!store.hasVersion(name, base))
+    store.addVersion({
+      atMs: nowMs(),
+      name,
+      digest: base,
+      text: current.text,
+      by: '',
+      why: 'as it was',
+    })
+  writeWhole(file, text)
+  await reload()
+  const digest = waitingDigest(policies, saved)
+  // What only tightens is in force already.
+  if (digest !== undefined) await policies.apply(digest, by)
+  store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
+  return { digest: saved.digest, inForce: true }
+}
+
+/** Of what waits, undefined where nothing does. Throws where that is more than this one document: an
+ * agent could have written another file, and its person would put that in force by saving theirs. */
+function waitingDigest(policies: Policies, only: PolicyDocument): string | undefined {
+  const { digest } = policies.preview()
+  if (typeof digest !== 'string') return undefined
+  if (digest === digestOfSet(new Map(policies.documents).set(only.name, only))) return digest
+  throw new Refused(
+    'another document was changed, may loosen, and waits for a person',
+    'look at it with `sluice policy apply`, or take it back; then save again',
+  )
+}
+
+/** Beside it first: a crash, or a full disk, must not leave half a policy. Under a name that nobody
+ * else can have put a link in the place of. */
+function writeWhole(file: string, text: string): void {
+  const name = `.${basename(file)}.${randomBytes(8).toString('hex')}.new`
+  const beside = join(dirname(file), name)
+  try {
+    writeFileSync(beside, text, { flag: 'wx', mode: statSync(file).mode & 0o777, flush: true })
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
+  }
+}
+
+/** Some folder above it is a checkout. */
+export function isVersioned(file: string): boolean {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git')) || existsSync(join(folder, '.hg'))) return true
+    if (folder === dirname(folder)) return false
+  }
+}

@@ -1,0 +1,67 @@
+// How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
+// where it is reached, without what is secret; and what became of its calls since the gate started.
+
+import { basename } from 'node:path'
+import type { ServerConfig } from '../../gateway/config/config.ts'
+import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
+import type { CallWord, ServerView } from '../contract/contract-console.ts'
+import { wordOf } from '../contract/outcome-label.ts'
+
+export function serverViews(parts: AdminParts): ServerView[] {
+  const { config, gate, pins, freezes, meter } = parts
+  const known = gate.knownTools
+  const calls = new Map<string, Partial<Record<CallWord, number>>>()
+  for (const { labels, value } of meter.decisions) {
+    const counts = calls.get(labels.server ?? '') ?? {}
+    const word = wordOf(labels.action ?? '', labels.code ?? '')
+    counts[word] = (counts[word] ?? 0) + value
+    calls.set(labels.server ?? '', counts)
+  }
+  return Object.entries(config.servers).map(([name, server]) => {
+    const figures = gate.figures(name)
+    const frozen = freezes.of({ server: name, principal: '', agent: null })
+    const failure = gate.failureOf(name)
+    const tools = known.filter(({ definition }) => definition.server === name).length
+    return {
+      name,
+      kind: server.kind,
+      where: whereOf(server),
+      ...stateOf(figures, tools > 0, failure, frozen?.why),
+      ...figures,
+      tools,
+      held: pins.held.filter(({ tool }) => tool.definition.server === name).length,
+      calls: calls.get(name) ?? {},
+    }
+  })
+}
+
+function stateOf(
+  { sessions, openRequests }: { readonly sessions: number; readonly openRequests: number },
+  hasTools: boolean,
+  failure: ServerFailure | undefined,
+  frozen: string | undefined,
+): Pick<ServerView, 'state' | 'why'> {
+  if (frozen !== undefined) return { state: 'frozen', why: frozen }
+  if (failure !== undefined) {
+    const why = [failure.message, failure.help].filter(Boolean).join(': ')
+    const needsLogin = failure.code === 'UPSTREAM_NEEDS_LOGIN'
+    return { state: needsLogin ? 'needs login' : 'failing', why }
+  }
+  if (sessions === 0) return { state: 'idle', why: '' }
+  // A server that has answered before is up, however long a call of it takes or is held.
+  return { state: openRequests === sessions && !hasTools ? 'starting' : 'up', why: '' }
+}
+
+/** Arguments and addresses may carry credentials: the program and the host are enough. */
+function whereOf(server: ServerConfig): string {
+  if (server.kind === 'builtin') return `builtin: ${server.builtin}`
+  if (server.kind === 'http') {
+    const { origin, pathname } = new URL(server.url)
+    return `${origin}${pathname}`
+  }
+  return server.command
+    .slice(0, 3)
+    .map((part) => basename(part))
+    .join(' ')
+}

@@ -1,0 +1,156 @@
+// Servers, their tools and their pins: how each is, what it offers and how risky that is, the
+// catalogue's page of a tool, definitions that wait for a person. Accepting one needs a proof and says
+// which very definition is meant: a server may have changed it again since it was looked at.
+
+import { z } from 'zod'
+import { account } from '../../catalogue/classify/classify.ts'
+import { markdownOf } from '../../catalogue/pages/page-markdown.ts'
+import { toolPage } from '../../catalogue/pages/tool-page.ts'
+import type { JsonValue } from '@sluice/policy/core/json'
+import { Refused } from '../../core/operation-error.ts'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { REFUSAL_LENGTH_MAX } from '../../gateway/shared/limits.ts'
+import { acceptPins, refusePins } from '../../operations/accept-pins.ts'
+import type { HeldTool } from '../../gateway/tools/pins.ts'
+import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
+import type { HeldPin, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Reader } from '../queries/ledger-reader.ts'
+import { serverViews } from './server-views.ts'
+
+export interface ServersParts {
+  readonly parts: AdminParts
+  readonly reader: Reader
+  readonly nowMs: () => number
+}
+
+const PIN = z.strictObject({
+  server: z.string().min(1).max(64),
+  name: z.string().min(1).max(1_000),
+  digest: z.string().min(1).max(200),
+})
+const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
+
+export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoint[] {
+  const { gate, pins, ledger, policies, tools } = parts
+  const waiting = ({ server, name, digest }: z.output<typeof PIN>): HeldTool => {
+    const held = pins.waiting(server, name).find((one) => one.digest === digest)
+    if (held !== undefined) return held
+    throw new Refused('the definition has changed again', 'look at it once more')
+  }
+  const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
+      summary: 'how each server is',
+      handle: (): { servers: ServerView[] } => ({ servers: serverViews(parts) }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/tools', role: 'viewer' },
+      summary: 'every tool that was listed, with class, risk and what a plain call gets',
+      handle: async (): Promise<{ tools: ToolView[] }> => {
+        tools.flush()
+        const documents = [...policies.documents]
+        const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
+        const held = new Map(pins.held.map((one) => [keyOf(one.tool), one] as const))
+        return {
+          tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
+            ...{ server, name, category, unknown, risk, verdict, reason },
+            held: held.has(`${server}/${name}`),
+            refusedBy: held.get(`${server}/${name}`)?.refused?.by ?? null,
+          })),
+        }
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/tool', role: 'viewer', query: TOOL },
+      summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
+      handle: ({ query }): ToolPage => {
+        const found = gate.knownTools.find(
+          (tool) => keyOf(tool) === `${query.server}/${query.name}`,
+        )
+        const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
+        if (definition === undefined)
+          throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
+        return pageOf(definition)
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
+      summary: 'definitions that wait for a person, with what has changed',
+      handle: (): { held: HeldPin[] } => ({
+        held: pins.held.map((held) =>
+          heldPin(held, pins.acceptedOf(held.tool.definition.server, held.tool.definition.name)),
+        ),
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/pins/accept', role: 'policy-manager', proof: true },
+      body: PIN,
+      summary: 'accept one definition, as it was looked at',
+      handle: async ({ body, person }) => {
+        const { digest } = waiting(body)
+        const { server, name } = body
+        return acceptPins(accepting, { server, name, seen: [digest] }, person)
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/pins/refuse', role: 'policy-manager' },
+      body: PIN.extend({ why: z.string().max(REFUSAL_LENGTH_MAX).optional() }),
+      summary: 'refuse a definition: it stays held, and callers are told by whom',
+      handle: async ({ body, person }) => {
+        const { digest } = waiting(body)
+        const { server, name, why = '' } = body
+        return refusePins(accepting, { server, name, seen: [digest], why }, person)
+      },
+    }),
+  ]
+}
+
+function keyOf({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
+}
+
+function pageOf(definition: ToolDefinition): ToolPage {
+  const { server, name, title, description, inputSchema, annotations } = definition
+  const told = account(definition)
+  return {
+    ...{ server, name, category: told.category, unknown: told.unknown, risk: told.risk },
+    title: textOf(title),
+    description: textOf(description),
+    inputSchema: json(inputSchema),
+    annotations: json(annotations),
+    confidence: told.confidence,
+    riskBecause: told.riskBecause,
+    evidence: told.evidence.map(({ text, at, says }) => ({ text, at, says })),
+    disagreements: told.disagreements,
+    page: markdownOf(toolPage(definition)).slice(0, DEFINITION_LENGTH_SHOWN),
+  }
+}
+
+function heldPin(
+  { tool, digest, because, changes, refused }: HeldTool,
+  before: ToolDefinition | undefined,
+): HeldPin {
+  const { server, name } = tool.definition
+  return {
+    ...{ server, name, category: tool.category, unknown: tool.unknown === true },
+    ...{ because, changes, digest },
+    before: before === undefined ? '' : json(before as unknown as JsonValue),
+    after: json(tool.definition as unknown as JsonValue),
+    refused: refused ?? null,
+  }
+}
+
+function json(value: JsonValue | undefined): string {
+  if (value === undefined) return ''
+  return JSON.stringify(value, null, 2).slice(0, DEFINITION_LENGTH_SHOWN)
+}
+
+/** A server may put anything where a text belongs. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, DEFINITION_LENGTH_SHOWN) : ''
+}

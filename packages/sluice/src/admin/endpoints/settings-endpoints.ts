@@ -1,0 +1,66 @@
+// Where this gate is and what it keeps where, for the page of settings. Grants and people have tables
+// of their own.
+
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { nameOf } from '../../gateway/state/freezes.ts'
+import { ownVersion } from '../../gateway/shared/package-version.ts'
+import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import type { SettingsView } from '../contract/contract-console.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+
+/** What the files of a data directory hold. */
+const WHAT: Readonly<Record<string, string>> = {
+  'ledger.db': 'the record of every call, hash-chained',
+  'ledger-index.db': 'the index of the record; made anew where it is missing',
+  'gate.db': 'freezes, policies in force, definitions of tools, pins',
+  'identity.db': 'grants, people and their passkeys, logins',
+  'agents.db': 'the journals and memories of the agents',
+  'approvals.db': 'held calls and what was decided',
+  'console.db': 'versions of policies that were saved from this page',
+}
+
+export function settingsEndpoints(parts: AdminParts): Endpoint[] {
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/settings', role: 'viewer' },
+      summary: 'the gate itself: where it is, how it is, what it keeps where',
+      handle: async (): Promise<SettingsView> => {
+        const { config, freezes, policies, url, ledger } = parts
+        const status = (await parts.control('status', {})) as JsonObject
+        return {
+          version: ownVersion(),
+          url: url(),
+          config: config.file,
+          data: config.data,
+          files: filesOf(config.data),
+          policies: [...policies.documents.keys()],
+          pid: process.pid,
+          upSeconds: Math.round(process.uptime()),
+          ready: status.ready === true,
+          why: String(status.why ?? ''),
+          ledger: { state: ledger.state, records: ledger.figures.seq },
+          frozen: freezes.list.map((frozen) => ({
+            ...{ what: nameOf(frozen), why: frozen.why, atMs: frozen.atMs },
+          })),
+        }
+      },
+    }),
+  ]
+}
+
+function filesOf(directory: string): SettingsView['files'] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.db'))
+    .map((name) => ({
+      name,
+      // What was written last is in the log beside it.
+      bytes: sizeOf(join(directory, name)) + sizeOf(join(directory, `${name}-wal`)),
+      what: WHAT[name] ?? '',
+    }))
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,62 @@
+// One row of the API's table: where, who may, what it takes, what it does. The router serves the rows
+// and openapi.ts describes them, so that no address can be without its authorisation or its page.
+
+import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
+import type { Person, Role } from '../../core/person.ts'
+import type { Download } from './download.ts'
+import type { Events } from './events.ts'
+
+/** What a handler gets; everything in it has been checked. */
+export interface Call<Body, Query> {
+  /** Who asks; `proof` is `passkey` where the row needs one, and was given. */
+  readonly person: Person
+  /** A passkey assertion for just this request came along and holds. */
+  readonly isProven: boolean
+  /** Of the address: `:id` is `params.id`. */
+  readonly params: Readonly<Record<string, string>>
+  readonly body: Body
+  readonly query: Query
+  /** Where the last stream of this client ended. */
+  readonly lastEventId: string | undefined
+  readonly request: IncomingMessage
+}
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** `/api/approvals/:id`. */
+  readonly path: string
+  /** `anyone`: before sign-in. */
+  readonly role: Role | 'anyone'
+  /** Needs a fresh passkey assertion for just this request; a system's credential is one. `offered`:
+   * checked where one comes along, and the handler is told. */
+  readonly proof: boolean | 'offered'
+  readonly summary: string
+  readonly body?: z.ZodType | undefined
+  readonly query?: z.ZodType | undefined
+  readonly answer?: z.ZodType | undefined
+  /** A JSON value, a stream of events, or a file. */
+  readonly handle: (call: Call<unknown, unknown>) => unknown
+}
+
+interface Row<Body extends z.ZodType, Query extends z.ZodType> {
+  readonly method: Endpoint['method']
+  readonly path: string
+  readonly role: Endpoint['role']
+  readonly proof?: Endpoint['proof']
+  readonly summary: string
+  readonly body?: Body
+  readonly query?: Query
+  readonly answer?: z.ZodType
+  readonly handle: (
+    call: Call<z.output<Body>, z.output<Query>>,
+  ) => object | Events | Download | Promise<object>
+}
+
+/** Keeps the types of body and query for the handler. */
+export function endpoint<
+  Body extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+>({ proof = false, handle, ...row }: Row<Body, Query>): Endpoint {
+  return { ...row, proof, handle: handle as Endpoint['handle'] }
+}

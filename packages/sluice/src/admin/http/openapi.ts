@@ -1,0 +1,90 @@
+// `/api/openapi.json`: the table of the API as an OpenAPI document. Written from the rows that are
+// served, so that it cannot say anything else than they do.
+
+import { z } from 'zod'
+import { ownVersion } from '../../gateway/shared/package-version.ts'
+import type { Endpoint } from './endpoint.ts'
+
+const ERROR = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'help'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        help: { type: 'string' },
+      },
+    },
+  },
+}
+
+export function openApiOf(endpoints: readonly Endpoint[]): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const row of endpoints) {
+    const path = row.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] ??= {}
+    ;(paths[path] as Record<string, object>)[row.method.toLowerCase()] = operationOf(row)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: ownVersion() },
+    components: {
+      securitySchemes: {
+        signedIn: { type: 'http', scheme: 'bearer' },
+        proof: { type: 'apiKey', in: 'header', name: 'Sluice-Proof' },
+      },
+      schemas: { Error: ERROR },
+    },
+    paths,
+  }
+}
+
+function operationOf({ role, proof, summary, path, query, body, answer }: Endpoint): object {
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+  }))
+  const failure = {
+    description: 'why not',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  }
+  const needs =
+    role === 'anyone' ? [] : [{ signedIn: [], ...(proof === true ? { proof: [] } : {}) }]
+  const parameters = [...named, ...(query === undefined ? [] : queryOf(query))]
+  return {
+    summary,
+    'x-role': role,
+    'x-proof': proof,
+    security: needs,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { content: { 'application/json': { schema: schemaOf(body, 'input') } } } }),
+    responses: {
+      200: {
+        description: 'done',
+        ...(answer === undefined
+          ? {}
+          : { content: { 'application/json': { schema: schemaOf(answer, 'output') } } }),
+      },
+      default: failure,
+    },
+  }
+}
+
+function queryOf(query: z.ZodType): object[] {
+  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
+    properties?: Record<string, object>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, in: 'query', required: required.includes(name), schema },
+  }))
+}
+
+function schemaOf(shape: z.ZodType, io: 'input' | 'output'): object {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
+  return schema
+}

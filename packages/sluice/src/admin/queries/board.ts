@@ -1,0 +1,91 @@
+// A policy as a board: for each known tool the column it stands in, the limits that hold for it, and
+// why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
+
+import { type Action, stronger } from '@sluice/policy/core/actions'
+import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { decideAssuming } from '@sluice/policy/decide/decide'
+import { toolScope } from '@sluice/policy/decide/resolve'
+import { readiesOf, type Scope } from '@sluice/policy/model/applicable-rules'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { Rule } from '@sluice/policy/model/rule'
+import type { BoardCategory, BoardTool, PolicyDraft } from '../contract/contract-console.ts'
+
+export function boardOf(
+  policy: CompiledPolicy,
+  tools: readonly KnownTool[],
+): NonNullable<PolicyDraft['board']> {
+  const placed = tools.map((tool) => placeOf(policy, tool))
+  const counts = new Map<string, number>()
+  for (const { category } of placed) counts.set(category, (counts.get(category) ?? 0) + 1)
+  return {
+    fallback: policy.fallback,
+    categories: CATEGORIES.map((name) => categoryOf(policy, name, counts.get(name) ?? 0)),
+    tools: placed,
+  }
+}
+
+function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
+  const { server, name } = tool.definition
+  const scope = toolScope(policy, tool)
+  const call = { server, name, method: TOOL_CALL, args: {} }
+  const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
+  const verdict = plainVerdict(policy, tool)
+  const laid = readiesOf(scope)
+  return {
+    server,
+    name,
+    category: scope.category,
+    unknown: tool.unknown === true && !scope.classified,
+    risk: tool.risk,
+    verdict,
+    column: verdict === 'depends' ? hopedOf(scope) : verdict,
+    rule,
+    reason,
+    limits: laid.flatMap((one) => one.rule.limits.map(({ text }) => text)),
+    lock: lockOf(policy, scope, `${server}/${name}`),
+  }
+}
+
+/** What the call gets where its conditions hold. */
+function hopedOf({ rules, doubted }: Scope): Action {
+  return [...rules, ...(doubted?.rules ?? [])].reduce(
+    (word: Action, { rule }) => stronger(word, rule.action),
+    'allow',
+  )
+}
+
+function lockOf(policy: CompiledPolicy, { rules, guardrails, house }: Scope, key: string): string {
+  const [server = '', name = ''] = splitAtSlash(key)
+  const exact = policy.tools.exact(server, name)
+  const condition = rules.find(({ rule }) => rule.when !== undefined)
+  if (condition !== undefined) return `its rule has a condition (${condition.pointer})`
+  if (exact?.limits.some(({ kind }) => kind === 'spend')) return 'its rule has a spend limit'
+  const over = [...guardrails, ...house].find(({ rule }) => rule.action !== undefined)
+  return over === undefined ? '' : `the guardrail “${over.rule.name}” lies over it`
+}
+
+function splitAtSlash(key: string): [string, string] {
+  const slash = key.indexOf('/')
+  return [key.slice(0, slash), key.slice(slash + 1)]
+}
+
+function categoryOf(
+  policy: CompiledPolicy,
+  name: (typeof CATEGORIES)[number],
+  tools: number,
+): BoardCategory {
+  const rule = policy.categories.get(name)
+  return { name, action: actionOf(rule), lock: rule === undefined ? '' : lockOfRule(rule), tools }
+}
+
+function actionOf(rule: Rule | undefined): Action | 'default' {
+  return rule === undefined ? 'default' : rule.action
+}
+
+function lockOfRule({ when, limits }: Rule): string {
+  if (when !== undefined) return 'its rule has a condition'
+  return limits.some(({ kind }) => kind === 'spend') ? 'its rule has a spend limit' : ''
+}

@@ -1,0 +1,74 @@
+// Records of the ledger as the console shows them: a call in a row, and one call with everything that
+// is known of its verdict. Reads nothing itself.
+
+import { formatDecimal } from '@sluice/policy/core/decimal'
+import { ExactNumber } from '@sluice/policy/core/json'
+import { isNotKept, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import type { Called } from '../../ledger/query/query.ts'
+import type { CallExplained, CallRecord } from '../contract/contract-console.ts'
+import { wordOf } from '../contract/outcome-label.ts'
+
+export function callRecord({ record, outcome }: Called): CallRecord {
+  const { decision } = record
+  return {
+    seq: record.seq,
+    kind: record.kind,
+    callId: record.callId,
+    atMs: record.atMs,
+    principal: record.principal.id,
+    agent: record.agent,
+    session: record.session,
+    server: record.server,
+    method: record.method,
+    name: record.name,
+    category: record.category,
+    word: wordOf(decision.action, decision.code),
+    code: decision.code,
+    rule: decision.rule,
+    reason: decision.reason,
+    status: outcome?.status ?? null,
+    durationMs: outcome?.durationMs ?? null,
+    policy: record.policy,
+    argsDigest: record.argsDigest,
+  }
+}
+
+export function callExplained(called: Called, ruleText: CallExplained['ruleText']): CallExplained {
+  const { record, outcome } = called
+  const { guardrails, limits, shadow } = record.decision
+  return {
+    ...callRecord(called),
+    guardrails: guardrails.map(({ name, rule, action, undecided }) => ({
+      ...{ name, rule, undecided },
+      action: action ?? null,
+    })),
+    limits: limits.map(({ key, amount, max }) => ({
+      key,
+      amount: formatDecimal(amount),
+      max: formatDecimal(max),
+    })),
+    shadow: shadow.map(({ rule, action, reason }) => ({ rule, action, reason })),
+    judged: Object.entries(record.judged).map(([path, value]) => ({ path, value: told(value) })),
+    outcome:
+      outcome === null
+        ? null
+        : {
+            seq: outcome.seq,
+            atMs: outcome.atMs,
+            status: outcome.status,
+            durationMs: outcome.durationMs,
+            bytes: outcome.bytes,
+            errorCode: outcome.errorCode,
+            labels: outcome.labels,
+            attempts: outcome.attempts,
+            givenBack: outcome.givenBack,
+          },
+    ruleText,
+  }
+}
+
+function told(value: JudgedValue): string {
+  if (value instanceof ExactNumber) return value.text
+  if (isNotKept(value)) return `(${value.is})`
+  return JSON.stringify(value)
+}

@@ -1,0 +1,333 @@
+// What is read of the ledger for the console: pages of calls, one call, events, the last minutes, the
+// whole chain verified, a policy tried on the last day. Runs in reading-thread.ts, beside the gate:
+// none of it may hold up a call.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { HOUSE, LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import {
+  compileDocuments,
+  makeDocument,
+  type PolicyDocument,
+} from '../../gateway/state/documents.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { replay } from '../../operations/replay.ts'
+import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
+import { ownVersion } from '../../gateway/shared/package-version.ts'
+import {
+  type ExportFormat,
+  type Stretch,
+  type StretchFrom,
+  stretchOf,
+} from '../../ledger/export/chunks.ts'
+import { type Called, type Query, queryLedger } from '../../ledger/query/query.ts'
+import { openLedgerReadOnly, recordReader, recordsBackwards, recordsFrom } from '../../ledger/chain/read.ts'
+import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { verifyLedger } from '../../ledger/verify/verify.ts'
+import { loosenings } from '@sluice/policy/change/compare'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { boardOf } from './board.ts'
+import { callRecord } from './call-views.ts'
+import {
+  CALL_FOUND_WITHIN_MS,
+  CALL_READ_RECORDS_MAX,
+  EVENTS_MAX,
+  INDEX_STEP_RECORDS,
+  INDEX_WAIT_MS,
+  LIVE_PAST_MS,
+  LIVE_PAST_RECORDS_MAX,
+  LIVE_PAST_ROWS,
+  LIVE_PAST_STRETCH_MS,
+} from '../contract/console-limits.ts'
+import type {
+  BoardTool,
+  CallRecord,
+  CallWord,
+  LedgerEvents,
+  LedgerPage,
+  LedgerVerified,
+  LiveHello,
+  PolicyDraft,
+} from '../contract/contract-console.ts'
+
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+  /** Its number on record, where that is known. */
+  readonly seq?: number | undefined
+}
+
+export interface CallFound {
+  /** Null where it is not on record, or not among what is indexed. */
+  readonly called: Called | null
+  readonly behind: number
+}
+
+export interface DraftAsked {
+  /** All that are in force. */
+  readonly documents: readonly (readonly [string, PolicyDocument])[]
+  readonly name: string
+  readonly text: string
+  /** Also tried on the calls since then. */
+  readonly replaySinceMs?: number | undefined
+}
+
+export interface StretchAsked {
+  readonly query: Query
+  readonly format: ExportFormat
+  readonly from: StretchFrom
+}
+
+export class Reading {
+  readonly #directory: string
+  readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
+  readonly #ledger: DatabaseSync
+  readonly #index: RecordIndex | undefined
+  #store: DatabaseSync | undefined
+  #isBehind = false
+  /** Why the index had to be built again, since this was opened. */
+  #rebuilt: string | undefined
+  #seen: unknown
+  #tools: readonly KnownTool[] = []
+
+  constructor(
+    directory: string,
+    indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
+  ) {
+    this.#directory = directory
+    this.#indexing = indexing
+    this.#ledger = openLedgerReadOnly(directory)
+    this.#index = indexOf(directory, this.#ledger, (why) => {
+      this.#rebuilt = why
+    })
+  }
+
+  page(query: Query): LedgerPage {
+    // The newest calls are at the end of the ledger: nobody waits for the index to see them.
+    const keys = Object.keys(query)
+    const isFirst = keys.every((key) => key === 'limit')
+    const isPlain = keys.every((key) => key === 'limit' || key === 'before')
+    const behind = isFirst ? this.#behind() : this.#catchUp(this.#indexing.waitMs)
+    const index = isFirst || (isPlain && behind > 0) ? undefined : this.#index
+    const { calls, next } = queryLedger(this.#ledger, query, index, 'as it is')
+    return {
+      calls: calls.map(callRecord),
+      next,
+      behind: index === undefined ? 0 : behind,
+      ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
+    }
+  }
+
+  /** Takes in some of what the index lacks, between two questions; false where nothing is left. */
+  goOn(): boolean {
+    this.#isBehind &&= this.#catchUp(0) > 0
+    return this.#isBehind
+  }
+
+  close(): void {
+    this.#index?.close()
+    this.#ledger.close()
+    this.#store?.close()
+  }
+
+  /** How far the index is behind after a while of taking in. */
+  #catchUp(forMs: number): number {
+    const untilMs = performance.now() + forMs
+    const step = () => this.#index?.catchUp(this.#indexing.stepRecords) ?? true
+    let isDone = step()
+    while (!isDone && performance.now() < untilMs) isDone = step()
+    return isDone ? 0 : this.#behind()
+  }
+
+  /** Asked, it is also made up for. */
+  #behind(): number {
+    const behind = this.#index?.behind ?? 0
+    this.#isBehind ||= behind > 0
+    return behind
+  }
+
+  /** By its number, or by its name and about when it was: names are not indexed. */
+  call(address: CallAddress): CallFound {
+    const { callId, seq } = address
+    if (seq !== undefined) {
+      const record = recordReader(this.#ledger)(seq)
+      const isIt = record !== undefined && isCall(record) && record.callId === callId
+      return { called: isIt ? { record, outcome: this.#outcomeOf(seq) } : null, behind: 0 }
+    }
+    const called = this.#amongNewest(address)
+    return called === undefined ? this.#byIndex(address) : { called, behind: 0 }
+  }
+
+  #amongNewest({ callId, atMs }: CallAddress): Called | undefined {
+    const outcomes = new Map<number, OutcomeRecord>()
+    let left = CALL_READ_RECORDS_MAX
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.kind === 'outcome') outcomes.set(record.intent, record)
+      if (isCall(record) && record.callId === callId)
+        return { record, outcome: outcomes.get(record.seq) ?? null }
+      if (record.atMs < atMs - CALL_FOUND_WITHIN_MS || --left <= 0) return undefined
+    }
+    return undefined
+  }
+
+  #byIndex({ callId, session, atMs }: CallAddress): CallFound {
+    const behind = this.#catchUp(this.#indexing.waitMs)
+    const query = {
+      session,
+      sinceMs: atMs - CALL_FOUND_WITHIN_MS,
+      untilMs: atMs + CALL_FOUND_WITHIN_MS,
+    }
+    let before: number | undefined
+    for (;;) {
+      const page = queryLedger(
+        this.#ledger,
+        { ...query, limit: 500, ...(before === undefined ? {} : { before }) },
+        this.#index,
+        'as it is',
+      )
+      const found = page.calls.find(({ record }) => record.callId === callId)
+      if (found !== undefined || page.next === null) return { called: found ?? null, behind }
+      before = page.next
+    }
+  }
+
+  #outcomeOf(intent: number): OutcomeRecord | null {
+    let left = CALL_READ_RECORDS_MAX
+    for (const record of recordsFrom(this.#ledger, intent + 1)) {
+      if (record.kind === 'outcome' && record.intent === intent) return record
+      if (--left <= 0) break
+    }
+    const seq = this.#index?.outcomeOf(intent)
+    return seq === undefined ? null : (recordReader(this.#ledger)(seq) as OutcomeRecord)
+  }
+
+  /** What happened to the gate itself. */
+  events(): LedgerEvents {
+    const events: LedgerEvents['events'][number][] = []
+    let seen = 0
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.kind === 'event')
+        events.push({
+          ...{ seq: record.seq, atMs: record.atMs, name: record.name },
+          detail: JSON.stringify(record.detail),
+        })
+      if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
+    }
+    return { events }
+  }
+
+  past(nowMs: number): Pick<LiveHello, 'rows' | 'past' | 'stretchMs'> {
+    const outcomes = new Map<number, OutcomeRecord>()
+    const rows: CallRecord[] = []
+    const stretches = new Map<number, Partial<Record<CallWord, number>>>()
+    let seen = 0
+    for (const record of recordsBackwards(this.#ledger)) {
+      if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
+      if (record.kind === 'outcome') outcomes.set(record.intent, record)
+      if (record.kind !== 'intent' && record.kind !== 'refusal') continue
+      const row = callRecord({ record, outcome: outcomes.get(record.seq) ?? null })
+      if (rows.length < LIVE_PAST_ROWS) rows.push(row)
+      const at = record.atMs - (record.atMs % LIVE_PAST_STRETCH_MS)
+      const counts = stretches.get(at) ?? {}
+      counts[row.word] = (counts[row.word] ?? 0) + 1
+      stretches.set(at, counts)
+    }
+    const past = [...stretches].map(([atMs, counts]) => ({ atMs, counts })).reverse()
+    return { rows: rows.reverse(), past, stretchMs: LIVE_PAST_STRETCH_MS }
+  }
+
+  /** A stretch of an export. */
+  stretch({ query, format, from }: StretchAsked): Stretch {
+    return stretchOf(this.#ledger, query, { format, version: ownVersion() }, from)
+  }
+
+  verify(): LedgerVerified {
+    const beganMs = performance.now()
+    const { records, problems } = verifyLedger(this.#ledger, { index: this.#index?.database })
+    const durationMs = Math.round(performance.now() - beganMs)
+    const says = problems.map(({ message }) => message).join('\n')
+    return { ok: problems.length === 0, records, durationMs, says }
+  }
+
+  /** Every tool that was ever listed, by the policy that binds the local user. */
+  tools({ documents, name }: Pick<DraftAsked, 'documents' | 'name'>): BoardTool[] {
+    const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
+    return policy === undefined ? [] : [...boardOf(policy, this.#known()).tools]
+  }
+
+  /** What a text would mean, held against what is in force. */
+  draft({ documents, name, text, replaySinceMs }: DraftAsked): PolicyDraft {
+    const before = new Map(documents)
+    const { file } = before.get(name) as PolicyDocument
+    const now = new Map(before).set(name, makeDocument(name, file, text))
+    const { compiled, problems } = compileDocuments(now)
+    const told = {
+      text,
+      problems: problems
+        .filter((one) => one.text === text)
+        .map(({ problem: { line, column, severity, code, message, help } }) => ({
+          ...{ line, column, severity, code, message, help },
+        })),
+    }
+    // The house judges nobody by itself: it is looked at as it lies over the local user's.
+    const judging = name === HOUSE ? LOCAL_POLICY : name
+    const policy = compiled?.policies.get(judging)
+    const old = compileDocuments(before).compiled?.policies.get(judging)
+    if (policy === undefined || old === undefined) return { ...told, changes: [], loosens: [] }
+    const tools = this.#known()
+    return {
+      ...told,
+      board: boardOf(policy, tools),
+      changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
+      loosens: loosenings(old, policy),
+      ...(replaySinceMs === undefined
+        ? {}
+        : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
+    }
+  }
+
+  #replay(
+    policy: CompiledPolicy,
+    name: string,
+    sinceMs: number,
+    tools: readonly KnownTool[],
+  ): NonNullable<PolicyDraft['replay']> {
+    const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
+    return {
+      ...{ calls, same, unknown },
+      flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
+    }
+  }
+
+  /** As the gate keeps them: it is asked to write them down before. Read again only where the file has
+   * changed: what the engine works out for a tool is kept with it. */
+  #known(): readonly KnownTool[] {
+    this.#store ??= openGateStoreReadOnly(this.#directory)
+    const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#seen) {
+      this.#tools = readKeptTools(this.#store)
+      this.#seen = version
+    }
+    return this.#tools
+  }
+}
+
+function isCall(record: LedgerRecord): record is JudgementRecord {
+  return record.kind === 'intent' || record.kind === 'refusal'
+}
+
+/** Without it queries read backwards, which is slower and no less right. */
+function indexOf(
+  directory: string,
+  ledger: DatabaseSync,
+  onRebuilt: (why: string) => void,
+): RecordIndex | undefined {
+  try {
+    return new RecordIndex(directory, ledger, { onRebuilt })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,84 @@
+// The ledger as the console's endpoints read it: the questions of reading.ts, each a promise, answered
+// in a thread that is started with the first of them and ended when nobody has asked for a while.
+
+import { extname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Reading } from './ledger-queries.ts'
+import type { Question } from './ledger-reader-thread.ts'
+
+type Asks = Question['ask']
+type Given<Ask extends Asks> = Parameters<Reading[Ask]>[0]
+type Answer<Ask extends Asks> = ReturnType<Reading[Ask]>
+
+interface Waiting {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+}
+
+export class Reader {
+  readonly #directory: string
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #idle: NodeJS.Timeout | undefined
+  #asked = 0
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  ask<Ask extends Asks>(ask: Ask, given: Given<Ask>): Promise<Answer<Ask>> {
+    if (this.#waiting.size >= READINGS_MAX)
+      throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
+    const worker = this.#start()
+    const id = ++this.#asked
+    clearTimeout(this.#idle)
+    return new Promise<Answer<Ask>>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      worker.ref()
+      worker.postMessage({ id, ask, with: given } satisfies Question)
+    })
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+    this.#fail('the gate is stopping')
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker
+    const file = join(import.meta.dirname, `reading-thread${extname(import.meta.filename)}`)
+    const worker = new Worker(file, { workerData: { directory: this.#directory } })
+    worker.on('message', ({ id, value, error }) => this.#answered(id, value, error))
+    worker.on('error', (error) => this.#ended(worker, error.message))
+    worker.on('exit', () => this.#ended(worker, 'the thread that reads the ledger has ended'))
+    this.#worker = worker
+    return worker
+  }
+
+  #answered(id: number, value: unknown, error: string | undefined): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error === undefined) waiting?.resolve(value as never)
+    else waiting?.reject(new ApiError('API_FAULT', error, 'see `sluice ledger verify`'))
+    if (this.#waiting.size > 0) return
+    this.#worker?.unref()
+    this.#idle = setTimeout(() => void this.close(), READER_IDLE_MS).unref()
+  }
+
+  #ended(worker: Worker, why: string): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    this.#fail(why)
+  }
+
+  #fail(why: string): void {
+    for (const { reject } of this.#waiting.values())
+      reject(new ApiError('API_FAULT', why, 'try again'))
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,51 @@
+// The rule that a record points at, as it stands in the document in force: file, line and the lines of
+// the rule. Null where the document has changed since, or the rule is none of a document's.
+
+import { isMap, isScalar, isSeq, type Node } from 'yaml'
+import { parseYaml } from '@sluice/policy/document/parse-yaml'
+import { Problems } from '@sluice/policy/document/problem'
+import { HOUSE } from '../../gateway/config/grants.ts'
+import type { Documents } from '../../gateway/state/documents.ts'
+import { RULE_TEXT_LENGTH_MAX } from '../contract/console-limits.ts'
+import type { CallExplained } from '../contract/contract-console.ts'
+
+/** `policy` is name and digest, as the record has them. */
+export function ruleTextOf(
+  documents: Documents,
+  policy: string,
+  rule: string,
+): CallExplained['ruleText'] {
+  const isOfHouse = rule.startsWith('house:')
+  const [name = '', digest = ''] = policy.split(' ')
+  const document = documents.get(isOfHouse ? HOUSE : name)
+  if (document === undefined || (!isOfHouse && document.digest !== digest)) return null
+  const pointer = isOfHouse ? rule.slice('house:'.length) : rule
+  if (!pointer.startsWith('/')) return null
+  const problems = new Problems(document.file, document.text)
+  const found = find(parseYaml(document.text, problems)?.contents, pointer)
+  if (found === undefined) return null
+  const { line } = problems.position(found.start)
+  const lineStart = document.text.lastIndexOf('\n', found.start) + 1
+  const text = document.text.slice(lineStart, found.end).trimEnd()
+  return { file: document.file, line, text: text.slice(0, RULE_TEXT_LENGTH_MAX) }
+}
+
+function find(root: unknown, pointer: string): { start: number; end: number } | undefined {
+  let node = root
+  let start = 0
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (isSeq(node)) {
+      const at = Number(key)
+      node = node.items[at]
+      start = (node as Node | undefined)?.range?.[0] ?? 0
+    } else if (isMap(node)) {
+      const pair = node.items.find((one) => isScalar(one.key) && String(one.key.value) === key)
+      if (pair === undefined) return undefined
+      start = (pair.key as Node).range?.[0] ?? 0
+      node = pair.value
+    } else return undefined
+  }
+  const end = (node as Node | null | undefined)?.range?.[1]
+  return end === undefined ? undefined : { start, end }
+}

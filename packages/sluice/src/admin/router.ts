@@ -1,0 +1,264 @@
+// `/api`: finds the row of the table that a request is for, and lets it through to its handler only
+// with everything the row asks for: sign-in, role, a body that fits, the proof. One way for all rows,
+// so that none can be forgotten.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { holds, type Person } from '../core/person.ts'
+import { Refused } from '../core/operation-error.ts'
+import { readBody } from '../gateway/front/http/read-body.ts'
+import type { RelyingParty } from '../identity/people/passkeys.ts'
+import { readJson } from '../protocol/json/read-json.ts'
+import type { Challenges } from './sign-in/challenges.ts'
+import { Download } from './http/download.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { ApiError } from './http/errors.ts'
+import { Events } from './http/events.ts'
+import {
+  API_BODY_BYTES_MAX,
+  ASSERTION_LENGTH_MAX,
+  STREAMS_MAX,
+  STREAMS_PER_PERSON_MAX,
+} from './http/limits.ts'
+import type { SignIns } from './sign-in/sign-ins.ts'
+
+export interface RouterOptions {
+  readonly endpoints: readonly Endpoint[]
+  readonly signIns: SignIns
+  readonly challenges: Challenges
+  /** The address that a request came to. */
+  readonly rpOf: (request: IncomingMessage) => RelyingParty
+}
+
+interface Route {
+  readonly pattern: RegExp
+  readonly endpoints: Map<string, Endpoint>
+}
+
+/** For rows that anyone may ask. */
+const NOBODY: Person = {
+  ...{ name: '', kind: 'person', roles: [], groups: [], owns: [] },
+  proof: 'client',
+}
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
+export class Router {
+  readonly #options: RouterOptions
+  readonly #routes: Route[] = []
+  /** What ends each, and whose it is. */
+  readonly #streams = new Map<() => void, string>()
+
+  constructor(options: RouterOptions) {
+    this.#options = options
+    const byPath = new Map<string, Route>()
+    for (const row of options.endpoints) {
+      const route = byPath.get(row.path) ?? { pattern: patternOf(row.path), endpoints: new Map() }
+      route.endpoints.set(row.method, row)
+      byPath.set(row.path, route)
+    }
+    // What is spelt out comes before what has a name in it.
+    this.#routes = [...byPath]
+      .sort(([one], [other]) => Number(one.includes(':')) - Number(other.includes(':')))
+      .map(([, route]) => route)
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const answer = await this.#answer(request)
+      if (answer instanceof Events || answer instanceof Download)
+        return this.#stream(answer, request, response)
+      send(response, 200, answer)
+    } catch (error) {
+      tell(response, error as Error)
+    }
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    for (const end of this.#streams.keys()) end()
+  }
+
+  async #answer(request: IncomingMessage): Promise<unknown> {
+    const url = new URL(request.url ?? '', 'http://gate.invalid')
+    const { row, params } = this.#find(request.method ?? '', url.pathname)
+    checkOrigin(request, this.#options.rpOf(request))
+    const token = bearerOf(request)
+    const person = row.role === 'anyone' ? NOBODY : this.#options.signIns.who(token).person
+    if (row.role !== 'anyone' && !holds(person, row.role))
+      throw new ApiError(
+        'API_ROLE',
+        `\`${person.name}\` may not do this`,
+        `it needs the role \`${row.role}\`; an admin gives roles`,
+      )
+    const query = row.query && parse(row.query, Object.fromEntries(url.searchParams), 'query')
+    const text = row.method === 'GET' ? '' : await bodyOf(request, row)
+    const body = row.body && parse(row.body, jsonOf(text), 'body')
+    const isProven =
+      row.proof === true ||
+      (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
+    // With the query: it says what is done, too.
+    const path = url.pathname + url.search
+    const by = isProven ? await this.#prove(person, request, path, text) : person
+    const lastEventId = headerOf(request, 'last-event-id')
+    return row.handle({ person: by, isProven, params, body, query, lastEventId, request })
+  }
+
+  #find(method: string, path: string): { row: Endpoint; params: Record<string, string> } {
+    for (const { pattern, endpoints } of this.#routes) {
+      const found = pattern.exec(path)
+      if (found === null) continue
+      const row = endpoints.get(method)
+      if (row === undefined)
+        throw new ApiError(
+          'API_METHOD',
+          `\`${path}\` has no ${method}`,
+          [...endpoints.keys()].join(', '),
+        )
+      return { row, params: decoded(found.groups ?? {}) }
+    }
+    throw new ApiError(
+      'API_NOT_FOUND',
+      `nothing is at \`${path.slice(0, 100)}\``,
+      'see /api/openapi.json',
+    )
+  }
+
+  /** A system's credential is its proof; a person needs a passkey, for just this. */
+  async #prove(
+    person: Person,
+    request: IncomingMessage,
+    path: string,
+    body: string,
+  ): Promise<Person> {
+    if (person.kind === 'system' && person.proof === 'token') return person
+    const given = headerOf(request, 'sluice-proof') ?? ''
+    if (given === '' || given.length > ASSERTION_LENGTH_MAX)
+      throw new ApiError(
+        'API_PROOF',
+        'this needs a passkey',
+        'ask for a challenge at POST /api/proofs, and send the assertion in `Sluice-Proof`',
+      )
+    let assertion: unknown
+    try {
+      assertion = JSON.parse(Buffer.from(given, 'base64').toString())
+    } catch {
+      throw new ApiError('API_PROOF', '`Sluice-Proof` is no assertion', 'base64 of its JSON')
+    }
+    const action = { method: request.method ?? '', path, body }
+    const rp = this.#options.rpOf(request)
+    return this.#options.challenges.prove(person, assertion, action, rp)
+  }
+
+  #stream(events: Events | Download, request: IncomingMessage, response: ServerResponse): void {
+    const token = bearerOf(request)
+    const { name } = this.#options.signIns.who(token).person
+    const full = this.#isFull(name)
+    if (full !== undefined) return tell(response, full)
+    const isIn = (): boolean => {
+      try {
+        return this.#options.signIns.who(token) !== undefined
+      } catch {
+        return false
+      }
+    }
+    const end: () => void = events.serve(response, isIn, () => this.#streams.delete(end))
+    this.#streams.set(end, name)
+  }
+
+  /** One person's pages, or a program with their token, must not keep the others out. */
+  #isFull(name: string): ApiError | undefined {
+    if (this.#streams.size >= STREAMS_MAX)
+      return new ApiError('API_LIMIT', `${STREAMS_MAX} streams are open already`, 'close a page')
+    const own = [...this.#streams.values()].filter((of) => of === name).length
+    if (own < STREAMS_PER_PERSON_MAX) return undefined
+    return new ApiError(
+      'API_LIMIT',
+      `${STREAMS_PER_PERSON_MAX} streams of \`${name}\` are open already`,
+      'close a page of yours: each has up to two',
+    )
+  }
+}
+
+/** A page elsewhere on this machine is another's: it may not even ask. */
+function checkOrigin(request: IncomingMessage, rp: RelyingParty): void {
+  const origin = headerOf(request, 'origin')
+  const site = headerOf(request, 'sec-fetch-site')
+  const isOurs = origin === undefined || origin.toLowerCase() === rp.origin
+  const isHere = site === undefined || site === 'same-origin' || site === 'none'
+  if (!isOurs || !isHere)
+    throw new ApiError('API_ORIGIN', 'the page is not of this gate', `open ${rp.origin}/`)
+}
+
+export function bearerOf(request: IncomingMessage): string | undefined {
+  return /^bearer +([\w.~+/=-]{1,16384}) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1]
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+async function bodyOf(request: IncomingMessage, row: Endpoint): Promise<string> {
+  const isEmpty = Number(request.headers['content-length'] ?? 0) === 0
+  if (isEmpty && request.headers['transfer-encoding'] === undefined) return ''
+  if (row.body === undefined)
+    throw new ApiError('API_REQUEST', 'no body is read here', 'leave it out')
+  const body = await readBody(request, API_BODY_BYTES_MAX)
+  if (body.text !== undefined) return body.text
+  throw new ApiError('API_REQUEST', body.why, 'send JSON, as application/json')
+}
+
+/** Read strictly first: doubled keys and the like are refused, not read one way or the other. */
+function jsonOf(text: string): unknown {
+  if (text === '') return {}
+  const read = readJson(text)
+  if (read.ok) return JSON.parse(text)
+  throw new ApiError('API_REQUEST', `the body is not JSON: ${read.message}`, 'send JSON')
+}
+
+function parse(shape: z.ZodType, value: unknown, what: string): unknown {
+  const read = shape.safeParse(value)
+  if (read.success) return read.data
+  throw new ApiError(
+    'API_REQUEST',
+    `the ${what} does not fit: ${z.prettifyError(read.error).replace(/\s+/g, ' ').slice(0, 500)}`,
+    'see /api/openapi.json',
+  )
+}
+
+function decoded(groups: Record<string, string>): Record<string, string> {
+  try {
+    return Object.fromEntries(
+      Object.entries(groups).map(([name, text]) => [name, decodeURIComponent(text)]),
+    )
+  } catch {
+    throw new ApiError('API_REQUEST', 'the address cannot be read', 'encode it as UTF-8')
+  }
+}
+
+/** `/api/approvals/:id` takes one part for `id`. */
+function patternOf(path: string): RegExp {
+  const parts = path.split('/').map((part) => part.replace(/^:(\w+)$/, '(?<$1>[^/]{1,300})'))
+  return new RegExp(`^${parts.join('/')}$`)
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(status, HEADERS).end(JSON.stringify(value))
+}
+
+function tell(response: ServerResponse, error: Error): void {
+  const known =
+    error instanceof ApiError
+      ? error
+      : error instanceof Refused
+        ? new ApiError('API_REFUSED', error.message, error.help)
+        : new ApiError('API_FAULT', error.message, 'see the log of the gate')
+  const { code, message, help, status } = known
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="sluice"')
+  send(response, status, { error: { code, message, help } })
+}

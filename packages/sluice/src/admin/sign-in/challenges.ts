@@ -1,0 +1,146 @@
+// What passkeys sign. For a decision that is the hash of the very request with a fresh number: the
+// assertion is worth nothing for another request, and nothing a second time. An agent that holds a
+// page's token can neither make one nor change what was signed.
+
+import { hash, randomBytes } from 'node:crypto'
+import type { Person } from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
+import { ApiError } from '../http/errors.ts'
+import { CHALLENGE_MS, CHALLENGES_MAX, CHALLENGES_PER_PERSON_MAX } from '../http/limits.ts'
+import { ShortLived } from './expiring-map.ts'
+
+/** What is going to be asked for; `body` is the very text. */
+export interface Action {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+interface Given {
+  /** Undefined where anybody may sign in. */
+  readonly person: string | undefined
+  readonly use: 'sign-in' | 'register' | 'action'
+  /** The hash of the action with its number; empty elsewhere. */
+  readonly digest: string
+  readonly nonce: string
+}
+
+export class Challenges {
+  readonly #passkeys: Passkeys
+  readonly #nowMs: () => number
+  /** By the challenge itself, as base64url. Those that anyone may ask for stand apart: a flood of them
+   * must not push out what a person is about to sign. */
+  readonly #given: ShortLived<Given>
+  readonly #forAnyone: ShortLived<Given>
+
+  constructor(passkeys: Passkeys, nowMs: () => number) {
+    this.#passkeys = passkeys
+    this.#nowMs = nowMs
+    this.#given = new ShortLived(CHALLENGES_MAX, nowMs)
+    this.#forAnyone = new ShortLived(CHALLENGES_MAX, nowMs)
+  }
+
+  /** `person`: only this one's keys will do. */
+  forSignIn(rp: RelyingParty, person?: string): Promise<object> {
+    const challenge = randomBytes(32)
+    const given: Given = { person, use: 'sign-in', digest: '', nonce: '' }
+    this.#forAnyone.put(text(challenge), given, CHALLENGE_MS)
+    return this.#passkeys.assertionOptions(rp, challenge, person)
+  }
+
+  async forRegistration(person: string, rp: RelyingParty): Promise<object> {
+    const options = await this.#passkeys.registrationOptions(person, rp)
+    const given: Given = { person, use: 'register', digest: '', nonce: '' }
+    this.#give(options.challenge, given)
+    return options
+  }
+
+  forAction(person: Person, action: Action, rp: RelyingParty): Promise<object> {
+    if (this.#passkeys.listOf(person.name, rp.id).length === 0)
+      throw new ApiError(
+        'API_PROOF',
+        `\`${person.name}\` has no passkey for ${rp.origin}`,
+        'add one on this page first; it asks for your PIN',
+      )
+    const nonce = randomBytes(16).toString('base64url')
+    const digest = digestOf(action, person.name, nonce)
+    const given: Given = { person: person.name, use: 'action', digest: text(digest), nonce }
+    this.#give(text(digest), given)
+    return this.#passkeys.assertionOptions(rp, digest, person.name)
+  }
+
+  /** One person's page, or a program with its token, must not push out what another is to sign. */
+  #give(challenge: string, given: Given): void {
+    this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === given.person)
+    this.#given.put(challenge, given, CHALLENGE_MS)
+  }
+
+  /** The name of who signed in. Throws ApiError or Refused. */
+  async signIn(assertion: unknown, rp: RelyingParty): Promise<string> {
+    const { challenge, given } = this.#take(assertion, 'sign-in')
+    const name = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
+    if (given.person === undefined || given.person === name) return name
+    throw new ApiError('API_SIGN_IN', `the link is for \`${given.person}\``, 'sign in by yourself')
+  }
+
+  /** The challenge that a registration answers. */
+  registering(person: string, attestation: unknown): string {
+    const { challenge, given } = this.#take(attestation, 'register')
+    if (given.person === person) return challenge
+    throw new ApiError('API_PROOF', 'the challenge was for another', 'begin again')
+  }
+
+  /** The same person, now with the proof. Throws ApiError. */
+  async prove(
+    person: Person,
+    assertion: unknown,
+    action: Action,
+    rp: RelyingParty,
+  ): Promise<Person> {
+    const { challenge, given } = this.#take(assertion, 'action')
+    // Also where the hash was given out for another request of the same person.
+    const expected = text(digestOf(action, person.name, given.nonce))
+    if (given.person !== person.name || expected !== given.digest)
+      throw new ApiError('API_PROOF', 'the passkey was asked for something else', 'begin again')
+    const shown = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs()).catch(refuse)
+    if (shown === person.name) return { ...person, proof: 'passkey' }
+    throw new ApiError('API_PROOF', 'the passkey is of another person', 'sign in as that one')
+  }
+
+  /** Gone with the first try, whatever comes of it. */
+  #take(answer: unknown, use: Given['use']): { challenge: string; given: Given } {
+    const challenge = challengeIn(answer)
+    const given = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
+    if (given?.use === use) return { challenge, given }
+    throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
+  }
+}
+
+/** Lengths before the parts: no body can be spelt so as to be another's path. */
+function digestOf({ method, path, body }: Action, person: string, nonce: string): Buffer {
+  const parts = ['sluice action 1', nonce, person, method, path, body]
+  return hash('sha256', JSON.stringify(parts), 'buffer')
+}
+
+/** What the authenticator says it signed; believed only once the signature is verified. */
+function challengeIn(answer: unknown): string {
+  const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
+  try {
+    const said: unknown = JSON.parse(
+      Buffer.from(String(response?.clientDataJSON), 'base64url').toString(),
+    )
+    return String((said as { challenge?: unknown }).challenge)
+  } catch {
+    return ''
+  }
+}
+
+function text(bytes: Buffer): string {
+  return bytes.toString('base64url')
+}
+
+function refuse(error: Error): never {
+  if (error instanceof Refused) throw new ApiError('API_PROOF', error.message, error.help)
+  throw error
+}

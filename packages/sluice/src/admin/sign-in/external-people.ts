@@ -1,0 +1,66 @@
+// Who signs in by an authorisation server: their groups there become roles, as sluice.yaml names groups
+// for each role; no match, no entry. A token that is brought along must be made for `<base>/api` and
+// nothing else: one that an agent calls with is for `<base>/mcp`, and must not let it in here.
+
+import type { JsonValue } from '@sluice/policy/core/json'
+import { type Person, ROLES } from '../../core/person.ts'
+import { NotLetIn } from '../../identity/callers/caller.ts'
+import type { Issuer } from '../../identity/callers/issuer.ts'
+import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
+import { ApiError } from '../http/errors.ts'
+
+export interface Guest {
+  readonly person: Person
+  readonly untilMs: number
+}
+
+/** Groups that are told to somebody who has no role. */
+const GROUPS_TOLD_MAX = 10
+
+/** Throws ApiError. `base` is where the page was opened. */
+export async function guestOf(
+  issuers: readonly Issuer[],
+  tokens: Pick<Tokens, 'check'>,
+  jwt: string,
+  base: string,
+): Promise<Guest> {
+  const caller = await tokens.check(jwt, [`${base}/api`], { isStrict: true }).catch(refuse)
+  const { id, claims } = caller.principal
+  // Names of issuers have no colon.
+  const issuer = issuers.find(({ name }) => id.startsWith(`${name}:`)) as Issuer
+  const person = personOf(issuer, id.slice(issuer.name.length + 1), claims[issuer.groups])
+  return { person, untilMs: Number(claims.exp ?? 0) * 1_000 }
+}
+
+/** Throws ApiError where the claim gives no role: which one was looked for, and what was in it. */
+export function personOf(issuer: Issuer, subject: string, claim: JsonValue | undefined): Person {
+  const id = `${issuer.name}:${subject}`
+  const groups = Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : []
+  const isAdmin = issuer.admins?.includes(subject) === true
+  const roles = ROLES.filter(
+    (role) => isAdmin || issuer.roles[role]?.some((group) => groups.includes(group)),
+  )
+  if (roles.length === 0)
+    throw new ApiError(
+      'API_ROLE',
+      `\`${id}\` has no role here: ${whyNone(issuer.groups, claim, groups)}`,
+      `sluice.yaml gives roles to groups under \`auth.issuers.${issuer.name}.roles\`, and \`groups\` there names the claim`,
+    )
+  // Whoever signs in here also calls under this id, with agents or without.
+  return { name: id, kind: 'person', roles, groups, owns: [id], proof: 'oauth' }
+}
+
+function whyNone(name: string, claim: JsonValue | undefined, groups: readonly string[]): string {
+  if (claim === undefined) return `there is no claim \`${name}\``
+  if (!Array.isArray(claim)) return `the claim \`${name}\` is no list`
+  if (groups.length === 0) return `the claim \`${name}\` is empty`
+  const told = groups.slice(0, GROUPS_TOLD_MAX).map((group) => `\`${group.slice(0, 100)}\``)
+  const more = groups.length > told.length ? ` and ${groups.length - told.length} more` : ''
+  return `the claim \`${name}\` has ${told.join(', ')}${more}, and none of them has a role`
+}
+
+/** What was wrong with the token, or with who could have checked it. */
+export function refuse(error: Error): never {
+  if (!(error instanceof NotLetIn)) throw error
+  throw new ApiError(error.isFault ? 'API_ISSUER' : 'API_SIGN_IN', error.message, error.help)
+}

@@ -1,0 +1,230 @@
+// Signing in and out, and the passkeys of whoever is signed in. A code of `sluice console` or an
+// invitation lets a page in once; a passkey at any time; an authorisation server, or a token of one,
+// where its claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
+
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import { isObject } from '@sluice/policy/core/json'
+import type { Person } from '../../core/person.ts'
+import type { Links } from '../../identity/keys/approval-links.ts'
+import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
+import { asPerson, type People } from '../../identity/people/people.ts'
+import type { Challenges } from './challenges.ts'
+import type { IssuerAnswer, LinkTold, Me, SignedIn, SignInWays } from '../contract/contract.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { GUEST_FRESH_MS } from '../http/limits.ts'
+import { bearerOf } from '../router.ts'
+import type { Elsewhere } from './external-sign-in.ts'
+import type { SignedInAs, SignIns } from './sign-ins.ts'
+
+export interface SignInParts {
+  readonly people: People
+  readonly passkeys: Passkeys
+  readonly challenges: Challenges
+  readonly signIns: SignIns
+  readonly links: Links
+  readonly rpOf: (request: IncomingMessage) => RelyingParty
+  /** Who a token of an authorisation server is, and until when; throws ApiError. */
+  readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
+  readonly issuers: SignInWays['issuers']
+  readonly elsewhere: Pick<Elsewhere, 'begin' | 'finish'>
+  /** A wrong one is on record. Throws Refused. */
+  readonly provePin: (name: string, pin: string) => Promise<void>
+  /** On record: name of the event, and what it says. */
+  readonly record: (how: string, name: string, by: Person) => Promise<void>
+  readonly nowMs: () => number
+}
+
+const TEXT = z.string().min(1).max(16_384)
+/** A secret of a tab, and its hash (RFC 7636). */
+const VERIFIER = z.string().regex(/^[\w.~-]{43,128}$/)
+const CHALLENGE = z.string().regex(/^[\w-]{43}$/)
+const ANSWER = z.strictObject({
+  code: z.string().min(1).max(4_096),
+  state: z.string().min(1).max(1_000),
+  iss: z.string().max(2_048).optional(),
+  verifier: VERIFIER,
+})
+const SIGN_IN = z
+  .strictObject({ code: TEXT, assertion: z.unknown(), jwt: TEXT, answer: ANSWER })
+  .partial()
+const NEW_PASSKEY = z.strictObject({
+  label: z.string().min(1).max(64),
+  attestation: z.unknown(),
+  pin: z.string().max(64).optional(),
+})
+const PROOF_WISH = z.strictObject({
+  method: z.enum(['POST', 'PUT', 'DELETE']),
+  path: z.string().startsWith('/api/').max(2_000),
+  body: z.string().max(1_024 * 1_024),
+})
+
+export function signInEndpoints(parts: SignInParts): Endpoint[] {
+  const { people, passkeys, challenges, signIns, rpOf, record, nowMs } = parts
+  const told = (as: SignedInAs, rp: RelyingParty): Me => tellMe(as, people, passkeys, rp)
+  return [
+    endpoint({
+      ...{ method: 'GET', path: '/api/sign-in', role: 'anyone' },
+      summary: 'the ways to sign in here',
+      handle: ({ request }): SignInWays => ({
+        passkey: passkeys.existFor(rpOf(request).id),
+        code: true,
+        issuers: parts.issuers,
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/sign-in/challenge', role: 'anyone' },
+      summary: 'what a passkey has to sign to sign in',
+      handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/sign-in/issuers/:name', role: 'anyone' },
+      body: z.strictObject({ challenge: CHALLENGE }),
+      summary: 'where a browser signs in at an authorisation server; it comes back to the page',
+      handle: ({ params, body, request }) =>
+        parts.elsewhere.begin(params.name ?? '', body.challenge, rpOf(request).origin),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/links', role: 'anyone' },
+      body: z.strictObject({ link: TEXT }),
+      summary:
+        'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
+      handle: async ({ body, request }): Promise<LinkTold> => {
+        const link = parts.links.read(body.link, nowMs())
+        if (link === undefined)
+          throw new ApiError('API_SIGN_IN', 'the link is too old, or none', 'sign in by yourself')
+        const { approval, approver } = link
+        const challenge = await challenges.forSignIn(rpOf(request), approver)
+        return { approval, approver, challenge }
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },
+      summary:
+        'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
+      handle: async ({ body, request }): Promise<SignedIn> => {
+        const rp = rpOf(request)
+        const { token, as } = await begin(parts, body, rp)
+        return { token, me: told(as, rp) }
+      },
+    }),
+    endpoint({
+      ...{ method: 'DELETE', path: '/api/sign-in', role: 'viewer' },
+      summary: 'sign out',
+      handle: ({ request }) => {
+        signIns.end(bearerOf(request) ?? '')
+        return { signedOut: true }
+      },
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/me', role: 'viewer' },
+      summary: 'who is signed in',
+      handle: ({ request }) => told(signIns.who(bearerOf(request)), rpOf(request)),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/proofs', role: 'viewer', body: PROOF_WISH },
+      summary: 'what a passkey has to sign for one request',
+      handle: async ({ body, person, request }) => ({
+        challenge: await challenges.forAction(person, body, rpOf(request)),
+      }),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/passkeys/challenge', role: 'viewer' },
+      summary: 'what a browser has to make a passkey for',
+      handle: async ({ person, request }) => {
+        if (person.kind === 'system')
+          throw new ApiError('API_ROLE', 'a system has no passkeys', 'its credential is enough')
+        return { challenge: await challenges.forRegistration(person.name, rpOf(request)) }
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/passkeys', role: 'viewer', proof: 'offered' },
+      body: NEW_PASSKEY,
+      summary: 'add a passkey of one’s own: with the PIN, or with the proof of another passkey',
+      handle: async ({ body, person, isProven, request }) => {
+        const rp = rpOf(request)
+        const { label, attestation, pin } = body
+        if (!isProven) await mayAdd(parts, signIns.who(bearerOf(request)), pin)
+        const challenge = challenges.registering(person.name, attestation)
+        const given = { attestation, challenge, label }
+        const key = await passkeys.register(person.name, rp, given, nowMs())
+        await record('passkey added', person.name, person).catch((error: Error) => {
+          // What cannot be recorded is not done.
+          passkeys.remove(person.name, key.id)
+          throw error
+        })
+        const { id, createdMs, usedMs } = key
+        return { id, label, createdMs, usedMs }
+      },
+    }),
+    endpoint({
+      ...{ method: 'DELETE', path: '/api/passkeys/:id', role: 'viewer', proof: true },
+      summary: 'remove a passkey of one’s own',
+      handle: async ({ params, person }) => {
+        const removed = passkeys.remove(person.name, params.id ?? '')
+        if (!removed) throw new ApiError('API_NOT_FOUND', 'no such passkey', 'see /api/me')
+        await record('passkey removed', person.name, person)
+        return { removed }
+      },
+    }),
+  ]
+}
+
+async function begin(
+  { people, signIns, challenges, guestOf, elsewhere, record }: SignInParts,
+  { code, assertion, jwt, answer }: z.output<typeof SIGN_IN>,
+  rp: RelyingParty,
+): Promise<{ token: string; as: SignedInAs }> {
+  if (code !== undefined) return signIns.redeem(code)
+  if (isObject(assertion)) {
+    const kept = people.find(await challenges.signIn(assertion, rp))
+    // Who comes from an authorisation server shows its token first: roles are in there.
+    if (kept === undefined)
+      throw new ApiError('API_SIGN_IN', 'this passkey signs nobody in', 'sign in elsewhere first')
+    return signIns.begin(asPerson(kept, 'passkey'))
+  }
+  if (jwt === undefined && answer === undefined)
+    throw new ApiError(
+      'API_REQUEST',
+      'nothing to sign in with',
+      'send code, assertion, answer or jwt',
+    )
+  const { person, untilMs } =
+    answer === undefined
+      ? await guestOf(jwt as string, rp)
+      : await elsewhere.finish(answer as IssuerAnswer, rp.origin)
+  // Nobody here let them in one by one: that they came is on record.
+  await record('signed in', person.name, person)
+  return signIns.begin(person, untilMs)
+}
+
+/** A page's token alone adds no key: whoever got hold of it would be that person for good. */
+async function mayAdd(
+  { people, passkeys, provePin, nowMs }: SignInParts,
+  { person, sinceMs }: SignedInAs,
+  pin: string | undefined,
+): Promise<void> {
+  const kept = people.find(person.name)
+  if (kept !== undefined && kept.pinSetMs !== null) {
+    if (pin === undefined)
+      throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
+    return provePin(person.name, pin)
+  }
+  // Invited, or signed in elsewhere just now, and without anything yet.
+  const isNew = passkeys.listOf(person.name).length === 0
+  if (isNew && (kept !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
+  throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
+}
+
+function tellMe(as: SignedInAs, people: People, passkeys: Passkeys, rp: RelyingParty): Me {
+  const { person, untilMs } = as
+  const keys = passkeys.listOf(person.name, rp.id)
+  return {
+    ...person,
+    passkeys: keys.map(({ id, label, createdMs, usedMs }) => ({ id, label, createdMs, usedMs })),
+    hasPin: (people.find(person.name)?.pinSetMs ?? null) !== null,
+    mayProve: person.kind === 'system' || keys.length > 0,
+    expiresAtMs: untilMs,
+  }
+}

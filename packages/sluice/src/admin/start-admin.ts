@@ -1,0 +1,140 @@
+// Puts the admin API together on the parts of a running gate: tables, sign-ins, proofs, router. Called
+// by the composition root with the first request that is not MCP.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Service } from '../agents/service/service.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Person } from '../core/person.ts'
+import { Refused } from '../core/operation-error.ts'
+import { policyNames } from '../gateway/config/grants.ts'
+import { byWhom, proverOf } from '../operations/verify-person.ts'
+import { peopleBase } from '../gateway/start/people-base.ts'
+import type { AdminParts, Site } from '../gateway/start/run-admin.ts'
+import { Links } from '../identity/keys/approval-links.ts'
+import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
+import { canProve } from '../identity/people/people.ts'
+import type { Tokens } from '../identity/callers/access-token-verifier.ts'
+import { processClock } from '../store/process-clock.ts'
+import { approvalEndpoints } from './endpoints/approval-endpoints.ts'
+import { Challenges } from './sign-in/challenges.ts'
+import { type Endpoint, endpoint } from './http/endpoint.ts'
+import { ApiError } from './http/errors.ts'
+import { guestOf } from './sign-in/external-people.ts'
+import { CODE_MS, INVITATION_MS } from './http/limits.ts'
+import { openApiOf } from './http/openapi.ts'
+import { peopleEndpoints } from './endpoints/people-endpoints.ts'
+import { Router } from './router.ts'
+import { Elsewhere } from './sign-in/external-sign-in.ts'
+import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
+import { SignIns } from './sign-in/sign-ins.ts'
+import { startConsole } from './start-console.ts'
+
+/** `agents`: undefined where the gate runs none. */
+export function startAdmin(
+  parts: AdminParts,
+  agents: () => Service | undefined = () => undefined,
+): Site {
+  const { people, ledger, config } = parts
+  const { nowMs } = processClock
+  const passkeys = new Passkeys(people)
+  const challenges = new Challenges(passkeys, nowMs)
+  const signIns = new SignIns(people, nowMs)
+  const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
+  const page = startConsole(parts, agents, nowMs)
+  const prove = proverOf({ people, ledger, nowMs })
+  const record = async (how: string, name: string, by: Person): Promise<void> => {
+    const detail = { how, name, by: byWhom(by) }
+    await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+  }
+  const invite = async (name: string, by: Person): Promise<string> => {
+    const base = consoleUrl(parts)
+    await record('invited', name, by)
+    return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
+  }
+  const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
+  let checking: Promise<Tokens> | undefined
+  const tokens = (): Promise<Tokens> => {
+    if (issuers.length === 0)
+      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
+    checking ??= import('../identity/callers/access-token-verifier.ts').then(
+      ({ Tokens: Made }) => new Made(issuers, nowMs),
+    )
+    return checking
+  }
+  const endpoints: Endpoint[] = [
+    ...signInEndpoints({
+      ...{ people, passkeys, challenges, signIns, rpOf, nowMs, links: new Links(parts.key) },
+      issuers: issuers.map(({ name, issuer, console }) => ({
+        ...{ name, issuer, onPage: console !== undefined },
+      })),
+      elsewhere: new Elsewhere({ issuers, tokens, key: parts.key, nowMs }),
+      guestOf: async (jwt, { origin }) => guestOf(issuers, await tokens(), jwt, origin),
+      record,
+      provePin: async (name, pin) => {
+        await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
+      },
+    }),
+    ...peopleEndpoints({
+      people: { people, ledger, nowMs, tell: (what) => parts.log('warn', what) },
+      grants: {
+        ...{ grants: parts.grants, ledger, nowMs, policies: policyNames(config) },
+        changed: () => parts.door.onChange(),
+      },
+      freezing: {
+        ...{ freezes: parts.freezes, ledger, nowMs, servers: Object.keys(config.servers) },
+        interrupt: () => parts.gate.interrupt(),
+      },
+      invite,
+      signOut: (name) => signIns.endAllOf(name),
+    }),
+    ...(parts.approvals === undefined ? [] : approvalEndpoints(parts.approvals)),
+    ...page.endpoints,
+  ]
+  endpoints.push(
+    endpoint({
+      ...{ method: 'GET', path: '/api/openapi.json', role: 'viewer' },
+      summary: 'this table',
+      handle: () => openApiOf(endpoints),
+    }),
+  )
+  const router = new Router({ endpoints, signIns, challenges, rpOf })
+  return {
+    serve: (request: IncomingMessage, response: ServerResponse) =>
+      page.serve(request, response) ? undefined : router.serve(request, response),
+    words: {
+      /** For somebody who was added and has nothing yet to prove it by. */
+      invite: async (request: JsonObject) => {
+        const by = await prove(request, 'admin', 'approvers add')
+        const person = people.find(String(request.name))
+        if (person === undefined || person.kind !== 'person' || canProve(person))
+          throw new Refused('an invitation is for somebody who has nothing yet', 'add them first')
+        return { invitation: await invite(person.name, by) }
+      },
+      /** A person at the terminal, who wants to look at the page. */
+      console: async (request: JsonObject) => {
+        const person = await prove(request, 'viewer', 'console')
+        const base = consoleUrl(parts)
+        await record('console opened', person.name, person)
+        const code = signIns.makeCode(person.name, person.proof, CODE_MS)
+        return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
+      },
+    },
+    close: () => {
+      router.close()
+      page.close()
+    },
+  }
+
+  function consoleUrl({ url }: AdminParts): string {
+    const base = peopleBase(config.publicUrl, url())
+    if (base !== undefined) return base
+    throw new Refused('this gate serves pipes only', 'run `sluice up` for the console')
+  }
+}
+
+/** The Host has been found to be the gate's own. */
+function relyingParty({ config }: AdminParts, { headers }: IncomingMessage): RelyingParty {
+  const scheme = config.tls === undefined ? 'http' : 'https'
+  const { hostname, origin } = new URL(config.publicUrl ?? `${scheme}://${headers.host}`)
+  return { id: hostname, origin }
+}

@@ -1,0 +1,62 @@
+// Puts together what the console needs beside sign-in and approvals: its page, its endpoints, and what
+// they work on. Called by start-admin.ts.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Service } from '../agents/service/service.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { AdminParts } from '../gateway/start/run-admin.ts'
+import { agentsEndpoints } from './endpoints/agents-endpoints.ts'
+import { ConsoleStore } from './endpoints/console-store.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { exportEndpoints } from './endpoints/export-endpoints.ts'
+import { liveEndpoints } from './endpoints/live-endpoints.ts'
+import { LiveHub } from './endpoints/live-hub.ts'
+import { policyEndpoints } from './endpoints/policy-endpoints.ts'
+import { Reader } from './queries/ledger-reader.ts'
+import { ruleTextOf } from './queries/rule-text.ts'
+import { ConsolePage } from './http/serve-console.ts'
+import { serversEndpoints } from './endpoints/servers-endpoints.ts'
+import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
+
+export interface StartedConsole {
+  readonly endpoints: readonly Endpoint[]
+  /** False where the request is not for the page or one of its files. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean
+  close(): void
+}
+
+export function startConsole(
+  parts: AdminParts,
+  agents: () => Service | undefined,
+  nowMs: () => number,
+): StartedConsole {
+  const { config, meter, watch, policies, reload, tools } = parts
+  const page = new ConsolePage()
+  const hub = new LiveHub({ meter, watch, nowMs })
+  const reader = new Reader(config.data)
+  const store = new ConsoleStore(config.data)
+  const flushTools = () => tools.flush()
+  const ruleText = (policy: string, pointer: string) =>
+    ruleTextOf(policies.documents, policy, pointer)
+  const record = (detail: JsonObject) =>
+    parts.ledger.event({ atMs: nowMs(), name: 'export', detail })
+  return {
+    endpoints: [
+      ...liveEndpoints({ hub, reader, ruleText, nowMs }),
+      ...exportEndpoints({ reader, record, nowMs }),
+      ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
+      ...agentsEndpoints(agents),
+      ...settingsEndpoints(parts),
+      ...serversEndpoints({ parts, reader, nowMs }),
+    ],
+    serve: (request, response) => {
+      const [path = '/'] = (request.url ?? '/').split('?')
+      return !path.startsWith('/api/') && page.serve(path, request, response)
+    },
+    close: () => {
+      hub.close()
+      store.close()
+      void reader.close()
+    },
+  }
+}

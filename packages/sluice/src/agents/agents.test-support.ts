@@ -1,0 +1,144 @@
+// What the tests of this room share: a data directory that goes away, the image, and a config.
+
+import { onTestFinished } from 'vitest'
+import { scratchDirectory } from '../../../../test/support/scratch.ts'
+import type { Config, Event, Limits, Step, ToolCall } from '../guest/protocol.ts'
+import { type Image, openImage } from '../sandbox/image.ts'
+import { loadImage } from '../sandbox/load-image.ts'
+import type { Beside, CreateEvent } from './journal/new-rows.ts'
+import type { HistoryKept } from './journal/retention.ts'
+import { Operations } from './step-thread/operations.ts'
+import { runWhole } from './shared/sliced.ts'
+import { Stepper } from './steps/stepper.ts'
+import type { ImportOptions } from './transfer/import-agent.ts'
+import { readImport } from './transfer/read-import.ts'
+import { sealExport } from './transfer/seal-export.ts'
+
+export const LIMITS: Limits = {
+  maxTurns: 50,
+  maxTokens: null,
+  maxCostMicros: null,
+  maxToolCalls: null,
+  runMs: null,
+  expiresAt: null,
+  noProgress: 3,
+  finishTodos: false,
+  contextTokens: 100_000,
+  fileBytesMax: 1_048_576,
+  totalBytesMax: 8 * 1_048_576,
+  filesMax: 1_000,
+}
+
+export function configOf(limits: Partial<Limits> = {}, more: Partial<Config> = {}): Config {
+  return {
+    template: null,
+    model: 'script:test',
+    instructions: 'be good',
+    limits: { ...LIMITS, ...limits },
+    tools: [],
+    price: null,
+    ...more,
+  }
+}
+
+let image: Image | undefined
+
+export async function coreImage(): Promise<Image> {
+  image ??= openImage(await loadImage('main'))
+  return image
+}
+
+const TRIES = 20
+
+/** A step has a second by the clock, which a busy machine may take from it; one that was stopped has left
+ * nothing behind. */
+function patiently<Result>(work: () => Result): Result {
+  for (let left = TRIES; ; left -= 1)
+    try {
+      return work()
+    } catch (error) {
+      if (left === 1 || (error as { code?: string }).code !== 'SANDBOX_TIMEOUT') throw error
+    }
+}
+
+/** The operations of the step thread, here and now, with helpers for events. */
+export class Bench {
+  readonly directory: string
+  readonly stepper: Stepper
+  readonly operations: Operations
+  #now = 1_000_000
+
+  constructor(directory: string, from: Image, kept?: HistoryKept) {
+    this.directory = directory
+    this.stepper = new Stepper(directory, from, kept)
+    this.operations = new Operations(this.stepper)
+  }
+
+  get now(): number {
+    this.#now += 1_000
+    return this.#now
+  }
+
+  create(id: string, config: Config = configOf(), owner = 'me', files: object[] = []): Step {
+    const now = this.now
+    const beside: Beside = {
+      owner,
+      depth: 0,
+      image: this.stepper.image.hash,
+      asked: {},
+      grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
+    }
+    const event = { kind: 'create', at: now, id, seed: id, config, files } as CreateEvent
+    return patiently(() => this.operations.create(beside, event).step)
+  }
+
+  send(id: string, event: Record<string, unknown>, nonce?: string): Step {
+    const whole = { at: this.now, ...event } as unknown as Event
+    return patiently(() => this.operations.apply(null, id, whole, undefined, nonce).step)
+  }
+
+  prompt(id: string, input = 'go', runId = `r${this.#now}`): Step {
+    return this.send(id, { kind: 'prompt', runId, input, maxTurns: null })
+  }
+
+  model(id: string, step: Step, text: string, toolCalls: readonly ToolCall[] = []): Step {
+    const effect = step.effects.find(({ kind }) => kind === 'model' || kind === 'compact')
+    const usage = { inputTokens: 10, outputTokens: 5 }
+    return this.send(id, { kind: 'model', effectId: effect?.id, text, toolCalls, usage })
+  }
+
+  /** As the service does it, here and now. */
+  export(id: string, secrets: 'redact' | 'keep' = 'redact', owner = 'me') {
+    const nowMs = this.now
+    const { memory, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, true))
+    const options = { secrets, nowMs, installation: 'here' }
+    return { exported: sealExport(pieces, options), memory: memory ?? Buffer.alloc(0) }
+  }
+
+  import(given: string | Uint8Array, options: ImportOptions) {
+    const bytes = typeof given === 'string' ? Buffer.from(given) : given
+    const { facts, files, rest, bytes: binary, memory } = readImport(bytes)
+    return this.operations.import(facts, files, rest, binary, memory, options)
+  }
+
+  ask<Value>(id: string, question: object): Value {
+    return this.operations.ask(null, id, question as never, this.now).value as Value
+  }
+
+  tool(id: string, name: string, input: object): { content: unknown; isError: boolean } {
+    const { output } = this.send(id, { kind: 'direct', name, input })
+    return { content: JSON.parse(output?.content ?? 'null'), isError: output?.isError ?? true }
+  }
+}
+
+export async function bench(directory = scratchDirectory()): Promise<Bench> {
+  const made = new Bench(directory, await coreImage())
+  onTestFinished(() => {
+    if (made.stepper.journal.database.isOpen) made.operations.close()
+  })
+  return made
+}
+
+export function call(name: string, input: object, id = `c_${name}`): ToolCall {
+  return { id, name, input }
+}

@@ -1,0 +1,82 @@
+// The file agents.db: statements prepared once, one transaction at a time, and the write-ahead log
+// moved into the file while nobody waits. Knows no table. Owned by the journal.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { takeFileLock } from '../../store/sqlite/file-lock.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../shared/limits.ts'
+import type { Row } from './read-rows.ts'
+import { MIGRATIONS } from './schema.ts'
+
+export type Value = string | number | null | Uint8Array
+
+export class Database {
+  readonly database: DatabaseSync
+  readonly #releaseLock: () => void
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #onRollback: () => void
+  #commits = 0
+
+  constructor(directory: string, onRollback: () => void) {
+    // One process owns the agents: what it has in memory would not see another's events. A lock of
+    // its own, and not SQLite's exclusive mode: a backup reads the file while agents run.
+    this.#releaseLock = takeFileLock(directory, 'agents.lock')
+    try {
+      this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+      this.database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`)
+    } catch (error) {
+      this.#releaseLock()
+      throw error
+    }
+    this.#onRollback = onRollback
+  }
+
+  close(): void {
+    this.database.close()
+    this.#releaseLock()
+  }
+
+  /** All of it or nothing. */
+  transact<Result>(work: () => Result): Result {
+    if (this.database.isTransaction) return work()
+    this.run('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.run('COMMIT')
+      this.#commits += 1
+      return result
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+      this.#onRollback()
+      throw error
+    }
+  }
+
+  /** Moves the log into the file, so that no commit has to and waits for the disk. */
+  tidy(): void {
+    if (this.#commits < WAL_MOVED_COMMITS) return
+    this.#commits = 0
+    this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  }
+
+  run(sql: string, ...values: Value[]): number {
+    return Number(this.#prepare(sql).run(...values).lastInsertRowid)
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#prepare(sql).get(...values) as Row | undefined
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#prepare(sql).all(...values) as Row[]
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.database.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}

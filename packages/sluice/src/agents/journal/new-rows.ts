@@ -1,0 +1,65 @@
+// Rows of agents that are being made, put together alike by whoever commits them and by whoever asked
+// for them: so only what the second cannot know crosses the thread. Pure.
+
+import type { Event, Limits, Price, Summary } from '../../guest/protocol.ts'
+import type { AgentRow, FamilyRow } from './rows.ts'
+
+export interface NewAgent {
+  readonly id: string
+  readonly owner: string
+  /** Absent: a family of its own. */
+  readonly family?: number
+  /** Joins the family even if its last agent was removed: its budget goes on. */
+  readonly continues?: boolean
+  readonly depth: number
+  readonly image: string
+  readonly createdAt: number
+  readonly asked: Readonly<Record<string, unknown>>
+  readonly model: string
+  readonly template: string | null
+  readonly grants: readonly string[]
+  readonly limits: Limits
+  readonly price: Price | null
+  /** What whoever made it has seen; its family has seen it from now on. */
+  readonly labels?: readonly string[]
+}
+
+export type CreateEvent = Extract<Event, { kind: 'create' }>
+
+/** What the event that creates an agent does not say of it. */
+export type Beside = Pick<
+  NewAgent,
+  'owner' | 'family' | 'depth' | 'image' | 'asked' | 'grants' | 'labels'
+>
+
+export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAgent {
+  const { owner, family, depth, image, asked, grants, labels = [] } = beside
+  const { model, template, limits, price } = config
+  const made = { id, owner, depth, image, createdAt: at, asked, model, template, grants }
+  return { ...made, limits, price, labels, ...(family === undefined ? {} : { family }) }
+}
+
+/** What agents have in common that are made at once. */
+export type Alike = Omit<NewAgent, 'id' | 'limits' | 'labels' | 'continues'> & {
+  readonly family: number
+}
+
+export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
+  const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
+  const known = { owner, family, depth, image, createdAt, asked, model, price, template, grants }
+  return { ...known, seq, state: summary.state, summary, hostStop: null }
+}
+
+export function newFamily(made: Pick<NewAgent, 'limits' | 'price' | 'labels'>): FamilyRow {
+  const { limits, price, labels = [] } = made
+  return { turns: 0, tokens: 0, costMicros: 0, calls: 0, members: 1, limits, price, labels }
+}
+
+/** Keys of one statement follow one another. */
+export function rowsOf(
+  row: Omit<AgentRow, 'key' | 'id'>,
+  first: number,
+  ids: readonly string[],
+): AgentRow[] {
+  return ids.map((id, at) => ({ key: first + at, id, ...row }))
+}

@@ -1,0 +1,64 @@
+// Rows of agents.db as the room reads them: JSON parsed, memories unpacked. What cannot be read is
+// damage, and is said as such. Called by journal.ts and operations.ts.
+
+import { zstdDecompressSync } from 'node:zlib'
+import type { Limits, Price, Summary } from '../../guest/protocol.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
+
+export type Row = Record<string, unknown>
+
+const MEMORY_BYTES_MAX = 128 * 1_048_576
+/** What is unpacked at once: most memories at rest fit. */
+const UNPACK_CHUNK_BYTES = 262_144
+
+export function toAgent(row: Row): AgentRow {
+  return {
+    key: Number(row.agent),
+    id: String(row.id),
+    owner: String(row.owner),
+    family: Number(row.family),
+    depth: Number(row.depth),
+    image: String(row.image),
+    createdAt: Number(row.created_at),
+    seq: Number(row.seq),
+    asked: parse(row.asked) as Record<string, unknown>,
+    model: String(row.model),
+    price: parse(row.price) as Price | null,
+    template: row.template === null ? null : String(row.template),
+    grants: parse(row.grants) as string[],
+    state: row.state as AgentRow['state'],
+    summary: parse(row.summary) as Summary,
+    hostStop: row.host_stop === null ? null : (parse(row.host_stop) as HostStop),
+  }
+}
+
+export function toFamily(row: Row): FamilyRow {
+  return {
+    turns: Number(row.turns),
+    tokens: Number(row.tokens),
+    costMicros: Number(row.cost_micros),
+    calls: Number(row.calls),
+    members: Number(row.members),
+    limits: parse(row.limits) as Limits,
+    price: parse(row.price) as Price | null,
+    labels: parse(row.labels) as string[],
+  }
+}
+
+function parse(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch (error) {
+    throw new AgentError('AGENT_DAMAGED', 'a row of agents.db is damaged', error)
+  }
+}
+
+export function unpack(bytes: Uint8Array): Buffer {
+  try {
+    const chunkSize = UNPACK_CHUNK_BYTES
+    return zstdDecompressSync(bytes, { chunkSize, maxOutputLength: MEMORY_BYTES_MAX })
+  } catch (error) {
+    throw new AgentError('AGENT_DAMAGED', 'a stored memory is damaged', error)
+  }
+}

@@ -1,0 +1,32 @@
+// Families whose last agent was removed: their use is kept for a time, so that an export that was taken
+// early does not give the whole budget back when it is imported. Bounded by age and by number for each
+// owner. Called by journal.ts in the transaction of a removal.
+
+import { REMOVED_FAMILIES_MAX, REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
+import type { Value } from './database.ts'
+
+/** A family's number is never given again: the gate knows its session, and exports name it. */
+export const LAST_REMOVED = `coalesce((SELECT CAST(value AS INTEGER) FROM settings
+  WHERE owner = '' AND name = 'last removed family'), 0)`
+
+type Run = (sql: string, ...values: Value[]) => number
+
+/** After the last agent of it was removed; of any other family nothing changes. */
+export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs: number): void {
+  const gone = 'family = ? AND members <= 0'
+  run(
+    `INSERT OR REPLACE INTO settings (owner, name, value)
+     SELECT '', 'last removed family', max(family, ${LAST_REMOVED}) FROM families WHERE ${gone}`,
+    family,
+  )
+  run(`UPDATE families SET removed_at = ? WHERE ${gone}`, nowMs, family)
+  const expired = nowMs - REMOVED_FAMILY_KEPT_MS
+  run('DELETE FROM families WHERE owner = ? AND removed_at < ?', owner, expired)
+  run(
+    `DELETE FROM families WHERE family IN (SELECT family FROM families
+       WHERE owner = ? AND removed_at IS NOT NULL
+       ORDER BY removed_at DESC, family DESC LIMIT -1 OFFSET ?)`,
+    owner,
+    REMOVED_FAMILIES_MAX,
+  )
+}

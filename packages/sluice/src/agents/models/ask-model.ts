@@ -1,0 +1,209 @@
+// One turn of a model for one agent: attempts with pauses where trying again makes sense, and the
+// agent's conversation kept beside, so that a step hands out only what is new. Called by effects.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Effect, Message, ToolDefinition } from '../../guest/protocol.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import {
+  MESSAGES_PAGE_LENGTH,
+  MODEL_ATTEMPTS,
+  MODEL_CALLS_MAX,
+  MODEL_RETRY_MS_MAX,
+  MODEL_RETRY_MS_MIN,
+  MODEL_TIMEOUT_MS,
+} from '../shared/limits.ts'
+import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
+import { Slots } from './semaphore.ts'
+import type { Steps } from '../step-thread/step-client.ts'
+import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
+
+export interface AskOptions {
+  readonly signal: AbortSignal
+  /** The caller releases it when what the answer led to is in the journal. */
+  onReserved(reservation: Reservation): void
+}
+
+interface Kept {
+  readonly epoch: number
+  readonly messages: Message[]
+}
+
+interface Told {
+  readonly instructions: string
+  readonly tools: readonly ToolDefinition[]
+}
+
+const KEPT_MAX = 256
+const SUM_UP =
+  'Sum up the conversation so far for yourself: the task, what was decided and done, what files ' +
+  'hold what, what is left to do. Leave out nothing you will need.'
+
+export class ModelAsker {
+  readonly #steps: Steps
+  readonly #settings: ModelSettings
+  readonly #kept = new Map<string, Kept>()
+  readonly #known = new Map<string, Told>()
+  readonly #slots = new Slots(MODEL_CALLS_MAX)
+  readonly #budgets: FamilyBudgets
+
+  constructor(steps: Steps, settings: ModelSettings) {
+    this.#steps = steps
+    this.#settings = settings
+    this.#budgets = new FamilyBudgets(steps, processClock.nowMs)
+  }
+
+  forget(agent: string): void {
+    this.#kept.delete(agent)
+    this.#known.delete(agent)
+  }
+
+  async ask(
+    agent: AgentRow,
+    effect: Extract<Effect, { kind: 'model' | 'compact' }>,
+    { signal, onReserved }: AskOptions,
+  ): Promise<ModelAnswer> {
+    const { id, model } = agent
+    const all = await this.#conversation(id, effect)
+    const { instructions, tools } = await this.#told(id)
+    const turn = agent.summary.turnCount
+    const isTurn = effect.kind === 'model'
+    const asked: Message = { role: 'user', content: SUM_UP }
+    const request = isTurn
+      ? { model, instructions, messages: all, tools, turn }
+      : { model, instructions, messages: [...all.slice(0, effect.until), asked], tools: [], turn }
+    const size = { characters: charactersOf(request), isTurn }
+    const reservation = await this.#budgets.reserve(agent, size, signal)
+    onReserved(reservation)
+    return this.#attempt(agent, request, reservation, signal)
+  }
+
+  /** What an agent is told and has never changes, so it is asked for once. */
+  async #told(id: string): Promise<Told> {
+    const known = this.#known.get(id)
+    if (known !== undefined) return known
+    const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
+    const tools = await this.#ask<ToolDefinition[]>(id, { ask: 'tools' })
+    const told = { instructions: portable.config.instructions, tools }
+    this.#known.set(id, told)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > KEPT_MAX && oldest !== undefined) this.#known.delete(oldest)
+    return told
+  }
+
+  async #attempt(
+    agent: AgentRow,
+    request: Omit<ModelRequest, 'signal'>,
+    reservation: Reservation,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await this.#slots.run(async () => {
+          // It may have waited long for its turn.
+          signal.throwIfAborted()
+          await this.#budgets.check(agent)
+          const both = AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)])
+          // A script is nobody's bill.
+          if (!isScript(request.model)) reservation.sent()
+          return callModel({ ...request, signal: both }, this.#settings)
+        })
+        reservation.answered(answer.usage)
+        return answer
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof BudgetSpent) throw error
+        if (wasRefused(error)) reservation.refused()
+        if (attempt >= MODEL_ATTEMPTS || !canRetry(error)) throw explain(error, attempt)
+        const pause = Math.min(MODEL_RETRY_MS_MAX, MODEL_RETRY_MS_MIN * 2 ** (attempt - 1))
+        await sleep(retryAfterMs(error) ?? pause, undefined, { signal })
+      }
+    }
+  }
+
+  /** What was kept and what is new; asked for whole where the two do not meet. */
+  async #conversation(
+    id: string,
+    effect: Extract<Effect, { kind: 'model' | 'compact' }>,
+  ): Promise<readonly Message[]> {
+    const kept = this.#kept.get(id)
+    if (kept?.epoch === effect.epoch) {
+      if (effect.kind === 'compact' && kept.messages.length >= effect.until) return kept.messages
+      if (effect.kind === 'model' && kept.messages.length === effect.from && effect.messages.length)
+        return this.#keep(id, {
+          epoch: kept.epoch,
+          messages: [...kept.messages, ...effect.messages],
+        })
+    }
+    if (effect.kind === 'model' && effect.from === 0 && effect.messages.length > 0)
+      return this.#keep(id, { epoch: effect.epoch, messages: [...effect.messages] })
+    const messages: Message[] = []
+    for (let from: number | null = 0; from !== null; ) {
+      const question = { ask: 'messages', from, bytesMax: MESSAGES_PAGE_LENGTH } as const
+      const page: { messages: Message[]; next: number | null } = await this.#ask(id, question)
+      messages.push(...page.messages)
+      from = page.next
+    }
+    return this.#keep(id, { epoch: effect.epoch, messages })
+  }
+
+  #keep(id: string, kept: Kept): readonly Message[] {
+    this.#kept.delete(id)
+    this.#kept.set(id, kept)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+    return kept.messages
+  }
+
+  async #ask<Value>(id: string, question: Parameters<Steps['ask']>[2]): Promise<Value> {
+    return (await this.#steps.ask(null, id, question, processClock.nowMs())).value as Value
+  }
+}
+
+function isScript(model: string): boolean {
+  return model.startsWith('script:')
+}
+
+/** The server said no, and bills nothing; after anything else it may have answered. */
+function wasRefused(error: unknown): boolean {
+  const { statusCode } = (error ?? {}) as { statusCode?: number }
+  return statusCode !== undefined && statusCode >= 400
+}
+
+function charactersOf({ messages, instructions, tools }: Omit<ModelRequest, 'signal'>): number {
+  return JSON.stringify(messages).length + instructions.length + JSON.stringify(tools).length
+}
+
+/** What passes by itself: overload, limits of the provider, a network that is away. */
+function canRetry(error: unknown): boolean {
+  if (error instanceof AgentError) return false
+  const { isRetryable, statusCode, name } = (error ?? {}) as {
+    isRetryable?: boolean
+    statusCode?: number
+    name?: string
+  }
+  if (name === 'TimeoutError') return true
+  if (statusCode !== undefined) return statusCode === 408 || statusCode === 429 || statusCode >= 500
+  return isRetryable === true
+}
+
+function retryAfterMs(error: unknown): number | undefined {
+  const headers = (error as { responseHeaders?: Record<string, string> }).responseHeaders
+  const seconds = Number(headers?.['retry-after'])
+  if (!Number.isFinite(seconds) || seconds < 0) return undefined
+  return Math.min(MODEL_RETRY_MS_MAX, seconds * 1_000)
+}
+
+function explain(error: unknown, attempts: number): AgentError {
+  if (error instanceof AgentError) return error
+  const { message, statusCode } = error as { message?: string; statusCode?: number }
+  const status = statusCode === undefined ? '' : ` (HTTP ${statusCode})`
+  const tried = attempts === 1 ? '' : ` after ${attempts} attempts`
+  const text = `${message ?? String(error)}`.slice(0, 500)
+  return new AgentError(
+    'MODEL_FAILED',
+    `the model could not be asked${tried}${status}: ${text}`,
+    error,
+  )
+}

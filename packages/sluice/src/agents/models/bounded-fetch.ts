@@ -1,0 +1,36 @@
+// `fetch` for servers of models: no answer without end, packed or not, and none from elsewhere than
+// where the conversation was sent. Such a server may be anybody's that listens on the machine; what it
+// says is read into the gate's memory. Handed to the model libraries by models.ts.
+
+import { MODEL_ANSWER_BYTES_MAX, MODEL_ANSWER_MARKS_MAX } from '../shared/limits.ts'
+
+export async function boundedFetch(...[url, options]: Parameters<typeof fetch>): Promise<Response> {
+  // A redirect would get the conversation, and in some headers the key, to where nobody allowed it.
+  const answer = await fetch(url, { ...options, redirect: 'error' })
+  const { status, statusText, headers, body } = answer
+  if (body === null) return answer
+  let bytes = 0
+  let marks = 0
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length
+      marks += countMarks(chunk)
+      if (bytes > MODEL_ANSWER_BYTES_MAX)
+        controller.error(new Error(`the answer has more than ${MODEL_ANSWER_BYTES_MAX} bytes`))
+      else if (marks > MODEL_ANSWER_MARKS_MAX)
+        controller.error(new Error(`the answer has more than ${MODEL_ANSWER_MARKS_MAX} values`))
+      else controller.enqueue(chunk)
+    },
+  })
+  return new Response(body.pipeThrough(counted), { status, statusText, headers })
+}
+
+const MARKS = [0x2c, 0x3a]
+
+/** Commas and colons: the libraries parse an answer in one piece, on the thread of the gate. */
+function countMarks(chunk: Uint8Array): number {
+  let count = 0
+  for (const mark of MARKS)
+    for (let at = chunk.indexOf(mark); at >= 0; at = chunk.indexOf(mark, at + 1)) count++
+  return count
+}

@@ -1,0 +1,68 @@
+// Tool calls of one model turn as the rest of the room can rely on them: every call has an id of its
+// own, because the SDK and the conversation find a call by its id, and a model server that numbers
+// badly would have one call made twice and the other never. Arguments with a number that no double
+// holds are marked: rounded, they would be judged and sent as another amount. Pure; called by models.ts.
+
+import type { LanguageModelMiddleware } from 'ai'
+import { saysExactly } from '@sluice/policy/core/is-exact-double'
+
+type Part = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
+
+/** Sixteen digits or more, or an exponent: everything shorter is exact. */
+const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
+
+export interface UniqueCalls {
+  readonly middleware: LanguageModelMiddleware
+  /** Why a call of the answered turn cannot be made, by its id. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/** For one turn. */
+export function uniqueCalls(): UniqueCalls {
+  const refused = new Map<string, string>()
+  const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({ doGenerate }) => {
+    const answer = await doGenerate()
+    return { ...answer, content: withUniqueIds(answer.content, refused) }
+  }
+  return { middleware: { specificationVersion: 'v4', wrapGenerate }, refused }
+}
+
+function withUniqueIds<Each extends Part>(
+  content: readonly Each[],
+  refused: Map<string, string>,
+): Each[] {
+  const given = new Set(content.map(({ toolCallId }) => toolCallId))
+  const used = new Set<string>()
+  // One counter for the whole turn, so that thousands of equal ids cost no more than others.
+  let next = 2
+  return content.map((part) => {
+    if (part.type !== 'tool-call') return part
+    let id = String(part.toolCallId)
+    if (used.has(id)) {
+      while (given.has(`${part.toolCallId}_${next}`)) next += 1
+      id = `${part.toolCallId}_${next++}`
+    }
+    used.add(id)
+    const inexact = typeof part.input === 'string' ? inexactNumber(part.input) : undefined
+    if (inexact !== undefined)
+      refused.set(id, `the number ${inexact} cannot be kept exactly: send it as a string`)
+    return { ...part, toolCallId: id }
+  })
+}
+
+/** The text of the first number that a double would change. */
+export function inexactNumber(json: string): string | undefined {
+  if (!MAY_BE_INEXACT.test(json)) return undefined
+  let found: string | undefined
+  try {
+    JSON.parse(json, function look(_key, value, context?: { source?: string }) {
+      const source = context?.source
+      if (typeof value === 'number' && source !== undefined && !saysExactly(value, source))
+        found ??= source.slice(0, 100)
+      return null
+    } as (key: string, value: unknown) => unknown)
+  } catch {
+    // Not JSON: the SDK says so.
+  }
+  return found
+}

@@ -1,0 +1,352 @@
+// Carries out a `code` effect: the program's pieces in the code threads, its calls through the gate,
+// each noted in the program's own journal before it leaves and its result before the program sees
+// it. After a crash it is run again up to where it was; a call whose result was lost is not repeated
+// unless it only reads. Called by effects.ts.
+
+import type { Event, FileIn, GrantedTool } from '../../guest/protocol.ts'
+import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'
+import type { SaidCall, SaidEnd } from '../../sandbox/read-program.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { AgentError } from '../shared/errors.ts'
+import {
+  PROGRAM_ANSWERS_LENGTH_MAX,
+  PROGRAM_CODE_LENGTH_MAX,
+  PROGRAM_INPUTS_LENGTH_MAX,
+  PROGRAM_POLLS_MAX,
+  PROGRAM_TIMEOUT_MS,
+  PROGRAM_TOOL_CALLS_MAX,
+} from '../shared/limits.ts'
+import type { Steps } from '../step-thread/step-client.ts'
+import type { Rest, Resting } from './suspended-programs.ts'
+
+/** What a program's tool call came to; null where it was sent before and nothing is known of it. */
+export interface ProgramCallResult {
+  readonly value?: unknown
+  readonly error?: string
+}
+
+export interface ProgramSetting {
+  readonly programs: Programs
+  readonly steps: Steps
+  readonly resting: Resting
+  /** Whose turn it takes in the code threads. */
+  readonly owner: string
+  readonly agent: string
+  readonly effectId: string
+  readonly code: string
+  readonly tools: readonly GrantedTool[]
+  callTool(call: ProgramCall): Promise<ProgramCallResult>
+}
+
+export interface ProgramCall {
+  readonly tool: GrantedTool
+  readonly input: unknown
+  readonly callId: string
+  /** It was begun before and its result was lost. */
+  readonly again: boolean
+  /** It is held under this; only the verdict is waited for. */
+  readonly ticket: string | undefined
+  /** Keeps the ticket before anybody waits on it, so that a crash does not lose it. */
+  held(ticket: string): Promise<void>
+  /** Aborted when the program is over: a verdict that nobody waits for is not acted upon. */
+  readonly over: AbortSignal
+}
+
+type Outcome = Omit<Extract<Event, { kind: 'code' }>, 'kind' | 'at' | 'effectId'> & {
+  readonly bytes: Uint8Array | undefined
+}
+
+type Noted =
+  | { kind: 'start'; at: number }
+  | { kind: 'call'; id: number; server: string; tool: string; input: unknown }
+  | { kind: 'result'; id: number; at: number; value?: unknown; error?: string }
+
+/** Beside the others: when a call is held does not depend on the program. */
+interface Held {
+  readonly kind: 'held'
+  readonly id: number
+  readonly ticket: string
+}
+
+/** A program's memory was given up while it waited. */
+const GIVEN_UP = new Error('the memory of the program is gone')
+
+export async function runProgram(setting: ProgramSetting, signal: AbortSignal): Promise<Outcome> {
+  const program = new Program(setting, signal)
+  try {
+    return await program.run()
+  } catch (error) {
+    signal.throwIfAborted()
+    return failure(`${(error as Error).message}`, '', program.made)
+  } finally {
+    program.end()
+  }
+}
+
+interface MadeCall {
+  readonly server: string
+  readonly tool: string
+  isError: boolean
+  /** Until the answer is there. */
+  code?: 'OUTCOME_UNKNOWN'
+}
+
+type Result = Extract<Noted, { kind: 'result' }>
+type Begun = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
+
+class Program {
+  /** Listed as they are sent: a program that fails before the answer has still made the call. */
+  readonly made: MadeCall[] = []
+  readonly #setting: ProgramSetting
+  readonly #signal: AbortSignal
+  readonly #over = new AbortController()
+  #rest: Rest | undefined
+  #polls = PROGRAM_POLLS_MAX
+  #leftMs = PROGRAM_TIMEOUT_MS
+  /** What is behind `#replayed` has lost what it said: that is in the journal, and may be much. */
+  #noted: Noted[] = []
+  #replayed = 0
+  #inputsLeft = PROGRAM_INPUTS_LENGTH_MAX
+  #answersLeft = PROGRAM_ANSWERS_LENGTH_MAX
+  /** Of its journal, those beside the others included. */
+  #rows = 0
+  readonly #tickets = new Map<number, string>()
+  /** Numbers of the calls it made: it may say one twice, which would be two calls with one name. */
+  readonly #sent = new Set<number>()
+  readonly #open = new Map<number, Promise<Result>>()
+
+  constructor(setting: ProgramSetting, signal: AbortSignal) {
+    this.#setting = setting
+    this.#signal = signal
+  }
+
+  async run(): Promise<Outcome> {
+    const { code } = this.#setting
+    if (code.length > PROGRAM_CODE_LENGTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
+    await this.#readJournal()
+    const { at } = await this.#note({ kind: 'start', at: processClock.nowMs() })
+    let answer = await this.#start(at)
+    for (;;) {
+      const { calls, ended, logs } = answer.said
+      if (ended !== null) return this.#finish(ended, logs, answer)
+      for (const each of calls) await this.#send(each)
+      if (this.#open.size === 0)
+        throw new AgentError('PROGRAM_FAILED', 'the program waits for nothing')
+      const result = await this.#nextResult()
+      this.#signal.throwIfAborted()
+      this.#open.delete(result.id)
+      answer = await this.#goOn(at, result)
+    }
+  }
+
+  /** Nobody waits for its calls any more. */
+  end(): void {
+    this.#over.abort()
+    if (this.#rest !== undefined) this.#setting.resting.take(this.#rest)
+  }
+
+  async #send({ id, server, tool, input: text }: SaidCall): Promise<void> {
+    if (this.#sent.has(id))
+      throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
+    if (this.#sent.size >= PROGRAM_TOOL_CALLS_MAX)
+      throw new AgentError('AGENT_LIMIT', `a program makes at most ${PROGRAM_TOOL_CALLS_MAX} calls`)
+    this.#sent.add(id)
+    this.#inputsLeft -= text.length
+    if (this.#inputsLeft < 0)
+      throw new AgentError(
+        'AGENT_LIMIT',
+        `the calls of a program say at most ${PROGRAM_INPUTS_LENGTH_MAX} characters together`,
+      )
+    const wasNoted = this.#replayed < this.#noted.length
+    const input: unknown = JSON.parse(text)
+    const noted = await this.#note({ kind: 'call', id, server, tool, input })
+    const result = this.#call(noted, wasNoted)
+    // One that fails after the program has ended is nobody's, and must not end the process.
+    result.catch(() => undefined)
+    this.#open.set(noted.id, result)
+  }
+
+  async #readJournal(): Promise<void> {
+    const { agent, effectId } = this.#setting
+    const texts = await this.#setting.steps.programEvents(agent, effectId)
+    this.#rows = texts.length
+    for (const text of texts) {
+      const noted = JSON.parse(text) as Noted | Held
+      if (noted.kind === 'held') this.#tickets.set(noted.id, noted.ticket)
+      else this.#noted.push(noted)
+    }
+  }
+
+  async #append(event: Noted | Held): Promise<void> {
+    const { agent, effectId } = this.#setting
+    const seq = this.#rows
+    this.#rows += 1
+    await this.#setting.steps.appendProgramEvent(agent, effectId, seq, JSON.stringify(event))
+  }
+
+  /** In the order of the journal as long as there is one. */
+  async #nextResult(): Promise<Result> {
+    const noted = this.#noted[this.#replayed]
+    if (noted?.kind === 'result') {
+      this.#pass(noted)
+      return noted
+    }
+    return this.#note(await Promise.race(this.#open.values()))
+  }
+
+  async #call(call: Extract<Noted, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
+    const { id, server, tool, input } = call
+    const made: MadeCall = { server, tool, isError: true, code: 'OUTCOME_UNKNOWN' }
+    this.made.push(made)
+    const settle = (isError: boolean): void => {
+      made.isError = isError
+      delete made.code
+    }
+    const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
+    const granted = this.#setting.tools.find((each) => each.server === server && each.tool === tool)
+    if (known?.kind === 'result') {
+      settle(known.error !== undefined)
+      return known
+    }
+    const callId = `${this.#setting.effectId}.${id}`
+    const result =
+      granted === undefined
+        ? { error: `there is no tool ${server}/${tool}` }
+        : await this.#setting.callTool({
+            tool: granted,
+            input,
+            callId,
+            again: wasNoted,
+            ticket: this.#tickets.get(id),
+            held: (ticket) => this.#append({ kind: 'held', id, ticket }),
+            over: AbortSignal.any([this.#signal, this.#over.signal]),
+          })
+    const kept = this.#within(result)
+    settle(kept.error !== undefined)
+    return { kind: 'result', id, at: processClock.nowMs(), ...kept }
+  }
+
+  /** A program that reads and reads must not fill the memory it is answered from. */
+  #within(result: ProgramCallResult): ProgramCallResult {
+    const { value } = result
+    const length = typeof value === 'string' ? value.length : JSON.stringify(value ?? null).length
+    if (length <= this.#answersLeft) {
+      this.#answersLeft -= length
+      return result
+    }
+    const most = `the answers to a program have at most ${PROGRAM_ANSWERS_LENGTH_MAX} together`
+    return { error: `the call was made, and its answer has ${length} characters: ${most}` }
+  }
+
+  /** What is in the journal already, or this, once it is there. */
+  async #note<Each extends Noted>(event: Each): Promise<Each> {
+    const before = this.#noted[this.#replayed]
+    if (before !== undefined) {
+      if (before.kind !== event.kind)
+        throw new AgentError('AGENT_DAMAGED', 'the program did not do the same again')
+      this.#pass(before)
+      return before as Each
+    }
+    await this.#append(event)
+    this.#pass(event)
+    return event
+  }
+
+  #pass(event: Noted): void {
+    this.#noted[this.#replayed] = withoutWords(event)
+    this.#replayed += 1
+  }
+
+  #start(at: number): Promise<ProgramAnswer> {
+    const { agent, effectId, code, steps } = this.#setting
+    const tools = this.#setting.tools.map(({ server, tool }) => ({ server, tool }))
+    const about = JSON.stringify({ code, tools, seed: `${agent} ${effectId}` })
+    return this.#piece(async () => {
+      const { text, bytes } = await steps.programFiles(agent, at)
+      return {
+        operation: 'start',
+        text: `${about.slice(0, -1)},"files":${text}}`,
+        bytes,
+        nowMs: at,
+      }
+    })
+  }
+
+  /** With the memory it had; or without one, from its start, where that was given up. */
+  async #goOn(startedAt: number, result: Result): Promise<ProgramAnswer> {
+    for (let again = false; ; again = true) {
+      try {
+        if (!again) return await this.#settle(result)
+        await this.#start(startedAt)
+        for (const each of await this.#resultsBefore(result.id)) await this.#settle(each)
+        return await this.#settle(result)
+      } catch (error) {
+        if (error !== GIVEN_UP) throw error
+      }
+    }
+  }
+
+  async #resultsBefore(id: number): Promise<Result[]> {
+    const { agent, effectId, steps } = this.#setting
+    const results = (await steps.programEvents(agent, effectId))
+      .map((text) => JSON.parse(text) as Noted | Held)
+      .filter((each) => each.kind === 'result')
+    return results.slice(
+      0,
+      results.findIndex((each) => each.id === id),
+    )
+  }
+
+  #settle({ id, value, error, at }: Result): Promise<ProgramAnswer> {
+    return this.#piece(() => {
+      const memory = this.#rest && this.#setting.resting.take(this.#rest)
+      if (memory === undefined) throw GIVEN_UP
+      return { operation: 'settle', text: JSON.stringify({ id, value, error }), memory, nowMs: at }
+    })
+  }
+
+  async #piece(make: () => Begun | Promise<Begun>): Promise<ProgramAnswer> {
+    if (this.#leftMs <= 0 || this.#polls <= 0)
+      throw new AgentError(
+        'PROGRAM_FAILED',
+        `the program took longer than ${PROGRAM_TIMEOUT_MS} ms`,
+      )
+    const { programs, owner, resting } = this.#setting
+    const answer = await programs.run(owner, async () => {
+      this.#signal.throwIfAborted()
+      return { ...(await make()), polls: this.#polls, timeoutMs: Math.ceil(this.#leftMs) }
+    })
+    this.#rest = answer.memory && resting.hold(answer.memory)
+    this.#polls = answer.polls
+    this.#leftMs -= answer.usedMs
+    return answer
+  }
+
+  #finish(ended: SaidEnd, logs: string, { overlay }: ProgramAnswer): Outcome {
+    if (ended.result === undefined || overlay === undefined)
+      return failure(ended.error ?? 'it did not end well', logs, this.made)
+    const { write, remove, bytes } = overlay
+    const calls = this.made.length
+    const files = { written: write.map(({ path }) => path), deleted: remove }
+    const about = JSON.stringify({ logs, calls: this.made, files })
+    return {
+      content: `{"result":${ended.result},${about.slice(1)}`,
+      isError: false,
+      ...{ write: write as FileIn[], remove, calls },
+      bytes: bytes.length > 0 ? bytes : undefined,
+    }
+  }
+}
+
+function withoutWords(event: Noted): Noted {
+  if (event.kind === 'call') return { ...event, input: null }
+  if (event.kind === 'start') return event
+  return { kind: 'result', id: event.id, at: event.at }
+}
+
+function failure(message: string, logs: string, calls: readonly object[]): Outcome {
+  const content = JSON.stringify({ error: { code: 'PROGRAM_FAILED', message }, logs, calls })
+  const nothing = { write: [], remove: [], bytes: undefined }
+  return { content, isError: true, calls: calls.length, ...nothing }
+}

@@ -1,0 +1,101 @@
+// Who waits for what: runs that end, results of calls made directly, and those who want to see
+// progress. Nothing here decides anything; losing it loses no run.
+
+import type { Event, RunEnd } from '../../guest/protocol.ts'
+import type { Applied } from '../steps/stepper.ts'
+
+export interface Progress {
+  readonly runId: string
+  readonly turn: number
+  readonly kind: Event['kind']
+  readonly message: string
+  readonly todos: Readonly<Record<string, number>>
+}
+
+interface Waiter {
+  readonly agent: string
+  readonly end: (result: RunEnd | undefined) => void
+  readonly progress: ((progress: Progress) => void) | undefined
+}
+
+/** What a call that was made directly came to. */
+export interface Outcome {
+  readonly content: string
+  readonly isError: boolean
+}
+
+export class RunWatch {
+  readonly #runs = new Map<string, Set<Waiter>>()
+  readonly #outcomes = new Map<string, (outcome: Outcome) => void>()
+
+  /** The run's end, or nothing when the time is up or the caller has gone. */
+  until(
+    agent: string,
+    runId: string,
+    ms: number,
+    progress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<RunEnd | undefined> {
+    return new Promise((resolve) => {
+      const end = (result: RunEnd | undefined): void => {
+        clearTimeout(timer)
+        this.#runs.get(runId)?.delete(waiter)
+        if (this.#runs.get(runId)?.size === 0) this.#runs.delete(runId)
+        resolve(result)
+      }
+      const waiter: Waiter = { agent, end, progress }
+      const timer = setTimeout(() => end(undefined), ms)
+      signal?.addEventListener('abort', () => end(undefined), { once: true })
+      const waiters = this.#runs.get(runId) ?? new Set()
+      this.#runs.set(runId, waiters.add(waiter))
+    })
+  }
+
+  forget(runId: string): void {
+    for (const { end } of this.#runs.get(runId) ?? []) end(undefined)
+  }
+
+  outcome(agent: string, effectId: string): Promise<Outcome> {
+    return new Promise((resolve) => this.#outcomes.set(`${agent} ${effectId}`, resolve))
+  }
+
+  note({ agent, step }: Applied, event: Event): void {
+    const { runId, turnCount, todos } = step.summary
+    const message = describe(event)
+    for (const { agent: id, progress } of this.#runs.get(runId ?? '') ?? [])
+      if (id === agent.id)
+        progress?.({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
+    for (const ended of step.ended)
+      for (const { agent: id, end } of this.#runs.get(ended.runId) ?? [])
+        if (id === agent.id) end(ended)
+    if ('effectId' in event && step.output !== null) {
+      const name = `${agent.id} ${event.effectId}`
+      this.#outcomes.get(name)?.(step.output)
+      this.#outcomes.delete(name)
+    }
+    for (const effectId of step.dropped) {
+      const name = `${agent.id} ${effectId}`
+      this.#outcomes.get(name)?.({ content: 'the agent was stopped', isError: true })
+      this.#outcomes.delete(name)
+    }
+  }
+}
+
+function describe(event: Event): string {
+  switch (event.kind) {
+    case 'prompt':
+      return 'asked the model'
+    case 'model':
+      return event.toolCalls.length === 0
+        ? 'the model answered'
+        : `the model calls ${event.toolCalls.map(({ name }) => name).join(', ')}`
+    case 'tool':
+      return event.isError ? 'a tool failed' : 'a tool answered'
+    case 'code':
+      return event.isError ? 'a program failed' : 'a program ended'
+    case 'waiting':
+      return `waits for ${event.on}`
+    default:
+      return event.kind
+  }
+}

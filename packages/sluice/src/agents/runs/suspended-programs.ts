@@ -1,0 +1,44 @@
+// Memories of programs that wait for a tool or a person, together within a bound: what a program
+// remembers is its own to fill, and a verdict may take days. Beyond the bound the largest are given
+// up; a program that finds its own gone runs again up to where it was. Never the one that comes: it
+// would find it gone whenever it goes on, and run until its time is up. Owned by the effects.
+
+import { RESTING_BYTES_MAX } from '../shared/limits.ts'
+
+export interface Rest {
+  memory: Uint8Array | undefined
+}
+
+export class Resting {
+  readonly #held = new Set<Rest>()
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  hold(memory: Uint8Array): Rest {
+    const rest: Rest = { memory }
+    this.#held.add(rest)
+    this.#bytes += memory.length
+    while (this.#bytes > RESTING_BYTES_MAX && this.#held.size > 1) this.#giveUpLargestBut(rest)
+    return rest
+  }
+
+  /** Undefined where it was given up. */
+  take(rest: Rest): Uint8Array | undefined {
+    const { memory } = rest
+    if (this.#held.delete(rest)) this.#bytes -= memory?.length ?? 0
+    rest.memory = undefined
+    return memory
+  }
+
+  /** Of those that are as large, the oldest. */
+  #giveUpLargestBut(fresh: Rest): void {
+    let largest: Rest | undefined
+    for (const rest of this.#held)
+      if (rest !== fresh && (rest.memory?.length ?? 0) > (largest?.memory?.length ?? -1))
+        largest = rest
+    if (largest !== undefined) this.take(largest)
+  }
+}

@@ -1,0 +1,73 @@
+// Exports and imports as the service hands them on: pieces from the step thread, the long work in the
+// transfer thread. Which tools and prices an import has is decided from its new owner's side, never
+// from the export's.
+
+import type { GrantedTool, Price } from '../../guest/protocol.ts'
+import { grantTools, toGranted } from '../transfer/create-config.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { Steps } from '../step-thread/step-client.ts'
+import type { GateTool } from '../shared/tool-gate.ts'
+import type { Imported, ImportOptions } from '../transfer/import-agent.ts'
+import type { Exported } from '../transfer/portable.ts'
+import type { ExportOptions } from '../transfer/seal-export.ts'
+import type { Transfers } from '../transfer/transfer-client.ts'
+
+export interface TransferSetting {
+  readonly steps: Steps
+  readonly transfers: Transfers
+  readonly owner: string
+}
+
+export interface ImportSetting extends TransferSetting {
+  readonly id: string
+  readonly nowMs: number
+  readonly installation: string
+  readonly trusted: readonly string[]
+  /** What may be granted. */
+  readonly available: readonly GateTool[]
+  /** What was chosen of it, as at create. */
+  readonly tools: readonly string[] | undefined
+  readonly prices: Readonly<Record<string, Price>>
+  readonly parent: string | undefined
+  readonly labels: readonly string[] | undefined
+}
+
+export async function importGiven(given: unknown, setting: ImportSetting): Promise<Imported> {
+  const { steps, transfers, available, tools: patterns, ...rest } = setting
+  if (typeof given !== 'string' && (typeof given !== 'object' || given === null))
+    throw new AgentError('AGENT_IMPORT', 'an import is an export as object or text, or a bundle')
+  const bytes = Buffer.from(typeof given === 'string' ? given : JSON.stringify(given))
+  const tools: GrantedTool[] = available.map(toGranted)
+  const chosen = patterns && grantTools(patterns, available).map(nameOf)
+  const options: ImportOptions = { ...rest, tools, chosen }
+  const {
+    facts,
+    files,
+    rest: state,
+    bytes: binary,
+    memory,
+  } = await transfers.read(rest.owner, bytes)
+  return steps.import(facts, files, state, binary, memory, options)
+}
+
+function nameOf({ server, tool }: GrantedTool): string {
+  return `${server}/${tool}`
+}
+
+export async function exportAgent(
+  id: string,
+  format: 'json' | 'bundle',
+  options: ExportOptions,
+  { steps, transfers, owner }: TransferSetting,
+): Promise<{ exported: Exported; bundle: string | undefined }> {
+  const withMemory = format === 'bundle'
+  const { json, bundle } = await transfers.seal(owner, async () => {
+    const { memory, ...pieces } = await steps.takeExport(owner, id, options.nowMs, withMemory)
+    return { kind: 'export', pieces, options, memory }
+  })
+  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8')
+  return {
+    exported: JSON.parse(text) as Exported,
+    bundle: bundle && Buffer.from(bundle).toString('base64'),
+  }
+}

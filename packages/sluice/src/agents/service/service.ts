@@ -1,0 +1,391 @@
+// Agents as their owners meet them: create, prompt, wait, stop and all the rest, each for a
+// principal. Runs are durable: what a crash cut off goes on when the service starts again, and a lost
+// connection ends nothing. Model and tool I/O is here, guests and journal in their threads.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Event, Price, Question, RunEnd } from '../../guest/protocol.ts'
+import { loadImage } from '../../sandbox/load-image.ts'
+import { Programs } from '../../sandbox/programs.ts'
+import { sha256 } from '../../sandbox/quickjs.ts'
+import { processClock } from '../../store/process-clock.ts'
+import {
+  type CreateArguments,
+  checkPrice,
+  checkResumeFromInside,
+  grantTools,
+  type LimitArguments,
+  toConfig,
+  toFiles,
+  toLimits,
+} from '../transfer/create-config.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { CreateEvent } from '../journal/new-rows.ts'
+import type { HistoryKept } from '../journal/retention.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import {
+  CODE_THREADS,
+  DEPTH_MAX,
+  HISTORY_MEGABYTES_DEFAULT,
+  PROMPT_LENGTH_MAX,
+  WAIT_MS_DEFAULT,
+  WAIT_MS_MAX,
+} from '../shared/limits.ts'
+import { checkModel, type ModelSettings } from '../models/models.ts'
+import { Effects } from '../runs/effects.ts'
+import { type Outcome, type Progress, RunWatch } from '../runs/run-watch.ts'
+import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
+import type { Applied, ApplyHow } from '../steps/stepper.ts'
+import { WakeTimer } from '../step-thread/wake-timer.ts'
+import { type GateTool, NO_GATE, type ToolGate } from '../shared/tool-gate.ts'
+import { installationKey } from '../transfer/bundle-key.ts'
+import { packFiles } from '../transfer/pack-files.ts'
+import { exportAgent, importGiven } from './import-request.ts'
+import { Transfers } from '../transfer/transfer-client.ts'
+
+const { nowMs } = processClock
+
+export interface ServiceOptions {
+  readonly directory: string
+  readonly models: ModelSettings
+  readonly gate?: ToolGate
+  /** Runs that a crash cut off go on by themselves, or wait for `resume`. */
+  readonly resume?: 'auto' | 'ask'
+  /** Public keys (hex) whose memories are taken in, beside this installation's. */
+  readonly trusted?: readonly string[]
+  /** How much of what agents did is kept; their state always is. */
+  readonly history?: { readonly days?: number; readonly megabytes?: number }
+  readonly warn?: (message: string) => void
+}
+
+/** Who asks, where that matters. */
+export interface AskedBy {
+  /** The agent that asks: what it makes joins its family, and it raises no limit. */
+  readonly parent?: string | undefined
+  /** What a new agent has seen from its beginning. */
+  readonly labels?: readonly string[] | undefined
+}
+
+export interface PromptArguments {
+  readonly input: string
+  readonly maxTurns?: number | undefined
+  readonly waitMs?: number | undefined
+  readonly requestId?: string | undefined
+}
+
+interface ApplyOptions extends ApplyHow {
+  readonly bytes?: Uint8Array | undefined
+}
+
+export type PromptAnswer =
+  | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)
+  | { readonly state: 'running'; readonly runId: string; readonly agent: AgentRow }
+
+export class Service {
+  readonly #options: ServiceOptions
+  readonly #thread: StepThread
+  readonly #programs: Programs
+  readonly #effects: Effects
+  readonly #transfers: Transfers
+  readonly #watch = new RunWatch()
+  readonly #timer: WakeTimer
+  readonly #image: string
+  readonly #key: ReturnType<typeof installationKey>
+  #runs = 0
+
+  static async start(options: ServiceOptions): Promise<Service> {
+    const [core, program] = await Promise.all([loadImage('main'), loadImage('program')])
+    const service = new Service(options, core, program)
+    if (options.resume !== 'ask') await service.#recover(() => true)
+    await service.#timer.arm()
+    return service
+  }
+
+  private constructor(
+    options: ServiceOptions,
+    core: Uint8Array<ArrayBuffer>,
+    program: Uint8Array<ArrayBuffer>,
+  ) {
+    const { directory, models, gate = NO_GATE } = options
+    this.#options = options
+    this.#key = installationKey(directory)
+    this.#image = sha256(core)
+    const history = keptOf(options.history)
+    this.#thread = startStepThread({ directory, image: core, history }, nowMs())
+    this.#programs = new Programs(program, CODE_THREADS)
+    this.#transfers = new Transfers(directory)
+    this.#effects = new Effects({
+      steps: this.steps,
+      programs: this.#programs,
+      gate,
+      models,
+      apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, { bytes, whose: owner }),
+      now: nowMs,
+      warn: options.warn ?? (() => undefined),
+    })
+    this.#timer = new WakeTimer(this.steps, (agent) =>
+      this.#apply(null, agent, { kind: 'tick', at: nowMs() }),
+    )
+  }
+
+  get steps() {
+    return this.#thread.steps
+  }
+
+  get models(): ModelSettings {
+    return this.#options.models
+  }
+
+  async close(): Promise<void> {
+    this.#timer.close()
+    await this.#effects.close()
+    await this.#programs.close()
+    await this.#transfers.close()
+    await this.#thread.close()
+  }
+
+  async create(owner: string, given: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
+    const price = this.priceOf(given.model)
+    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const tools = given.tools?.length
+      ? grantTools(given.tools, await this.#available(owner, parent))
+      : []
+    const config = toConfig(given, tools, price)
+    if (parent !== undefined) {
+      const { family } = await this.steps.standing(owner, parent.id, nowMs())
+      checkPrice(family.limits, price, config.model)
+    }
+    checkModel(config.model, this.#options.models)
+    const id = `agent_${randomUUID()}`
+    const { files, bytes } = packFiles(toFiles(given.files))
+    const at = nowMs()
+    // Names are drawn in advance, a hundred at a time; bytes are not.
+    const seed = given.seed ?? randomUUID()
+    const event: CreateEvent = { kind: 'create', at, id, seed, config, files }
+    const { files: _files, rvfBase64: _rvf, ...asked } = given
+    const { agent } = await this.steps.create(
+      {
+        owner,
+        ...(parent === undefined ? {} : { family: parent.family }),
+        depth: parent === undefined ? 0 : parent.depth + 1,
+        image: this.#image,
+        asked,
+        grants: tools.map(({ server, tool }) => `${server}/${tool}`),
+        ...(by.labels === undefined ? {} : { labels: by.labels }),
+      },
+      event,
+      bytes,
+    )
+    this.#timer.note(agent.summary.wakeAt)
+    return agent
+  }
+
+  async #parent(owner: string, id: string): Promise<AgentRow> {
+    const { agent } = await this.steps.standing(owner, id, nowMs())
+    if (agent.depth >= DEPTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
+    return agent
+  }
+
+  /** What may be granted: what the owner may see, and from inside no more than the parent was given. */
+  async #available(owner: string, parent: AgentRow | undefined): Promise<readonly GateTool[]> {
+    const tools = await (this.#options.gate ?? NO_GATE).list(owner)
+    if (parent === undefined) return tools
+    return tools.filter(({ server, name }) => parent.grants.includes(`${server}/${name}`))
+  }
+
+  priceOf(model: string | undefined): Price | null {
+    const { prices } = this.#options.models
+    return model !== undefined && Object.hasOwn(prices, model) ? (prices[model] ?? null) : null
+  }
+
+  /** Begins a run, or finds the one that the same request began, and waits for it a while. */
+  async prompt(
+    owner: string,
+    id: string,
+    given: PromptArguments,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<PromptAnswer> {
+    const { input, maxTurns = null, waitMs, requestId } = given
+    if (input.length > PROMPT_LENGTH_MAX)
+      throw new AgentError('AGENT_LIMIT', `a prompt has at most ${PROMPT_LENGTH_MAX} characters`)
+    if (requestId !== undefined) {
+      const known = await this.steps.runOf(owner, id, requestId)
+      if (known !== undefined) return this.wait(owner, id, known.runId, waitMs, onProgress, signal)
+    }
+    const { agent } = await this.steps.standing(owner, id, nowMs())
+    checkModel(agent.model, this.#options.models)
+    const at = nowMs()
+    const runId = this.#runId(at)
+    // Before the run can end.
+    const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
+    try {
+      await this.#apply(
+        owner,
+        id,
+        { kind: 'prompt', at, runId, input, maxTurns },
+        { request: requestId },
+      )
+    } catch (error) {
+      this.#watch.forget(runId)
+      throw error
+    }
+    return waiting()
+  }
+
+  async wait(
+    owner: string,
+    id: string,
+    runId: string | undefined,
+    waitMs?: number,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<PromptAnswer> {
+    const found = await this.steps.run(owner, id, runId ?? null)
+    if (found === undefined)
+      throw new AgentError('AGENT_RUN_MISSING', `\`${id}\` has no run \`${runId ?? ''}\``)
+    return this.#wait(id, found.runId, waitMs, onProgress, signal)()
+  }
+
+  /** Listens at once; the answer is asked for when the run is known to be in the journal. */
+  #wait(
+    id: string,
+    runId: string,
+    waitMs: number | undefined,
+    onProgress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ): () => Promise<PromptAnswer> {
+    const ms = Math.min(waitMs ?? WAIT_MS_DEFAULT, WAIT_MS_MAX)
+    const ended = this.#watch.until(id, runId, ms, onProgress, signal)
+    return async () => {
+      const already = await this.steps.run(null, id, runId)
+      const result = already?.result ?? (await ended)
+      if (already?.result) this.#watch.forget(runId)
+      if (signal?.aborted) await this.cancel(id, runId)
+      const { agent } = await this.steps.standing(null, id, nowMs())
+      const final = result ?? (await this.steps.run(null, id, runId))?.result
+      return final ? { state: 'ended', agent, ...final } : { state: 'running', runId, agent }
+    }
+  }
+
+  async cancel(id: string, runId: string): Promise<void> {
+    await this.#apply(null, id, { kind: 'cancel', at: nowMs(), runId })
+  }
+
+  /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */
+  async callTool(owner: string, id: string, name: string, input: unknown): Promise<Outcome> {
+    const { step } = await this.#apply(owner, id, { kind: 'direct', at: nowMs(), name, input })
+    if (step.output !== null) return step.output
+    const [effect] = step.effects
+    if (effect === undefined) throw new AgentError('AGENT_STOPPED', 'the agent is stopped')
+    return this.#watch.outcome(id, effect.id)
+  }
+
+  async stop(owner: string, id: string, reason: string): Promise<AgentRow> {
+    const event: Event = { kind: 'stop', at: nowMs(), reason: 'stopped', detail: reason }
+    return (await this.#apply(owner, id, event)).agent
+  }
+
+  async resume(
+    owner: string,
+    id: string,
+    limits: LimitArguments,
+    by: AskedBy = {},
+  ): Promise<AgentRow> {
+    const given = toLimits(limits)
+    const { agent, family } = await this.steps.standing(owner, id, nowMs())
+    if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
+    checkPrice(given, this.priceOf(agent.model), agent.model)
+    const event: Event = { kind: 'resume', at: nowMs(), limits: given }
+    const applied = await this.#apply(owner, id, event)
+    await this.#recover((each) => each === id)
+    return applied.agent
+  }
+
+  async reset(owner: string, id: string, keepFiles: boolean, by: AskedBy = {}): Promise<void> {
+    const event: Event = { kind: 'reset', at: nowMs(), keepFiles }
+    await this.#apply(owner, id, event, { keepsCounts: by.parent !== undefined })
+    this.#effects.forget(id)
+  }
+
+  async terminate(owner: string, id: string): Promise<void> {
+    const { agent } = await this.steps.standing(owner, id, nowMs())
+    if (agent.summary.runId !== null || agent.summary.queued > 0)
+      await this.stop(owner, id, 'it is being removed')
+    await this.steps.remove(owner, id)
+    this.#effects.forget(id)
+  }
+
+  async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
+    const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
+    if (turn !== null) await this.steps.prepareTurn(owner, id, turn)
+    return this.steps.fork(owner, id, ids, turn, nowMs())
+  }
+
+  async ask<Value>(owner: string, id: string, question: Question) {
+    const { value, content, agent } = await this.steps.ask(owner, id, question, nowMs())
+    return { value: value as Value, content, agent }
+  }
+
+  async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
+    const options = { secrets, nowMs: nowMs(), installation: this.#key.name }
+    const setting = { steps: this.steps, transfers: this.#transfers, owner }
+    return exportAgent(id, format, options, setting)
+  }
+
+  /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
+  async import(owner: string, given: unknown, tools?: readonly string[], by: AskedBy = {}) {
+    const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const imported = await importGiven(given, {
+      steps: this.steps,
+      transfers: this.#transfers,
+      owner,
+      id: `agent_${randomUUID()}`,
+      nowMs: nowMs(),
+      installation: this.#key.name,
+      trusted: [this.#key.publicKey, ...(this.#options.trusted ?? [])],
+      available: await this.#available(owner, parent),
+      tools,
+      prices: this.#options.models.prices,
+      parent: parent?.id,
+      labels: by.labels,
+    })
+    this.#timer.note(imported.agent.summary.wakeAt)
+    return imported
+  }
+
+  /** Commits an event and sets off what follows from it. */
+  async #apply(
+    owner: string | null,
+    id: string,
+    event: Event,
+    { bytes, ...how }: ApplyOptions = {},
+  ): Promise<Applied> {
+    const applied = await this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), how)
+    const { agent, step } = applied
+    this.#effects.drop(id, step.dropped)
+    this.#watch.note(applied, event)
+    this.#timer.note(agent.summary.wakeAt)
+    this.#effects.carryOut(agent, step.effects)
+    return applied
+  }
+
+  async #recover(wanted: (agent: string) => boolean): Promise<void> {
+    for (const effect of await this.steps.openEffects())
+      if (wanted(effect.agent)) await this.#effects.recover(effect)
+  }
+
+  /** Sorts by time, so that the newest run is the last. */
+  #runId(at: number): string {
+    this.#runs += 1
+    const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
+    return `run_${order}_${randomBytes(4).toString('hex')}`
+  }
+}
+
+function keptOf({ days, megabytes }: NonNullable<ServiceOptions['history']> = {}): HistoryKept {
+  return {
+    ageMs: days === undefined ? null : days * 86_400_000,
+    bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,
+  }
+}

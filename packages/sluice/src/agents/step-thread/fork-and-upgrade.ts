@@ -1,0 +1,178 @@
+// Agents made from agents: forks share their origin's memory and its family's budget; a move brings
+// an idle agent from an older core into this one, by the portable form, and proves that nothing
+// changed on the way. Called in the step thread.
+
+import type { Event } from '../../guest/protocol.ts'
+import type { Instance } from '../../sandbox/instance.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import { CHILDREN_MAX, FORKS_MAX } from '../shared/limits.ts'
+import { checkStep } from '../steps/check-step.ts'
+import type { Answers } from '../journal/checkpoint-store.ts'
+import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
+import { runWhole } from '../shared/sliced.ts'
+import { type Stepper, unwrap } from '../steps/stepper.ts'
+import { digestOf } from '../transfer/canonical.ts'
+import { packFiles, unpackExported } from '../transfer/pack-files.ts'
+import { type Exported, toPortable } from '../transfer/portable.ts'
+import { sealExport } from '../transfer/seal-export.ts'
+import { takeExport } from '../transfer/export-agent.ts'
+
+export function forkAgent(
+  stepper: Stepper,
+  agent: AgentRow,
+  ids: readonly string[],
+  turn: number | null,
+  nowMs: number,
+): AgentRow[] {
+  const { journal } = stepper
+  if (ids.length < 1 || ids.length > FORKS_MAX)
+    throw new AgentError('AGENT_LIMIT', `\`count\` goes from 1 to ${FORKS_MAX}`)
+  if (journal.family(agent.family).members + ids.length > CHILDREN_MAX)
+    throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
+  const seq = turn === null ? agent.seq : journal.seqOfTurn(agent.key, turn)
+  if (seq === undefined)
+    throw new AgentError(
+      'AGENT_INPUT',
+      `\`${agent.id}\` has no turn ${turn} in its journal, which starts at event ${journal.historyStart(agent)}`,
+    )
+  const { image, memory, saved, said, forked } =
+    turn === null
+      ? asItIs(stepper, agent, ids[0] as string, nowMs)
+      : asItWas(stepper, agent, seq, ids[0] as string, nowMs)
+  const { summary } = checkStep(unwrap(said))
+  return journal.transact(() => {
+    const { memories } = journal
+    const shared = memory ?? memories.put(saved as Buffer, null, forked)
+    if (memory !== undefined) memories.answerForForks(memory, forked)
+    const { owner, family, depth, asked, model, price, template, grants } = agent
+    const known = { owner, family, depth, image, asked, model, price, template, grants }
+    const about = { ...known, createdAt: nowMs }
+    const forks = journal.insertAlike(about, summary, 1, ids)
+    const range = [forks[0]?.key ?? 0, forks.at(-1)?.key ?? 0] as const
+    memories.putCheckpoints(range, image, shared)
+    journal.appendForked(range, nowMs, summary.turnCount, hashAnswer(said))
+    return forks
+  })
+}
+
+/** What forks begin with, and what the first of them said to that; the others say the same. */
+interface Origin {
+  readonly image: string
+  /** The row of the memory that they share, or the memory where there is none yet. */
+  readonly memory: number | undefined
+  readonly saved?: Buffer
+  readonly said: string
+  /** What they answer, which does not depend on their names either. */
+  readonly forked: Answers
+}
+
+/** In the memory it is in, which is undone. */
+function asItIs(
+  { journal, residents }: Stepper,
+  agent: AgentRow,
+  id: string,
+  nowMs: number,
+): Origin {
+  residents.checkpoint(agent)
+  const memory = journal.memories.memoryOf(agent.key, agent.seq)
+  const begun = residents.trying(agent, (instance) => begin(journal, instance, memory, id, nowMs))
+  return { image: agent.image, memory, ...begun }
+}
+
+function asItWas(
+  { journal, residents }: Stepper,
+  agent: AgentRow,
+  seq: number,
+  id: string,
+  nowMs: number,
+): Origin {
+  const instance = residents.at(agent, seq)
+  const memory = journal.memories.memoryOf(agent.key, seq)
+  const saved = memory === undefined ? { saved: instance.save() } : {}
+  const begun = begin(journal, instance, memory, id, nowMs)
+  residents.giveBack(instance)
+  return { image: instance.image.hash, memory, ...saved, ...begun }
+}
+
+function begin(
+  { memories }: Journal,
+  instance: Instance,
+  memory: number | undefined,
+  id: string,
+  nowMs: number,
+): Pick<Origin, 'said' | 'forked'> {
+  const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
+  const call = { operation: 'step', text: JSON.stringify(event), nowMs }
+  const said = instance.call(call, LIMITS).text
+  const { changes } = checkStep(unwrap(said))
+  const known = memory === undefined || changes !== null ? null : memories.answersOf(memory)
+  return { said, forked: known ?? answersOf(instance) }
+}
+
+export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): AgentRow {
+  if (agent.summary.runId !== null) return agent
+  const { journal, residents, image } = stepper
+  const options = { secrets: 'keep', nowMs, installation: '' } as const
+  const exportOf = (each: AgentRow) =>
+    sealExport(runWhole(takeExport(stepper, each, nowMs)), options)
+  const before = exportOf(agent)
+  const from = toPortable(before)
+  const { files, bytes } = packFiles(unpackExported(before.files))
+  const { config } = from
+  const event: Event = {
+    kind: 'create',
+    at: nowMs,
+    id: agent.id,
+    seed: agent.id,
+    config,
+    files,
+    from,
+  }
+  const text = JSON.stringify(event)
+  const { instance, answer } = residents.begin(image.hash, text, bytes, nowMs)
+  const { summary } = checkStep(unwrap(answer.text))
+  const old = residents.memory(agent)
+  const seq = agent.seq + 1
+  const { memories } = journal
+  journal.transact(() => {
+    // The old core has to be found for everything before this event.
+    if (memories.checkpoint(agent.key, 0) === undefined && firstImageIsUnknown(stepper, agent)) {
+      const empty = memories.put(emptyMemory(stepper, agent), null)
+      memories.putCheckpoint(agent.key, 0, agent.image, empty)
+    }
+    memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.put(old, null))
+    const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
+    const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
+    journal.append(agent.key, row, null)
+    memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
+    const moved = journal.setStanding(agent, row, summary, agent.hostStop, image.hash)
+    residents.forget(agent.key)
+    const after = exportOf(moved)
+    if (digestOf(essence(before)) !== digestOf(essence(after)))
+      throw new AgentError(
+        'AGENT_DAMAGED',
+        `\`${agent.id}\` did not come through the move unchanged`,
+      )
+  })
+  residents.forget(agent.key)
+  return journal.agent(agent.id) as AgentRow
+}
+
+/** What must be the same on both sides. */
+function essence({ agentState, todos, files }: Exported): unknown {
+  return { agentState, todos, files }
+}
+
+function firstImageIsUnknown({ journal }: Stepper, agent: AgentRow): boolean {
+  return journal.events(agent.key, 0, 1).some(({ kind }) => kind === 'create')
+}
+
+/** The memory of the old core before its first event. */
+function emptyMemory({ residents }: Stepper, agent: AgentRow): Buffer {
+  const instance = residents.at({ ...agent, key: -1 }, 0)
+  const memory = instance.save()
+  residents.giveBack(instance)
+  return memory
+}

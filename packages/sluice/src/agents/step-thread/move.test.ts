@@ -1,0 +1,67 @@
+// An upgrade: two cores that differ, a store filled by the first, the story goes on with the second.
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { bakeImage } from '../../sandbox/bake-image.ts'
+import { openImage } from '../../sandbox/image.ts'
+import { bundleGuest } from '../../sandbox/load-image.ts'
+import { Bench, call, coreImage } from '../agents.test-support.ts'
+
+/** The same core with something more in it: other addresses, another hash. */
+async function otherImage() {
+  const core = await bundleGuest(join(import.meta.dirname, '../guest/main.ts'))
+  return openImage(bakeImage(`globalThis.__older = 'x'.repeat(5000);${core}`))
+}
+
+test('an idle agent of an older core moves at its next prompt, and nothing is lost', async () => {
+  const directory = scratchDirectory()
+  const [older, newer] = [await otherImage(), await coreImage()]
+  expect(older.hash).not.toBe(newer.hash)
+
+  const first = new Bench(directory, older)
+  first.create('a')
+  first.create('busy')
+  let step = first.prompt('a', 'begin', 'r1')
+  step = first.model('a', step, '', [
+    call('write_file', { path: 'kept.txt', content: 'é'.repeat(500) }),
+    call('write_todos', { todos: ['one', 'two'] }),
+  ])
+  first.model('a', step, 'done')
+  const busy = first.prompt('busy', 'still going', 'r2')
+  const before = first.export('a', 'keep').exported
+  first.operations.close()
+
+  const second = new Bench(directory, newer)
+  // Woken as it was, with the core it was made with.
+  expect(second.ask('a', { ask: 'todos' })).toHaveLength(2)
+  const ended = second.model('busy', busy, 'finished on the old core')
+  expect(ended.ended).toMatchObject([{ response: 'finished on the old core' }])
+  expect(second.operations.standing(null, 'busy', 0).agent.image).toBe(older.hash)
+
+  const prompted = second.prompt('a', 'go on', 'r3')
+  const { agent } = second.operations.standing(null, 'a', 0)
+  expect(agent.image).toBe(newer.hash)
+  expect(second.model('a', prompted, 'went on').summary).toMatchObject({
+    turnCount: 3,
+    fileCount: 1,
+  })
+  const after = second.export('a', 'keep').exported
+  expect(after.files).toEqual(before.files)
+  expect(after.todos).toEqual(before.todos)
+  expect(after.agentState.messages.slice(0, before.agentState.messages.length)).toEqual(
+    before.agentState.messages,
+  )
+  const history = second.operations.history('me', 'a', 1, null)
+  expect(history.map(({ kind }) => kind)).toContain('moved')
+
+  // What was before the move can still be gone back to, on the old core.
+  const [fork] = second.operations.fork('me', 'a', ['past'], 1, second.now)
+  expect(fork).toMatchObject({ image: older.hash, summary: { turnCount: 1, fileCount: 1 } })
+  expect(second.operations.move('me', 'past', second.now).image).toBe(newer.hash)
+  second.operations.close()
+
+  const third = new Bench(directory, newer)
+  expect(third.ask('a', { ask: 'files' })).toHaveLength(1)
+  third.operations.close()
+})

@@ -1,0 +1,395 @@
+// What can be asked of the step thread, by name. Each operation is whole in itself: found by owner
+// and id, run, committed, answered with plain data. Called by step-thread.ts, and by tests as it is.
+
+import type { Event, Question } from '../../guest/protocol.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { AgentError } from '../shared/errors.ts'
+import { FileDigests } from './file-digests.ts'
+import { forkAgent, moveAgent } from './fork-and-upgrade.ts'
+import { type Beside, type CreateEvent, newAgent } from '../journal/new-rows.ts'
+import { toAgent } from '../journal/read-rows.ts'
+import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
+import { LIST_PAGE_MAX } from '../shared/limits.ts'
+import { type Looked, lookAt } from './inspect-agent.ts'
+import { bringImport, type Imported, type ImportOptions } from '../transfer/import-agent.ts'
+import { packFiles } from '../transfer/pack-files.ts'
+import type { ReadImport } from '../transfer/read-import.ts'
+import { takeExport } from '../transfer/export-agent.ts'
+import { type Footing, heldBy } from '../steps/enforce.ts'
+import type { Sliced } from '../shared/sliced.ts'
+import type { Applied, ApplyHow, Stepper } from '../steps/stepper.ts'
+
+export interface Standing extends Footing {
+  readonly agent: AgentRow
+  readonly held: HostStop | null
+}
+
+export interface HistoryEntry {
+  readonly seq: number
+  readonly at: number
+  readonly kind: string
+  readonly turn: number
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+/** Every file of an agent: a list in JSON, and the bytes that belong to it. */
+export interface ProgramFiles {
+  readonly text: string
+  readonly bytes: Uint8Array | undefined
+}
+
+export class Operations {
+  readonly #stepper: Stepper
+  readonly #digests = new FileDigests()
+
+  constructor(stepper: Stepper) {
+    this.#stepper = stepper
+  }
+
+  create(beside: Beside, event: CreateEvent, bytes?: Uint8Array): Applied {
+    return this.#stepper.create(newAgent(beside, event), event, bytes)
+  }
+
+  /** Brings an idle agent of an older core to this one first, where a run begins. */
+  apply(
+    owner: string | null,
+    id: string,
+    event: Event,
+    bytes?: Uint8Array,
+    nonce?: string,
+    how?: ApplyHow,
+  ): Applied {
+    let agent = this.#stepper.find(owner, id)
+    if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
+      agent = moveAgent(this.#stepper, agent, event.at)
+    return this.#stepper.apply(agent, event, bytes, nonce, how)
+  }
+
+  move(owner: string, id: string, nowMs: number): AgentRow {
+    const agent = this.#stepper.find(owner, id)
+    if (agent.image === this.#stepper.image.hash) return agent
+    if (agent.summary.runId !== null)
+      throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
+    return moveAgent(this.#stepper, agent, nowMs)
+  }
+
+  ask(owner: string | null, id: string, question: Question, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    return { agent, ...this.#stepper.ask(agent, question, nowMs) }
+  }
+
+  standing(owner: string | null, id: string, nowMs: number): Standing {
+    const agent = this.#stepper.find(owner, id)
+    const footing = this.#stepper.footing(agent)
+    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+  }
+
+  /** What a caller has seen has been seen by the family that it tells something. */
+  addLabels(owner: string | null, id: string, labels: readonly string[], nowMs: number): Standing {
+    const { journal } = this.#stepper
+    const { family } = this.#stepper.find(owner, id)
+    journal.transact(() => journal.addLabels(family, labels))
+    return this.standing(owner, id, nowMs)
+  }
+
+  /** What was spent beside any event: a model call that left and that nobody waited for. */
+  chargeFamily(
+    family: number,
+    spent: { turns: number; inputTokens: number; outputTokens: number; costMicros: number },
+  ): void {
+    const { journal } = this.#stepper
+    if (journal.get('SELECT 1 FROM families WHERE family = ?', family) === undefined) return
+    const before = journal.family(family)
+    journal.setFamily(family, {
+      ...before,
+      turns: before.turns + spent.turns,
+      tokens: before.tokens + spent.inputTokens + spent.outputTokens,
+      costMicros: before.costMicros + spent.costMicros,
+    })
+  }
+
+  /** Counts a call that a program is about to make; why not, where the family may make none. */
+  chargeCall(id: string, nowMs: number): HostStop | null {
+    const { journal } = this.#stepper
+    const agent = this.#stepper.find(null, id)
+    const { held, family } = this.standing(null, id, nowMs)
+    if (held === null) journal.setFamily(agent.family, { ...family, calls: family.calls + 1 })
+    return held
+  }
+
+  /** What the families of these agents have seen together. That an agent is not there may be somebody's
+   * doing: it has the labels of whoever removed agents of this owner. */
+  labelsOf(owner: string, ids: readonly string[]): string[] {
+    const { journal } = this.#stepper
+    const found = ids.flatMap((id) => {
+      const agent = journal.agent(id)
+      return agent?.owner === owner ? journal.family(agent.family).labels : this.goneLabels(owner)
+    })
+    return [...new Set(found)]
+  }
+
+  /** What all agents of an owner have seen, and whoever removed some: how many there are, and which. */
+  ownerLabels(owner: string): string[] {
+    const sql =
+      "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
+    const rows = this.#stepper.journal.all(sql, owner)
+    const seen = rows.flatMap(({ labels }) => JSON.parse(String(labels)) as string[])
+    return [...new Set([...seen, ...this.goneLabels(owner)])]
+  }
+
+  /** What callers had seen who removed agents of this owner. */
+  goneLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels of removed agents') ?? '[]') as string[]
+  }
+
+  /** For good: a row for each agent that is gone would grow without end. */
+  addGoneLabels(owner: string, labels: readonly string[]): void {
+    const before = this.goneLabels(owner)
+    const all = [...new Set([...before, ...labels])]
+    if (all.length > before.length)
+      this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
+  }
+
+  list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
+    return JSON.parse(this.listText(owner, state, after, limit)) as AgentRow[]
+  }
+
+  /** The same as it crosses the thread. */
+  listText(owner: string, state: string | null, after: number, limit: number): string {
+    return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
+  }
+
+  /** Of every owner, the newest first: for whoever looks after the gate. */
+  listAll(limit: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents ORDER BY agent DESC LIMIT ?'
+    return this.#stepper.journal.all(sql, limit).map(toAgent)
+  }
+
+  /** All that is to be seen of an agent, now or as it was after a turn. */
+  look(id: string, turn: number | null, nowMs: number): Looked {
+    return lookAt(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
+  }
+
+  /** Makes ready what a fork at a turn begins with: replaying the events before it may be long. */
+  *prepareTurn(owner: string, id: string, turn: number): Sliced<undefined> {
+    const find = () => this.#stepper.find(owner, id)
+    const agent = find()
+    const seq = this.#stepper.journal.seqOfTurn(agent.key, turn)
+    if (seq !== undefined) yield* this.#stepper.residents.checkpointAt(agent, seq, find)
+  }
+
+  fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
+    return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
+  }
+
+  remove(owner: string, id: string, nowMs = processClock.earliestMs()): void {
+    this.#stepper.remove(this.#stepper.find(owner, id), nowMs)
+  }
+
+  /** The pieces of an export; what is long to do with them is done elsewhere. */
+  *takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
+    const agent = this.#stepper.find(owner, id)
+    const pieces = yield* takeExport(this.#stepper, agent, nowMs)
+    return { ...pieces, memory: withMemory ? pieces.memory : undefined }
+  }
+
+  /** What was read and checked in the transfer thread; bytes cross beside the rest. */
+  import(
+    facts: ReadImport['facts'],
+    files: Uint8Array,
+    rest: Uint8Array,
+    bytes: Uint8Array | undefined,
+    memory: Uint8Array | undefined,
+    options: ImportOptions,
+  ): Imported {
+    return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options)
+  }
+
+  history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {
+    const agent = this.#stepper.find(owner, id)
+    const { journal } = this.#stepper
+    const first = Math.max(from, journal.historyStart(agent))
+    const until = journal.pageEnd(agent.key, first, to ?? agent.seq)
+    return journal
+      .events(agent.key, first - 1, until)
+      .map(({ seq, at, kind, turn, event }) => ({ seq, at, kind, turn, event: JSON.parse(event) }))
+  }
+
+  /** The first event that is still there. */
+  historyStart(owner: string, id: string): number {
+    return this.#stepper.journal.historyStart(this.#stepper.find(owner, id))
+  }
+
+  /** Effects that have no result, as after a crash. */
+  openEffects(): EffectRow[] {
+    return this.#stepper.journal
+      .all(
+        'SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket FROM effects e JOIN agents a ON a.agent = e.agent ORDER BY e.agent, e.effect',
+      )
+      .map((row) => ({
+        agent: String(row.id),
+        id: String(row.effect),
+        kind: row.kind as EffectRow['kind'],
+        body: String(row.body),
+        startedAt: row.started_at === null ? null : Number(row.started_at),
+        ticket: row.ticket === null ? null : String(row.ticket),
+      }))
+  }
+
+  /** Noted before anything leaves: what was begun is never begun a second time. */
+  beginEffect(id: string, effect: string, atMs: number): boolean {
+    return this.#mark(
+      'UPDATE effects SET started_at = ? WHERE agent = ? AND effect = ?',
+      atMs,
+      id,
+      effect,
+    )
+  }
+
+  holdEffect(id: string, effect: string, ticket: string): boolean {
+    return this.#mark(
+      'UPDATE effects SET ticket = ? WHERE agent = ? AND effect = ?',
+      ticket,
+      id,
+      effect,
+    )
+  }
+
+  #mark(sql: string, value: string | number, id: string, effect: string): boolean {
+    const { journal } = this.#stepper
+    const { key } = this.#stepper.find(null, id)
+    const found = journal.get('SELECT 1 FROM effects WHERE agent = ? AND effect = ?', key, effect)
+    journal.run(sql, value, key, effect)
+    return found !== undefined
+  }
+
+  run(owner: string | null, id: string, runId: string | null): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    // Run ids sort by their time.
+    const sql =
+      'SELECT * FROM runs WHERE agent = ? AND (? IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
+    const row = this.#stepper.journal.get(sql, key, runId, runId)
+    return row && toRun(row)
+  }
+
+  runOf(owner: string, id: string, request: string): RunRow | undefined {
+    const { key } = this.#stepper.find(owner, id)
+    const sql = 'SELECT * FROM runs WHERE agent = ? AND request = ?'
+    const row = this.#stepper.journal.get(sql, key, request)
+    return row && toRun(row)
+  }
+
+  appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
+    const { key } = this.#stepper.find(null, id)
+    this.#stepper.journal.run(
+      'INSERT INTO program_events (agent, effect, seq, event) VALUES (?, ?, ?, ?)',
+      key,
+      effect,
+      seq,
+      event,
+    )
+  }
+
+  programEvents(id: string, effect: string): string[] {
+    const { key } = this.#stepper.find(null, id)
+    const sql = 'SELECT event FROM program_events WHERE agent = ? AND effect = ? ORDER BY seq'
+    return this.#stepper.journal.all(sql, key, effect).map(({ event }) => String(event))
+  }
+
+  /** Files with the digests of their content, which is read only where it is not known yet. */
+  *files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
+    const files = yield* this.#digests.of(this.#stepper, agent, question, nowMs)
+    return { agent, files }
+  }
+
+  /** Every file as a program gets it: a list in JSON, and the bytes that belong to it. Made here, so
+   * that the gate's thread only hands it on. */
+  programFiles(id: string, nowMs: number): Sliced<ProgramFiles> {
+    const agent = this.#stepper.find(null, id)
+    return this.#stepper.residents.askingInSlices(agent, nowMs, function* (call) {
+      const facts = JSON.parse(call('{"ask":"files"}').text).ok as {
+        path: string
+        isText: boolean
+      }[]
+      const loose: { path: string; content: string | Uint8Array }[] = []
+      for (const { path, isText } of facts) {
+        const content = call(JSON.stringify({ ask: 'read', path })).bytes ?? new Uint8Array()
+        loose.push({ path, content: isText ? Buffer.from(content).toString('utf8') : content })
+        yield
+      }
+      const { files, bytes } = packFiles(loose)
+      return { text: JSON.stringify(files), bytes }
+    })
+  }
+
+  /** Agents whose limit of time falls until then, soonest first. */
+  due(untilMs: number): AgentRow[] {
+    const sql = 'SELECT * FROM agents WHERE wake_at <= ? ORDER BY wake_at LIMIT 100'
+    return this.#stepper.journal.all(sql, untilMs).map(toAgent)
+  }
+
+  /** A limit of time that could not be told to its agent is tried again later. */
+  postpone(id: string, untilMs: number): void {
+    const sql = 'UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL'
+    this.#stepper.journal.run(sql, untilMs, id)
+  }
+
+  nextWake(): number | null {
+    const row = this.#stepper.journal.get(
+      'SELECT min(wake_at) AS at FROM agents WHERE wake_at IS NOT NULL',
+    )
+    return row?.at === null || row?.at === undefined ? null : Number(row.at)
+  }
+
+  templates(owner: string): string[] {
+    return this.#stepper.journal
+      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
+      .map(({ template }) => String(template))
+  }
+
+  putTemplate(owner: string, id: string, template: string): void {
+    const sql = 'INSERT OR REPLACE INTO templates (owner, id, template) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, id, template)
+  }
+
+  removeTemplate(owner: string, id: string): boolean {
+    const { journal } = this.#stepper
+    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
+    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
+    return found !== undefined
+  }
+
+  galleryLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels') ?? '[]') as string[]
+  }
+
+  /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
+  addGalleryLabels(owner: string, labels: readonly string[]): void {
+    const all = [...new Set([...this.galleryLabels(owner), ...labels])]
+    this.setSetting(owner, 'labels', JSON.stringify(all))
+  }
+
+  setting(owner: string, name: string): string | null {
+    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
+    const row = this.#stepper.journal.get(sql, owner, name)
+    return row === undefined ? null : String(row.value)
+  }
+
+  setSetting(owner: string, name: string, value: string): void {
+    const sql = 'INSERT OR REPLACE INTO settings (owner, name, value) VALUES (?, ?, ?)'
+    this.#stepper.journal.run(sql, owner, name, value)
+  }
+
+  close(): void {
+    this.#stepper.close()
+  }
+}
+
+function toRun(row: Record<string, unknown>): RunRow {
+  return {
+    runId: String(row.run),
+    startedAt: Number(row.started_at),
+    result: row.result === null ? null : JSON.parse(String(row.result)),
+  }
+}

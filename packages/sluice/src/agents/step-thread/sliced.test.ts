@@ -1,0 +1,85 @@
+// Slices: no piece of an operation on a large agent is long, and the pieces together are the whole.
+
+import { expect, test } from 'vitest'
+import { bench, configOf } from '../agents.test-support.ts'
+import { FILES_MAX, SLICE_MS } from '../shared/limits.ts'
+import { packFiles } from '../transfer/pack-files.ts'
+import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
+
+/** CPU time of each slice, in ms. */
+function slicesOf(work: Sliced<unknown>): number[] {
+  for (const taken: number[] = []; ; ) {
+    const before = process.threadCpuUsage()
+    const { done } = runSlice(work)
+    const { user, system } = process.threadCpuUsage(before)
+    taken.push((user + system) / 1_000)
+    if (done === true) return taken
+  }
+}
+
+test('a slice ends at the first yield after its time, and the next goes on behind it', () => {
+  let nowMs = 0
+  function* count(): Sliced<string> {
+    for (let at = 0; at < 100; at++) {
+      nowMs += 1
+      yield
+    }
+    return 'all'
+  }
+  const work = count()
+  expect(runSlice(work, () => nowMs)).toEqual({ done: false, value: undefined })
+  expect(nowMs).toBe(SLICE_MS)
+  expect(runWhole(work)).toBe('all')
+  expect(nowMs).toBe(100)
+})
+
+test('export, files and programFiles of an agent with a thousand files have no long piece', async () => {
+  const b = await bench()
+  const loose = Array.from({ length: FILES_MAX }, (_, at) => ({
+    path: `d/f${at}.txt`,
+    content: 'some text '.repeat(100),
+  }))
+  b.create('a', configOf(), 'me', packFiles(loose).files)
+  const { operations } = b
+  const works: Sliced<unknown>[] = [
+    operations.files('me', 'a', {}, 1),
+    operations.programFiles('a', 1),
+    operations.takeExport('me', 'a', 1, true),
+  ]
+  for (const work of works) {
+    const slices = slicesOf(work)
+    const whole = slices.reduce((sum, each) => sum + each, 0)
+    expect(slices.length).toBeGreaterThan(2)
+    expect(Math.max(...slices)).toBeLessThan(Math.max(150, whole / 2))
+  }
+})
+
+/** Takes all the effort that the tools of a turn have. */
+const LONG_GREP = { pattern: '(a|b)*a(a|b){60}c' }
+
+test('what a replay takes is bounded: long events are behind a checkpoint, and a turn is made ready in slices', async () => {
+  const b = await bench()
+  const line = Array.from({ length: 3_000 }, (_, at) => 'ab'[(at * at * 7 + (at >> 3)) % 2]).join(
+    '',
+  )
+  b.create('a', configOf(), 'me', packFiles([{ path: 'f', content: line }]).files)
+  b.model('a', b.prompt('a'), 'done')
+  const { operations, stepper } = b
+  const { key } = operations.standing('me', 'a', 1).agent
+  for (let at = 0; at < 6; at++) b.tool('a', 'grep', LONG_GREP)
+  const { seq } = operations.standing('me', 'a', 1).agent
+  expect(seq - stepper.journal.memories.checkpointSeq(key)).toBeLessThan(3)
+  b.model('a', b.prompt('a'), 'done')
+  // Later checkpoints make those between superfluous: the end of the first turn has none near it.
+  for (let at = 0; at < 2; at++) b.tool('a', 'grep', LONG_GREP)
+  const turn = 1
+  const slices = slicesOf(operations.prepareTurn('me', 'a', turn))
+  const whole = slices.reduce((sum, each) => sum + each, 0)
+  expect(slices.length).toBeGreaterThan(4)
+  expect(Math.max(...slices)).toBeLessThan(whole / 2)
+  const of = stepper.journal.seqOfTurn(key, turn) ?? 0
+  expect(stepper.journal.memories.memoryOf(key, of)).toBeDefined()
+  const [fork] = operations.fork('me', 'a', ['past'], turn, b.now)
+  expect(fork?.summary.turnCount).toBe(turn)
+  expect(slicesOf(operations.prepareTurn('me', 'a', turn))).toHaveLength(1)
+})

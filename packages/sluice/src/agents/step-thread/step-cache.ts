@@ -1,0 +1,186 @@
+// What this side knows of agents since the step thread spoke of them last: rows, the family's count
+// and answers of guests, followed from step to step. The thread is the only one that changes any of it and speaks in
+// the order in which it works, so this is never older than what any caller has been told. Losing it
+// loses nothing. Owned by step-client.ts.
+
+import type { Question, Step } from '../../guest/protocol.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { AgentRow, FamilyRow } from '../journal/rows.ts'
+import {
+  ANSWER_KEPT_BYTES_MAX,
+  ANSWERS_KEPT_BYTES_MAX,
+  ANSWERS_KEPT_MAX,
+  ROWS_KEPT_MAX,
+} from '../shared/limits.ts'
+import { heldBy } from '../steps/enforce.ts'
+import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
+import { Kept } from '../shared/lru-map.ts'
+import type { Operations, Standing } from './operations.ts'
+import type { ResultOf } from '../shared/sliced.ts'
+import type { Applied } from '../steps/stepper.ts'
+
+type Name = keyof Operations
+type Answered = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>
+
+interface Known {
+  readonly agent: AgentRow
+  /** Undefined where it was not said. */
+  readonly runStartedAt: number | null | undefined
+}
+
+interface Answer {
+  readonly seq: number
+  readonly answered: Answered
+  readonly length: number
+}
+
+/** What a list takes beside its texts, an element. */
+const ELEMENT_LENGTH = 120
+
+export class StepMirror {
+  readonly #agents = new Kept<string, Known>(ROWS_KEPT_MAX)
+  readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
+  readonly #answers = new Map<string, Answer>()
+  #length = 0
+
+  /** Undefined where the thread has to be asked. */
+  answer(name: Name, values: readonly unknown[]): unknown {
+    if (name === 'standing') {
+      const [owner, id, nowMs] = values as Parameters<Operations['standing']>
+      return this.#standing(owner, id, nowMs)
+    }
+    if (name !== 'ask' && name !== 'files') return undefined
+    const [owner, id, question] = values as [string | null, string, Question]
+    const agent = this.#find(owner, id)?.agent
+    if (agent === undefined) return undefined
+    const known = this.#answer(titleOf(name, id, question), agent.seq)
+    if (known !== undefined) return known.answered
+    const followed = name === 'ask' ? followedOf(question) : undefined
+    const value = followed && noneOf(followed, agent.summary)
+    return value && { agent, value, content: undefined }
+  }
+
+  /** What an agent holds in files; undefined where nothing is known of it. */
+  fileBytes(id: string): number | undefined {
+    return this.#agents.get(id)?.agent.summary.fileBytes
+  }
+
+  /** Whose agent it is; undefined where nothing is known of it. */
+  ownerOf(id: string): string | undefined {
+    return this.#agents.get(id)?.agent.owner
+  }
+
+  #answer(title: string, seq: number): Answer | undefined {
+    const known = this.#answers.get(title)
+    return known?.seq === seq ? known : undefined
+  }
+
+  /** What the thread said. */
+  note(name: Name, values: readonly unknown[], value: unknown, length: number): void {
+    switch (name) {
+      case 'create':
+      case 'apply':
+      case 'addLabels':
+      case 'standing': {
+        const { agent, family, runStartedAt } = value as Applied | Standing
+        if (name === 'apply') this.#follow(agent, (value as Applied).step)
+        this.#keep(agent, runStartedAt)
+        this.#families.set(agent.family, family)
+        return
+      }
+      case 'move':
+        return this.#keep(value as AgentRow, undefined)
+      case 'chargeFamily':
+        return this.#families.delete(values[0] as number)
+      case 'chargeCall': {
+        const known = this.#agents.get(String(values[0]))
+        return known && this.#families.delete(known.agent.family)
+      }
+      case 'import':
+        return this.#families.delete((value as { agent: AgentRow }).agent.family)
+      case 'remove':
+        return this.forget(name, values)
+      case 'ask':
+      case 'files': {
+        const answered = value as Answered
+        this.#keep(answered.agent, undefined)
+        return this.#keepAnswer(titleOf(name, answered.agent.id, values[2]), answered, length)
+      }
+    }
+  }
+
+  /** Todos and files after a step: from those before it, where these are known and it is the next. */
+  #follow(agent: AgentRow, { changes }: Step): void {
+    const before = this.#agents.get(agent.id)?.agent
+    if (changes === undefined || before?.seq !== agent.seq - 1) return
+    for (const name of FOLLOWED) {
+      const title = titleOf('ask', agent.id, { ask: name })
+      const known = this.#answer(title, before.seq)
+      const list = (known?.answered as { value: unknown } | undefined)?.value
+      const value = follow(
+        name,
+        (list as Lists[typeof name]) ?? noneOf(name, before.summary),
+        changes,
+      )
+      if (value === undefined) continue
+      const length = value === list ? known?.length : lengthOf(value)
+      this.#keepAnswer(title, { agent, value, content: undefined }, length ?? 0)
+    }
+  }
+
+  /** A change of which nobody knows whether it was made. */
+  forget(name: Name, values: readonly unknown[]): void {
+    if (name === 'apply' || name === 'remove' || name === 'move')
+      this.#agents.delete(String(values[1]))
+  }
+
+  #standing(owner: string | null, id: string, nowMs: number): Standing | undefined {
+    const known = this.#find(owner, id)
+    if (known?.runStartedAt === undefined) return undefined
+    const { agent, runStartedAt } = known
+    const family = this.#families.get(agent.family)
+    if (family === undefined) return undefined
+    const footing = { family, runStartedAt }
+    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+  }
+
+  /** Somebody else's agent is as unknown as one that never was. */
+  #find(owner: string | null, id: string): Known | undefined {
+    const known = this.#agents.get(id)
+    if (known !== undefined && owner !== null && known.agent.owner !== owner)
+      throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
+    return known
+  }
+
+  #keep(agent: AgentRow, runStartedAt: number | null | undefined): void {
+    const before = this.#agents.get(agent.id)
+    const isSame = before?.agent.seq === agent.seq
+    const started = runStartedAt === undefined && isSame ? before.runStartedAt : runStartedAt
+    this.#agents.set(agent.id, { agent, runStartedAt: started })
+  }
+
+  #keepAnswer(title: string, answered: Answered, length: number): void {
+    const before = this.#answers.get(title)
+    if (before !== undefined) this.#length -= before.length
+    this.#answers.delete(title)
+    if (length > ANSWER_KEPT_BYTES_MAX) return
+    this.#answers.set(title, { seq: answered.agent.seq, answered, length })
+    this.#length += length
+    for (const [name, oldest] of this.#answers) {
+      if (this.#answers.size <= ANSWERS_KEPT_MAX && this.#length <= ANSWERS_KEPT_BYTES_MAX) break
+      this.#answers.delete(name)
+      this.#length -= oldest.length
+    }
+  }
+}
+
+function titleOf(name: Name, id: string, question: unknown): string {
+  return `${id} ${name} ${JSON.stringify(question)}`
+}
+
+function lengthOf(list: Lists['todos'] | Lists['files']): number {
+  let length = 0
+  for (const each of list)
+    length += ELEMENT_LENGTH + ('path' in each ? each.path : each.content).length
+  return length
+}

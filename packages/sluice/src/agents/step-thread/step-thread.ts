@@ -1,0 +1,98 @@
+// The step thread: owns the journal and the agents in memory, so that neither guest code nor a
+// journal write ever runs on the gate's thread. Tidies up while nobody asks. Started by
+// step-client.ts.
+
+import { openImage } from '../../sandbox/image.ts'
+import { serveThread, threadData } from '../../sandbox/thread-port.ts'
+import { processClock } from '../../store/process-clock.ts'
+import type { HistoryKept } from '../journal/retention.ts'
+import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../shared/limits.ts'
+import { Operations } from './operations.ts'
+import { isSliced, runSlice, type Sliced } from '../shared/sliced.ts'
+import {
+  type NextSlice,
+  packAnswer,
+  readRequest,
+  type SliceAnswer,
+  type StepRequest,
+} from './step-codec.ts'
+import { Stepper } from '../steps/stepper.ts'
+
+export interface StepThreadData {
+  readonly directory: string
+  readonly image: Uint8Array<ArrayBuffer>
+  readonly history?: HistoryKept | undefined
+}
+
+const { directory, image, history } = threadData<StepThreadData>()
+const stepper = new Stepper(directory, openImage(image), history)
+const operations = new Operations(stepper)
+
+/** Of these the next gains from a memory that is ready for it. */
+const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
+
+interface Started {
+  readonly name: keyof Operations
+  readonly values: readonly unknown[]
+  readonly work: Sliced<unknown>
+}
+
+/** Operations in slices, by the number under which they go on. */
+const underWay = new Map<number, Started>()
+let lastSlice = 0
+
+let isAsked = false
+let isReady = true
+let pause: NodeJS.Timeout | undefined
+
+serveThread(
+  (request: StepRequest | NextSlice) => {
+    if ('slice' in request) {
+      const started = underWay.get(request.slice)
+      underWay.delete(request.slice)
+      return { value: started === undefined ? { isLost: true } : goOn(started) }
+    }
+    isAsked = true
+    pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+    const { name } = request
+    const isText = name === 'list'
+    const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
+    const values = readRequest(request)
+    const value = operation.apply(operations, values)
+    if (isSliced(value)) return { value: goOn({ name, values, work: value }) }
+    if (isText) return { value: { text: value } }
+    if (CALLS.has(name)) isReady = false
+    return { value: packAnswer(name, values, value) }
+  },
+  { rest: makeReady },
+)
+
+function goOn(started: Started): SliceAnswer {
+  const { done, value } = runSlice(started.work)
+  if (done === true) return packAnswer(started.name, started.values, value)
+  lastSlice += 1
+  underWay.set(lastSlice, started)
+  return { slice: lastSlice }
+}
+
+function makeReady(): void {
+  if (isReady) return
+  isReady = true
+  stepper.residents.tidy()
+}
+
+/** In a pause: a commit that has to move the log waits for the disk. */
+function tidy(): void {
+  if (isAsked) {
+    isAsked = false
+    return
+  }
+  if (stepper.tidy(processClock.earliestMs())) return
+  clearInterval(pause)
+  pause = undefined
+}
+
+// Also where nobody has asked for anything in a long time.
+setInterval(() => {
+  pause ??= setInterval(tidy, TIDY_PAUSE_MS)
+}, SWEEP_EVERY_MS).unref()

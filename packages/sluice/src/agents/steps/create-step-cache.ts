@@ -1,0 +1,34 @@
+// What a core says to the event that creates an agent, kept by everything that decides it: image and
+// config. Name, seed and time of an agent do not enter that answer, so the next agent with the same
+// config is committed without being run; who needs it first runs the event, and the answer is held
+// against the one that was committed. Owned by the stepper.
+
+import type { Event, Step } from '../../guest/protocol.ts'
+import { KNOWN_START_LENGTH_MAX, KNOWN_STARTS_MAX } from '../shared/limits.ts'
+import { Kept } from '../shared/lru-map.ts'
+
+export interface KnownStart {
+  readonly step: Step
+  readonly answer: Buffer
+}
+
+export class KnownStarts {
+  readonly #kept = new Kept<string, KnownStart>(KNOWN_STARTS_MAX)
+
+  get(name: string | undefined): KnownStart | undefined {
+    return name === undefined ? undefined : this.#kept.get(name)
+  }
+
+  set(name: string | undefined, start: KnownStart): void {
+    if (name !== undefined) this.#kept.set(name, start)
+  }
+}
+
+/** Undefined where the answer may depend on more: files, an import, a time that can be over. */
+export function startName(image: string, event: Event): string | undefined {
+  if (event.kind !== 'create' || event.files.length > 0 || event.from !== undefined)
+    return undefined
+  if (event.config.limits.expiresAt !== null) return undefined
+  const config = JSON.stringify(event.config)
+  return config.length > KNOWN_START_LENGTH_MAX ? undefined : `${image} ${config}`
+}

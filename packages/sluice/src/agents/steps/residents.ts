@@ -1,0 +1,338 @@
+// The agents that are in memory. Waking one is its newest checkpoint and the events after it; each
+// replayed answer is held against the hash in the journal. What a query or a failed step did to a
+// memory is thrown away. Owned by the step thread.
+
+import { createHash } from 'node:crypto'
+import type { Question } from '../../guest/protocol.ts'
+import { type Image, openImage } from '../../sandbox/image.ts'
+import type { GuestAnswer, Instance } from '../../sandbox/instance.ts'
+import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../../sandbox/limits.ts'
+import { Pool } from '../../sandbox/pool.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Retention } from '../journal/retention.ts'
+import {
+  ANSWER_KEPT_BYTES_MAX,
+  CHECKPOINT_EVENT_BYTES,
+  CHECKPOINT_EVENTS,
+  CHECKPOINT_POLLS,
+  CHECKPOINT_RUN_EVENTS,
+  REPLAY_EVENTS_MAX,
+} from '../shared/limits.ts'
+import { ResidentSet } from './resident-set.ts'
+import { runWhole, type Sliced } from '../shared/sliced.ts'
+
+/** What waking needs of an agent. */
+export interface Place {
+  readonly key: number
+  readonly image: string
+  readonly seq: number
+}
+
+interface Resident {
+  instance: Instance
+  readonly place: Place
+  seq: number
+  checkpointSeq: number
+  bytesSince: number
+  /** Counted steps of its events since the checkpoint: what a replay takes. */
+  pollsSince: number
+  /** It was woken to be asked, and asking changed bytes: good for more questions, not for a step. */
+  isAsked: boolean
+  /** Of its memory, as it was counted last. */
+  bytes: number
+}
+
+export const LIMITS = { polls: STEP_POLLS_MAX, timeoutMs: STEP_TIMEOUT_MS, isOurs: true }
+const HASH_BYTES = 16
+
+/** Answered at every checkpoint and kept with it. */
+export const AT_REST: ReadonlySet<string> = new Set(
+  (['todos', 'files'] as const).map((ask) => JSON.stringify({ ask } satisfies Question)),
+)
+
+/** What the guest says to those; its memory is not what it was after it. */
+export function answersOf(instance: Instance): Record<string, string> {
+  const answers: Record<string, string> = {}
+  for (const text of AT_REST) {
+    const said = instance.call({ operation: 'ask', text, nowMs: 0 }, LIMITS)
+    if (said.bytes === undefined && said.text.length <= ANSWER_KEPT_BYTES_MAX)
+      answers[text] = said.text
+  }
+  return answers
+}
+
+export function hashAnswer(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, HASH_BYTES)
+}
+
+export class Residents {
+  readonly #journal: Journal
+  readonly #retention: Retention
+  readonly #images = new Map<string, { image: Image; pool: Pool }>()
+  readonly #residents = new ResidentSet<Resident>()
+  #last: Instance | undefined
+  /** What a memory was before it was asked something; one at a time. */
+  #scratch: Buffer | undefined
+
+  constructor(journal: Journal, image: Image, retention: Retention) {
+    this.#journal = journal
+    this.#retention = retention
+    this.#images.set(image.hash, { image, pool: new Pool(image) })
+  }
+
+  /** A guest that nothing has happened to yet takes its first event; `adopt` keeps it. */
+  begin(image: string, text: string, bytes: Uint8Array | undefined, nowMs: number) {
+    const instance = this.#pool(image).take()
+    return { instance, answer: instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS) }
+  }
+
+  /** A guest with the memory of an import. */
+  revive(image: string, memory: Buffer): Instance {
+    return this.#pool(image).take(memory)
+  }
+
+  adopt(place: Place, instance: Instance): void {
+    this.#keep(place, instance, 0, false)
+  }
+
+  giveBack(instance: Instance): void {
+    this.#pool(instance.image.hash).give(instance)
+  }
+
+  /** Runs an event. `kept` or `forget` says afterwards whether it was committed. */
+  step(place: Place, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
+    const resident = this.#awake(place)
+    const { instance } = resident
+    this.#last = instance
+    try {
+      const answer = instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS)
+      resident.pollsSince += answer.polls
+      return answer
+    } catch (error) {
+      this.forget(place.key)
+      throw error
+    }
+  }
+
+  kept(place: Place, eventBytes: number, hasEnded: boolean): void {
+    const resident = this.#residents.get(place.key)
+    if (resident === undefined) return
+    this.#residents.count(resident, resident.instance.memoryBytes)
+    resident.seq += 1
+    resident.bytesSince += eventBytes
+    const events = resident.seq - resident.checkpointSeq
+    const due = events >= CHECKPOINT_EVENTS || resident.bytesSince >= CHECKPOINT_EVENT_BYTES
+    const isLong = resident.pollsSince >= CHECKPOINT_POLLS
+    if (due || isLong || (hasEnded && events >= CHECKPOINT_RUN_EVENTS)) this.#checkpoint(resident)
+  }
+
+  /** What is in memory is not what was committed: the next who needs the agent wakes it. */
+  forget(key: number): void {
+    const resident = this.#residents.get(key)
+    if (resident === undefined) return
+    this.#residents.delete(resident)
+    this.giveBack(resident.instance)
+  }
+
+  /** It is in memory, with events that its newest checkpoint does not have. */
+  isAhead({ key, seq }: Place): boolean {
+    const resident = this.#residents.get(key)
+    return resident !== undefined && resident.checkpointSeq < seq
+  }
+
+  /** Whatever is done to the memory in here is undone, or goes with it. */
+  trying<Result>(place: Place, work: (instance: Instance) => Result): Result {
+    const { instance } = this.#awake(place)
+    const before = instance.copy(this.#scratch)
+    this.#scratch = before
+    try {
+      return work(instance)
+    } finally {
+      if (!instance.restore(before)) this.forget(place.key)
+    }
+  }
+
+  /** Several questions to the same state; what asking did to the memory is undone or goes with it. */
+  asking<Result>(
+    place: Place,
+    nowMs: number,
+    work: (ask: (text: string) => GuestAnswer) => Result,
+  ): Result {
+    const known = this.#find(place)
+    const resident = known ?? this.#wake(place, true)
+    const { instance } = resident
+    const before = resident.isAsked ? undefined : instance.copy(this.#scratch)
+    if (before !== undefined) this.#scratch = before
+    try {
+      return work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS))
+    } finally {
+      const isWhole = before === undefined ? !instance.isDead : instance.restore(before)
+      if (!isWhole) this.forget(place.key)
+    }
+  }
+
+  /** Several questions to one state, in slices: asked of a copy, since the agent may go on between two
+   * of them. `work` gets the memory as it was before the first question. */
+  *askingInSlices<Result>(
+    place: Place,
+    nowMs: number,
+    work: (ask: (text: string) => GuestAnswer, memory: Buffer) => Sliced<Result>,
+  ): Sliced<Result> {
+    const memory = this.memory(place)
+    yield
+    const instance = this.revive(place.image, memory)
+    try {
+      yield
+      return yield* work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS), memory)
+    } finally {
+      this.giveBack(instance)
+    }
+  }
+
+  /** The memory as it was after an event, in an instance that the caller gives back. */
+  at(place: Place, seq: number): Instance {
+    return runWhole(this.#replay(place, seq))
+  }
+
+  /** A checkpoint after an event that has none, in slices: replaying what lies before it may be long.
+   * `check` throws if the agent is gone by then. */
+  *checkpointAt(place: Place, seq: number, check: () => unknown): Sliced<undefined> {
+    const { memories } = this.#journal
+    if (memories.memoryOf(place.key, seq) !== undefined) return
+    const instance = yield* this.#replay(place, seq)
+    check()
+    const { hash } = instance.image
+    this.#journal.transact(() =>
+      memories.putCheckpoint(place.key, seq, hash, memories.put(instance.save(), null)),
+    )
+    this.giveBack(instance)
+  }
+
+  *#replay(place: Place, seq: number): Sliced<Instance> {
+    const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
+    const pool = this.#pool(checkpoint?.image ?? place.image)
+    const instance = pool.take(checkpoint?.memory)
+    let last = checkpoint?.seq ?? 0
+    for (const row of this.#journal.events(place.key, checkpoint?.seq ?? 0, seq)) {
+      const call = {
+        operation: 'step',
+        text: row.event,
+        bytes: row.bytes ?? undefined,
+        nowMs: row.at,
+      }
+      const { text } = instance.call(call, LIMITS)
+      if (row.answer !== null && !hashAnswer(text).equals(row.answer))
+        throw new AgentError('AGENT_DAMAGED', `event ${row.seq} of the agent does not replay`)
+      if (row.seq !== last + 1) break
+      last = row.seq
+      yield
+    }
+    if (last !== seq)
+      throw new AgentError('AGENT_DAMAGED', `event ${last + 1} of the agent is not there any more`)
+    return instance
+  }
+
+  /** The memory as it is, for a checkpoint, a bundle or a fork. */
+  memory(place: Place): Buffer {
+    return this.#awake(place).instance.save()
+  }
+
+  /** A checkpoint at the agent's last event, new or there already. */
+  checkpoint(place: Place): void {
+    const resident = this.#awake(place)
+    if (resident.checkpointSeq < resident.seq) this.#checkpoint(resident)
+  }
+
+  /** Checkpoints all, as before the thread ends. */
+  rest(): void {
+    for (const resident of this.#residents.clear()) this.#leave(resident)
+  }
+
+  #find({ key, seq, image }: Place): Resident | undefined {
+    const found = this.#residents.get(key)
+    if (found === undefined || found.seq !== seq || found.place.image !== image) return undefined
+    this.#residents.use(found)
+    return found
+  }
+
+  /** As it was committed, to the byte. */
+  #awake(place: Place): Resident {
+    const found = this.#find(place)
+    return found === undefined || found.isAsked ? this.#wake(place, false) : found
+  }
+
+  #wake(place: Place, isAsked: boolean): Resident {
+    this.forget(place.key)
+    const instance = this.at(place, place.seq)
+    const checkpointSeq = this.#journal.memories.checkpointSeq(place.key)
+    return this.#keep(place, instance, checkpointSeq, isAsked)
+  }
+
+  #keep(place: Place, instance: Instance, checkpointSeq: number, isAsked: boolean): Resident {
+    this.forget(place.key)
+    const bytes = instance.memoryBytes
+    const { seq } = place
+    const resident: Resident = {
+      instance,
+      place,
+      seq,
+      checkpointSeq,
+      bytesSince: 0,
+      pollsSince: 0,
+      isAsked,
+      bytes,
+    }
+    for (const oldest of this.#residents.add(resident)) this.#leave(oldest)
+    return resident
+  }
+
+  #leave(resident: Resident): void {
+    const events = resident.seq - resident.checkpointSeq
+    if (!resident.isAsked && events > REPLAY_EVENTS_MAX) this.#checkpoint(resident)
+    this.giveBack(resident.instance)
+  }
+
+  /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
+  #checkpoint(resident: Resident): void {
+    const { key, image } = resident.place
+    const { instance } = resident
+    const memory = instance.save()
+    let answers: Record<string, string> | null = null
+    try {
+      answers = answersOf(instance)
+      instance.load(memory)
+    } catch {
+      // What asking did cannot be undone, or it cannot be asked: the next who needs it wakes it.
+      if (this.#residents.get(key) === resident) this.#residents.delete(resident)
+    }
+    this.#journal.transact(() => {
+      const { memories } = this.#journal
+      memories.putCheckpoint(key, resident.seq, image, memories.put(memory, answers))
+      memories.thin(key, CHECKPOINT_EVENTS)
+      this.#retention.trim(key, resident.seq, processClock.earliestMs())
+    })
+    resident.checkpointSeq = resident.seq
+    resident.bytesSince = 0
+    resident.pollsSince = 0
+  }
+
+  /** Gets memories ready for the next who is made, and for whoever was here last. */
+  tidy(): void {
+    this.#last?.tidy()
+    for (const { pool } of this.#images.values()) pool.tidy()
+  }
+
+  #pool(hash: string): Pool {
+    let found = this.#images.get(hash)
+    if (found === undefined) {
+      const image = openImage(new Uint8Array(this.#journal.memories.image(hash)))
+      if (image.hash !== hash)
+        throw new AgentError('AGENT_DAMAGED', `the stored image \`${hash}\` is damaged`)
+      found = { image, pool: new Pool(image) }
+      this.#images.set(hash, found)
+    }
+    return found.pool
+  }
+}

@@ -1,0 +1,33 @@
+// Every tool of the agents' MCP server, and one called by its name without MCP in between: what the
+// command line does where it runs the agents itself.
+
+import { AgentError } from '../shared/errors.ts'
+import { AGENT_TOOLS } from './agent-tools.ts'
+import { GALLERY_TOOLS } from './gallery-tools.ts'
+import { withLabelFlow } from './label-flow.ts'
+import type { ToolEntry, ToolSetting } from './tool-table.ts'
+import { TRANSFER_TOOLS } from './transfer-tools.ts'
+
+export const TOOLS: readonly ToolEntry[] = [...AGENT_TOOLS, ...TRANSFER_TOOLS, ...GALLERY_TOOLS]
+
+const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
+
+export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
+  const input = readArguments(name, args)
+  return withLabelFlow(name, input, setting, (told) => entryOf(name).run(input, told))
+}
+
+/** Held to the shape of the tool's input, or an error that says what is wrong. */
+export function readArguments<Input = never>(name: string, args: object): Input {
+  const input = entryOf(name).input.safeParse(args)
+  if (input.success) return input.data as Input
+  const [issue] = input.error.issues
+  const where = issue?.path.join('.') ?? ''
+  throw new AgentError('AGENT_INPUT', `${where === '' ? '' : `\`${where}\`: `}${issue?.message}`)
+}
+
+function entryOf(name: string): ToolEntry {
+  const entry = BY_NAME.get(name)
+  if (entry === undefined) throw new AgentError('AGENT_INPUT', `there is no tool \`${name}\``)
+  return entry
+}

@@ -1,0 +1,193 @@
+// The tools of the gallery: look, search, make an agent from a template, keep templates of one's
+// own. Each owner has templates, an active one and settings apart from all others.
+
+import { z } from 'zod'
+import type { Template } from './templates.ts'
+import {
+  agentShape,
+  count,
+  success,
+  type ToolEntry,
+  templateView,
+  text,
+  tool,
+} from './tool-table.ts'
+import { agentView } from './views.ts'
+
+const none = z.strictObject({})
+const id = z.strictObject({ id: text.min(1).max(64) })
+const config = z.record(text, z.unknown())
+const whole = z.looseObject({ id: text, instructions: text })
+
+function view({ instructions: _i, skills: _s, model: _m, maxTurns: _t, ...shown }: Template) {
+  return shown
+}
+
+export const GALLERY_TOOLS: readonly ToolEntry[] = [
+  tool(
+    'wasm_gallery_list',
+    ['List templates', 'All templates: builtin ones and your own.'],
+    'Read',
+    none,
+    z.strictObject({ templates: z.array(templateView), count }),
+    async (_, { gallery, owner }) => {
+      const templates = (await gallery.list(owner)).map(view)
+      return { templates, count: templates.length }
+    },
+  ),
+  tool(
+    'wasm_gallery_categories',
+    ['Template categories', 'How many templates each category has.'],
+    'Read',
+    none,
+    z.strictObject({ categories: z.record(text, count) }),
+    async (_, { gallery, owner }) => {
+      const categories = new Map<string, number>()
+      for (const { category } of await gallery.list(owner))
+        categories.set(category, (categories.get(category) ?? 0) + 1)
+      return { categories: Object.fromEntries(categories) }
+    },
+  ),
+  tool(
+    'wasm_gallery_active',
+    ['Active template', 'The template that is active, if one is.'],
+    'Read',
+    none,
+    z.strictObject({ activeId: text.nullable() }),
+    async (_, { gallery, owner }) => ({ activeId: await gallery.active(owner) }),
+  ),
+  tool(
+    'wasm_gallery_config',
+    ['Gallery settings', 'The settings of the active template.'],
+    'Read',
+    none,
+    z.strictObject({ config }),
+    async (_, { gallery, owner }) => ({ config: await gallery.config(owner) }),
+  ),
+  tool(
+    'wasm_gallery_export',
+    ['Export templates', 'Your own templates, as wasm_gallery_import takes them.'],
+    'Write',
+    none,
+    z.strictObject({ exported: z.array(whole) }),
+    async (_, { gallery, owner }) => ({ exported: await gallery.export(owner) }),
+  ),
+  tool(
+    'wasm_gallery_search',
+    ['Search templates', 'Templates that match, the best first.'],
+    'Read',
+    z.strictObject({ query: text.min(1).max(256) }),
+    z.strictObject({
+      results: z.array(templateView.extend({ relevance: z.number() })),
+      count,
+    }),
+    async ({ query }, { gallery, owner }) => {
+      const found = await gallery.search(owner, query)
+      const results = found.map(({ relevance, ...template }) => ({ ...view(template), relevance }))
+      return { results, count: results.length }
+    },
+  ),
+  tool(
+    'wasm_gallery_list_by_category',
+    ['Templates of a category', 'The templates that a category has.'],
+    'Read',
+    z.strictObject({ category: text.min(1).max(64) }),
+    z.strictObject({ category: text, templates: z.array(templateView) }),
+    async ({ category }, { gallery, owner }) => {
+      const all = await gallery.list(owner)
+      return { category, templates: all.filter((each) => each.category === category).map(view) }
+    },
+  ),
+  tool(
+    'wasm_gallery_create',
+    ['Create from a template', 'Creates an agent from a template.'],
+    'Write',
+    z.strictObject({ template: text.min(1).max(64) }),
+    z.strictObject({ success, agent: agentShape, template: templateView }),
+    async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
+      const template = await gallery.get(owner, name)
+      const by = { parent, labels: madeLabels }
+      const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
+      return { success: true, agent: agentView(agent), template: view(template) }
+    },
+  ),
+  tool(
+    'wasm_gallery_load_rvf',
+    ['Template as a container', 'A template as an RVF container.'],
+    'Read',
+    id,
+    z.strictObject({ id: text, rvfBase64: text, sizeBytes: count }),
+    async ({ id: name }, { gallery, owner }) => {
+      const rvf = await gallery.rvf(owner, name)
+      return { id: name, rvfBase64: rvf.toString('base64'), sizeBytes: rvf.length }
+    },
+  ),
+  tool(
+    'wasm_gallery_activate',
+    ['Activate a template', 'Makes a template the active one.'],
+    'Write',
+    id,
+    z.strictObject({ activeId: text }),
+    async ({ id: name }, { gallery, owner }) => ({ activeId: await gallery.activate(owner, name) }),
+  ),
+  tool(
+    'wasm_gallery_configure',
+    [
+      'Configure the gallery',
+      'Sets what the active template is used with: model, maxTurns, instructions.',
+    ],
+    'Write',
+    z.strictObject({ config }),
+    z.strictObject({ success, config }),
+    async ({ config: given }, { gallery, owner }) => ({
+      success: true,
+      config: await gallery.configure(owner, given),
+    }),
+  ),
+  tool(
+    'wasm_gallery_add_custom',
+    ['Add a template', 'Keeps a template of your own, or one made from an RVF container.'],
+    'Write',
+    z.strictObject({
+      template: z.record(text, z.unknown()).optional(),
+      rvfBase64: text.optional(),
+    }),
+    z.strictObject({ success }),
+    async ({ template, rvfBase64 }, { gallery, owner }) => {
+      if (rvfBase64 !== undefined) await gallery.addRvf(owner, rvfBase64)
+      else await gallery.add(owner, template)
+      return { success: true }
+    },
+  ),
+  tool(
+    'wasm_gallery_remove_custom',
+    ['Remove a template', 'Removes a template of your own.'],
+    'Destructive',
+    id,
+    z.strictObject({ success, id: text }),
+    async ({ id: name }, { gallery, owner }) => {
+      await gallery.remove(owner, name)
+      return { success: true, id: name }
+    },
+  ),
+  tool(
+    'wasm_gallery_import',
+    [
+      'Import templates',
+      'Takes templates as JSON; each is checked and scanned, and refused with a reason.',
+    ],
+    'Write',
+    z.strictObject({ templatesJson: text.max(16 * 1_048_576) }),
+    z.strictObject({
+      success,
+      importedCount: count,
+      warning: text.nullable(),
+      rejected: z.array(z.strictObject({ id: text, reason: text })),
+    }),
+    async ({ templatesJson }, { gallery, owner }) => {
+      const { importedCount, rejected } = await gallery.import(owner, templatesJson)
+      const warning = rejected.length === 0 ? null : `${rejected.length} were not taken`
+      return { success: true, importedCount, warning, rejected: [...rejected] }
+    },
+  ),
+]

@@ -1,0 +1,148 @@
+// Templates: the six that everybody knows, and the shape that custom ones are held to. A template
+// says what an agent is told and how it is limited; it grants no tool, the create call does. Imports
+// are scanned: what hides text from a person or carries a secret is not taken. Pure.
+
+import { z } from 'zod'
+import { findHidden } from '../../guard/hidden-text.ts'
+import { findInjections } from '../../guard/injections.ts'
+import { newScanBudget } from '../../guard/patterns.ts'
+import { findSecretShapes } from '../../guard/secrets.ts'
+import { INSTRUCTIONS_LENGTH_MAX, TEMPLATE_BYTES_MAX } from '../shared/limits.ts'
+
+/** Of what was found, in the reason. */
+const SHOWN_LENGTH = 80
+
+const skill = z.strictObject({
+  name: z.string().max(128),
+  description: z.string().max(2_000),
+  trigger: z.string().max(128).optional(),
+  content: z.string().max(20_000).optional(),
+})
+
+export const templateShape = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lowercase letters, digits and `-`'),
+  name: z.string().min(1).max(128),
+  description: z.string().max(2_000).default(''),
+  category: z.string().min(1).max(64).default('custom'),
+  version: z.string().max(32).default('1.0.0'),
+  author: z.string().max(128).default(''),
+  tags: z.array(z.string().max(64)).max(32).default([]),
+  instructions: z.string().max(INSTRUCTIONS_LENGTH_MAX),
+  model: z.string().max(256).optional(),
+  maxTurns: z.int().min(1).optional(),
+  skills: z.array(skill).max(64).default([]),
+})
+
+export type Template = z.infer<typeof templateShape> & { readonly builtin: boolean }
+
+/** Why a template is not taken; undefined where it may be. */
+export function scanTemplate(template: z.infer<typeof templateShape>): string | undefined {
+  const text = JSON.stringify(template)
+  if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
+  // One for all texts: what does not fit is told as found.
+  const budget = newScanBudget()
+  for (const each of textsOf(template)) {
+    const [found] = [...findHidden(each), ...findInjections(each, budget)].filter(
+      ({ severity }) => severity !== 'flag',
+    )
+    if (found !== undefined) return `${found.kind}: ${found.text.slice(0, SHOWN_LENGTH)}`
+    const [secret] = findSecretShapes(each, budget)
+    if (secret !== undefined) return `it carries a secret (${secret.kind})`
+  }
+  return undefined
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(textsOf)
+}
+
+const WORK =
+  'You have files of your own and a todo list. Plan with write_todos, keep it true with update_todo, ' +
+  'and say plainly what you did and what you did not.'
+
+export const BUILTIN_TEMPLATES: readonly Template[] = [
+  known(
+    'coder',
+    'Coder',
+    'development',
+    'Reads, writes and edits code',
+    ['code', 'files'],
+    [
+      'You write software. Read before you change, change little, and keep to the style you find.',
+      'Handle the cases at the edges and the ones that fail. Run what can be run with run_code.',
+    ],
+  ),
+  known(
+    'researcher',
+    'Researcher',
+    'research',
+    'Gathers, weighs and sums up',
+    ['analysis'],
+    [
+      'You look into questions. Separate what you found from what you conclude, and name the source.',
+      'Say how sure you are. Where sources disagree, show both.',
+    ],
+  ),
+  known(
+    'tester',
+    'Tester',
+    'testing',
+    'Writes tests and finds bugs',
+    ['qa', 'coverage', 'bugs'],
+    [
+      'You test. Find out what the thing promises, then try to break each promise.',
+      'A test you write must be able to fail; show that it did.',
+    ],
+  ),
+  known(
+    'reviewer',
+    'Reviewer',
+    'development',
+    'Reviews changes',
+    ['review', 'quality'],
+    [
+      'You review changes. Look for what is wrong before what could be nicer: correctness, security,',
+      'data that is lost, then clarity. Give each finding a place and a way to mend it.',
+    ],
+  ),
+  known(
+    'security',
+    'Security',
+    'security',
+    'Looks for weaknesses',
+    ['audit', 'threats'],
+    [
+      'You think as an attacker and write as a defender. Follow data from where it comes in to where',
+      'it is trusted. Report only what you can show, with what it would take and what it would cost.',
+    ],
+  ),
+  known(
+    'swarm-orchestrator',
+    'Swarm orchestrator',
+    'orchestration',
+    'Splits work among coder, tester and reviewer',
+    ['swarm', 'multi-agent', 'team'],
+    [
+      'You split work into pieces that can be done apart, hand each to whoever fits (coder, tester,',
+      'reviewer), and put the results together. Keep one list of who does what.',
+    ],
+  ),
+]
+
+/** Names people use for one of them. */
+export const SHORT_NAMES: Readonly<Record<string, string>> = { swarm: 'swarm-orchestrator' }
+
+function known(
+  id: string,
+  name: string,
+  category: string,
+  description: string,
+  tags: string[],
+  lines: readonly string[],
+): Template {
+  const instructions = `${lines.join(' ')}\n\n${WORK}`
+  const about = { id, name, category, description, tags, version: '1.0.0', author: 'Sluice' }
+  return { ...about, instructions, skills: [], builtin: true }
+}

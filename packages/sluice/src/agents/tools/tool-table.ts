@@ -1,0 +1,94 @@
+// The tools of the agents' MCP server as data: names, arguments, answers and class, one entry each.
+// What each does is in agent-tools.ts and gallery-tools.ts; server.ts registers them all alike.
+
+import { z } from 'zod'
+import type { SessionLabels } from '../../core/agent-calls.ts'
+import type { Gallery } from './gallery.ts'
+import type { Progress } from '../runs/run-watch.ts'
+import type { Service } from '../service/service.ts'
+
+export interface ToolSetting {
+  readonly service: Service
+  readonly gallery: Gallery
+  readonly owner: string
+  /** The agent that calls, where it is one. */
+  readonly parent: string | undefined
+  /** What the caller's session has seen; absent outside of a gate, where nothing is labelled. */
+  readonly labels?: SessionLabels | undefined
+  /** What an agent that the call makes has seen from its beginning. */
+  readonly madeLabels?: readonly string[]
+  readonly signal: AbortSignal
+  readonly onProgress: ((progress: Progress) => void) | undefined
+}
+
+export type Category = 'Read' | 'Write' | 'Execute' | 'Destructive'
+
+export interface ToolEntry {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly category: Category
+  readonly input: z.ZodObject
+  readonly output: z.ZodObject
+  run(input: never, setting: ToolSetting): Promise<object>
+}
+
+/** Keeps the type of the arguments between schema and function. */
+export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  name: string,
+  [title, description]: readonly [title: string, description: string],
+  category: Category,
+  input: Input,
+  output: Output,
+  run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>,
+): ToolEntry {
+  return { name, title, description, category, input, output, run: run as ToolEntry['run'] }
+}
+
+export const text = z.string()
+export const count = z.int().min(0)
+export const agentId = z.string().min(1).max(64).describe('the id that wasm_agent_create gave')
+export const success = z.boolean()
+
+/** Answers hold these and nothing else; the pins in the tests say the same. */
+export const agentShape = z.strictObject({
+  id: text,
+  state: z.enum(['idle', 'running', 'waiting', 'stopped']),
+  config: z.record(text, z.unknown()),
+  model: text,
+  turnCount: count,
+  fileCount: count,
+  isStopped: z.boolean(),
+  createdAt: text,
+})
+
+export const promptShape = z.strictObject({
+  response: text.optional(),
+  turns: count.optional(),
+  toolCalls: count.optional(),
+  stop: z.strictObject({ reason: text, detail: text }).optional(),
+  usage: z
+    .strictObject({
+      inputTokens: count,
+      outputTokens: count,
+      totalTokens: count,
+      cost: z.number().optional(),
+    })
+    .optional(),
+  state: text.optional(),
+  runId: text.optional(),
+  turnCount: count.optional(),
+  waitingFor: text.nullable().optional(),
+  model: text,
+})
+
+export const templateView = z.strictObject({
+  id: text,
+  name: text,
+  description: text,
+  category: text,
+  version: text,
+  author: text,
+  tags: z.array(text),
+  builtin: z.boolean(),
+})

@@ -1,0 +1,135 @@
+// What callers are shown of an agent: plain data with the field names that users of such agents
+// know. The same for the MCP server and the command line. Pure.
+
+import type { Event, Todo } from '../../guest/protocol.ts'
+import type { DigestedFile } from '../step-thread/file-digests.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import type { PromptAnswer } from '../service/service.ts'
+import type { HistoryEntry, Standing } from '../step-thread/operations.ts'
+
+const SHOWN_LENGTH = 2_000
+
+export function agentView(agent: AgentRow) {
+  const { id, asked, model, summary, hostStop, createdAt } = agent
+  return {
+    id,
+    state: hostStop === null ? summary.state : ('stopped' as const),
+    config: asked,
+    model,
+    turnCount: summary.turnCount,
+    fileCount: summary.fileCount,
+    isStopped: summary.stop !== null || hostStop !== null,
+    createdAt: new Date(createdAt).toISOString(),
+  }
+}
+
+/** The guest's own reason where it has one; the host's where the guest did not stop itself. */
+export function stopView({ agent, held, family }: Standing) {
+  const stop = agent.summary.stop ?? held
+  return {
+    agentId: agent.id,
+    isStopped: stop !== null,
+    reason: stop?.reason ?? null,
+    detail: stop?.detail ?? null,
+    turnCount: agent.summary.turnCount,
+    // As the family has it today.
+    maxTurns: family.limits.maxTurns,
+    at: stop === null ? null : new Date(stop.at).toISOString(),
+  }
+}
+
+export function todoView(agentId: string, todos: readonly Todo[]) {
+  const counts = { pending: 0, in_progress: 0, completed: 0, cancelled: 0 }
+  for (const { status } of todos) counts[status] += 1
+  return {
+    agentId,
+    todos: todos.map(({ id, content, status, createdAt, updatedAt }) => ({
+      id,
+      content,
+      status,
+      createdAt: new Date(createdAt).toISOString(),
+      updatedAt: new Date(updatedAt).toISOString(),
+    })),
+    counts,
+  }
+}
+
+export function fileView({ path, bytes, modifiedAt, digest, content, isText }: DigestedFile) {
+  const about = { path, bytes, modifiedAt: new Date(modifiedAt).toISOString(), digest }
+  if (content === undefined) return about
+  const buffer = Buffer.from(content)
+  return isText
+    ? { ...about, content: buffer.toString('utf8') }
+    : { ...about, contentBase64: buffer.toString('base64') }
+}
+
+/** `model` is there so that a script is named as one in every answer. */
+export function promptView(answer: PromptAnswer) {
+  const { model } = answer.agent
+  if (answer.state === 'running') {
+    const { turnCount, waitingFor } = answer.agent.summary
+    return { state: answer.agent.state, runId: answer.runId, turnCount, waitingFor, model }
+  }
+  const { response, turns, toolCalls, stop, usage } = answer
+  return { response, turns, toolCalls, stop, usage: usageView(usage), model }
+}
+
+function usageView(usage: Extract<PromptAnswer, { state: 'ended' }>['usage']) {
+  const { inputTokens, outputTokens, totalTokens, costMicros } = usage
+  const cost = costMicros === null ? {} : { cost: costMicros / 1_000_000 }
+  return { inputTokens, outputTokens, totalTokens, ...cost }
+}
+
+/** An event in a line or two; contents are cut, with how much was left off. */
+export function historyView({ seq, at, kind, turn, event }: HistoryEntry) {
+  return { seq, at: new Date(at).toISOString(), kind, turn, ...detail(event as unknown as Event) }
+}
+
+function detail(event: Event): object {
+  switch (event.kind) {
+    case 'create':
+      return { model: event.config.model, files: event.files.length }
+    case 'prompt':
+      return { runId: event.runId, input: cut(event.input) }
+    case 'model':
+      return {
+        text: cut(event.text),
+        toolCalls: event.toolCalls.map(({ name, input }) => ({
+          name,
+          input: cut(JSON.stringify(input)),
+        })),
+        usage: event.usage,
+      }
+    case 'model_failed':
+      return { code: event.code, message: cut(event.message) }
+    case 'tool':
+      return { effectId: event.effectId, isError: event.isError, content: cut(event.content) }
+    case 'code':
+      return {
+        effectId: event.effectId,
+        isError: event.isError,
+        content: cut(event.content),
+        written: event.write.map(({ path }) => path),
+        removed: event.remove,
+      }
+    case 'waiting':
+      return { effectId: event.effectId, on: event.on }
+    case 'direct':
+      return { name: event.name, input: cut(JSON.stringify(event.input) ?? '') }
+    case 'stop':
+      return { reason: event.reason, detail: event.detail }
+    case 'resume':
+      return { limits: event.limits }
+    case 'reset':
+      return { keepFiles: event.keepFiles }
+    case 'cancel':
+      return { runId: event.runId }
+    default:
+      return {}
+  }
+}
+
+function cut(text: string): string {
+  if (text.length <= SHOWN_LENGTH) return text
+  return `${text.slice(0, SHOWN_LENGTH)} [${text.length - SHOWN_LENGTH} characters left off]`
+}

@@ -1,0 +1,34 @@
+// The key that bundles of this installation are signed with: made once, kept in the data directory
+// for its owner only. Whoever has it can make memories that are taken in here without question.
+
+import { type KeyObject, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { AgentError } from '../shared/errors.ts'
+import { privateKey, publicHex } from './bundle.ts'
+
+const SEED_BYTES = 32
+
+export interface InstallationKey {
+  readonly key: KeyObject
+  readonly publicKey: string
+  /** What this installation is called in exports. */
+  readonly name: string
+}
+
+export function installationKey(directory: string): InstallationKey {
+  const file = join(directory, 'agents.key')
+  makePrivateFolder(directory)
+  try {
+    writeFileSync(file, randomBytes(SEED_BYTES), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const seed = readFileSync(file)
+  if (seed.length !== SEED_BYTES)
+    throw new AgentError('AGENT_DAMAGED', '`agents.key` in the data directory is not a key')
+  const key = privateKey(seed)
+  const publicKey = publicHex(key)
+  return { key, publicKey, name: publicKey.slice(0, 16) }
+}

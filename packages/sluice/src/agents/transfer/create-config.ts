@@ -1,0 +1,184 @@
+// From the arguments of create to the config an agent lives by: defaults filled in, bounds held,
+// tools cut to what the owner may see. Anything wrong is an error before anything is made.
+
+import { z } from 'zod'
+import type { Config, GrantedTool, Limits, Price } from '../../guest/protocol.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import {
+  CONTEXT_TOKENS_DEFAULT,
+  FILE_BYTES_MAX,
+  FILES_BYTES_MAX,
+  FILES_MAX,
+  INSTRUCTIONS_LENGTH_MAX,
+  MAX_TURNS_DEFAULT,
+  MAX_TURNS_MAX,
+  NO_PROGRESS_DEFAULT,
+  TOOLS_GRANTED_MAX,
+} from '../shared/limits.ts'
+import type { GateTool } from '../shared/tool-gate.ts'
+import type { LooseFile } from './pack-files.ts'
+
+export const DEFAULT_MODEL = 'anthropic:claude-sonnet-4-6'
+
+const positive = z.int().min(1)
+
+export const limitsShape = z.strictObject({
+  maxTurns: positive.max(MAX_TURNS_MAX).optional(),
+  maxTokens: positive.nullable().optional(),
+  maxCost: z.number().positive().nullable().optional(),
+  maxToolCalls: positive.nullable().optional(),
+  runMs: positive.nullable().optional(),
+  expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
+  noProgress: z.int().min(2).nullable().optional(),
+  finishTodos: z.boolean().optional(),
+  contextTokens: positive.optional(),
+  fileBytes: positive.max(FILES_BYTES_MAX).optional(),
+  totalBytes: positive.max(FILES_BYTES_MAX).optional(),
+  files: positive.max(FILES_MAX).optional(),
+})
+
+const fileShape = z.union([z.string(), z.strictObject({ base64: z.base64() })])
+
+export const createShape = z.strictObject({
+  template: z.string().max(128).optional(),
+  model: z.string().max(256).optional(),
+  instructions: z.string().max(INSTRUCTIONS_LENGTH_MAX).optional(),
+  maxTurns: positive.max(MAX_TURNS_MAX).optional(),
+  limits: limitsShape.optional(),
+  tools: z.array(z.string().max(256)).max(TOOLS_GRANTED_MAX).optional(),
+  files: z.record(z.string(), fileShape).optional(),
+  seed: z.string().max(256).optional(),
+  rvfBase64: z.base64().optional(),
+})
+
+export type CreateArguments = z.infer<typeof createShape>
+export type LimitArguments = z.infer<typeof limitsShape>
+
+/** Only what was given, in the words of the guest. */
+export function toLimits(given: LimitArguments): Partial<Limits> {
+  const limits: { -readonly [Name in keyof Limits]?: Limits[Name] } = {}
+  if (given.maxTurns !== undefined) limits.maxTurns = given.maxTurns
+  if (given.maxTokens !== undefined) limits.maxTokens = given.maxTokens
+  if (given.maxCost !== undefined)
+    limits.maxCostMicros = given.maxCost === null ? null : given.maxCost * 1_000_000
+  if (given.maxToolCalls !== undefined) limits.maxToolCalls = given.maxToolCalls
+  if (given.runMs !== undefined) limits.runMs = given.runMs
+  if (given.expiresAt !== undefined)
+    limits.expiresAt = given.expiresAt === null ? null : Date.parse(given.expiresAt)
+  if (given.noProgress !== undefined) limits.noProgress = given.noProgress
+  if (given.finishTodos !== undefined) limits.finishTodos = given.finishTodos
+  if (given.contextTokens !== undefined) limits.contextTokens = given.contextTokens
+  if (given.fileBytes !== undefined) limits.fileBytesMax = given.fileBytes
+  if (given.totalBytes !== undefined) limits.totalBytesMax = given.totalBytes
+  if (given.files !== undefined) limits.filesMax = given.files
+  return limits
+}
+
+export function toConfig(
+  given: CreateArguments,
+  tools: readonly GrantedTool[],
+  price: Price | null,
+): Config {
+  const limits: Limits = {
+    maxTurns: MAX_TURNS_DEFAULT,
+    maxTokens: null,
+    maxCostMicros: null,
+    maxToolCalls: null,
+    runMs: null,
+    expiresAt: null,
+    noProgress: NO_PROGRESS_DEFAULT,
+    finishTodos: false,
+    contextTokens: CONTEXT_TOKENS_DEFAULT,
+    fileBytesMax: FILE_BYTES_MAX,
+    totalBytesMax: FILES_BYTES_MAX,
+    filesMax: FILES_MAX,
+    ...toLimits(given.limits ?? {}),
+    ...(given.maxTurns === undefined ? {} : { maxTurns: given.maxTurns }),
+  }
+  const model = given.model ?? DEFAULT_MODEL
+  checkPrice(limits, price, model)
+  return {
+    template: given.template ?? null,
+    model,
+    instructions: given.instructions ?? '',
+    limits,
+    tools,
+    price,
+  }
+}
+
+/** A limit that could never hold would fail open. */
+export function checkPrice(limits: Partial<Limits>, price: Price | null, model: string): void {
+  if (limits.maxCostMicros === null || limits.maxCostMicros === undefined || price !== null) return
+  throw new AgentError(
+    'MODEL_PRICE_MISSING',
+    `a limit on cost needs a price for \`${model}\`: configure one, or limit tokens`,
+  )
+}
+
+/** From inside, nothing of what bounds the family is raised, and who was stopped stays so. */
+export function checkResumeFromInside(
+  { id, summary, hostStop }: AgentRow,
+  given: Partial<Limits>,
+  family: Limits,
+): void {
+  const why = hostStop?.reason ?? summary.stop?.reason
+  if (why === 'stopped')
+    throw new AgentError('AGENT_STOPPED', `\`${id}\` was stopped: only its owner resumes it`)
+  for (const [name, value] of Object.entries(given)) {
+    const most = family[name as keyof Limits]
+    if (typeof most !== 'number' || NO_BUDGETS.has(name)) continue
+    if (value === null || (value as number) > most)
+      throw new AgentError(
+        'AGENT_LIMIT',
+        `an agent does not raise limits: \`${name}\` of its family is ${most}, ${value} was asked for; its owner may`,
+      )
+  }
+}
+
+/** What bounds no use of anything. */
+const NO_BUDGETS: ReadonlySet<string> = new Set(['noProgress', 'contextTokens'])
+
+export function toFiles(given: CreateArguments['files']): LooseFile[] {
+  return Object.entries(given ?? {}).map(([path, content]) => ({
+    path,
+    content:
+      typeof content === 'string' ? content : new Uint8Array(Buffer.from(content.base64, 'base64')),
+  }))
+}
+
+/** `filesystem/*`, `github/create_issue`; a pattern that gives nothing is an error, not a silence. */
+export function grantTools(
+  patterns: readonly string[],
+  available: readonly GateTool[],
+): GrantedTool[] {
+  const granted = new Map<string, GrantedTool>()
+  for (const pattern of patterns) {
+    const [, server = '', tool = ''] = /^([^/*]+)\/(.+)$/.exec(pattern) ?? []
+    const found = available.filter(
+      (each) => each.server === server && (tool === '*' || each.name === tool),
+    )
+    if (found.length === 0)
+      throw new AgentError(
+        'TOOL_UNKNOWN',
+        `\`${pattern}\` gives no tool: write \`<server>/<tool>\` or \`<server>/*\` of tools you may see`,
+      )
+    for (const each of found) {
+      const tool = toGranted(each)
+      granted.set(tool.name, tool)
+    }
+  }
+  if (granted.size > TOOLS_GRANTED_MAX)
+    throw new AgentError('AGENT_LIMIT', `an agent has at most ${TOOLS_GRANTED_MAX} tools`)
+  return [...granted.values()]
+}
+
+export function toGranted({ server, name, description, inputSchema }: GateTool): GrantedTool {
+  return { name: modelName(server, name), server, tool: name, description, inputSchema }
+}
+
+/** As models take names: 64 letters, digits, `_` and `-`. */
+function modelName(server: string, tool: string): string {
+  return `${server}__${tool}`.replace(/[^\w-]/g, '_').slice(0, 64)
+}

@@ -1,0 +1,81 @@
+// Takes an agent out of its memory: asked piece by piece in the step thread, so that no answer is
+// larger than a file or a page of messages. What takes long (secrets, digest, packing) is done of the
+// pieces by seal-export.ts, in a thread in which nobody's agent waits.
+
+import type { FileFacts, Message, Portable, Question, ToolDefinition } from '../../guest/protocol.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
+import type { Sliced } from '../shared/sliced.ts'
+import { type Stepper, unwrap } from '../steps/stepper.ts'
+
+export interface TakenFile {
+  readonly path: string
+  readonly modifiedAt: number
+  readonly isText: boolean
+  /** Of the bytes of all files. */
+  readonly range: readonly [start: number, end: number]
+}
+
+export interface TakenExport {
+  readonly agent: AgentRow
+  readonly portable: Omit<Portable, 'messages'>
+  readonly tools: readonly string[]
+  readonly files: readonly TakenFile[]
+  /** What its family has seen. */
+  readonly labels: readonly string[]
+}
+
+export interface TakenPieces {
+  readonly taken: TakenExport
+  /** JSON of the messages, a list for each page, one to a line. */
+  readonly messages: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+export function takeExport(
+  { residents, journal }: Stepper,
+  agent: AgentRow,
+  nowMs: number,
+): Sliced<TakenPieces & { readonly memory: Buffer }> {
+  // With the agent, as it was when this began.
+  const { labels } = journal.family(agent.family)
+  return residents.askingInSlices(agent, nowMs, function* (call, memory) {
+    const ask = <Value>(question: Question): Value =>
+      unwrap<Value>(call(JSON.stringify(question)).text)
+    const portable = ask<Omit<Portable, 'messages'>>({ ask: 'portable' })
+    const tools = ask<ToolDefinition[]>({ ask: 'tools' }).map(({ name }) => name)
+    const parts: Uint8Array[] = []
+    let at = 0
+    const files: TakenFile[] = []
+    for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
+      const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies Question))
+      const content = Buffer.from(bytes ?? new Uint8Array())
+      parts.push(content)
+      at += content.length
+      files.push({ path, modifiedAt, isText, range: [at - content.length, at] })
+      yield
+    }
+    const pages = yield* pagesOf(ask)
+    return {
+      taken: { agent, portable, tools, files, labels },
+      messages: Buffer.from(pages.join('\n')),
+      bytes: Buffer.concat(parts),
+      memory,
+    }
+  })
+}
+
+function* pagesOf(ask: <Value>(question: Question) => Value): Sliced<string[]> {
+  const pages: string[] = []
+  for (let from: number | null = 0; from !== null; ) {
+    const page: { messages: Message[]; next: number | null } = ask({
+      ask: 'messages',
+      from,
+      bytesMax: MESSAGES_PAGE_LENGTH,
+    })
+    pages.push(JSON.stringify(page.messages))
+    from = page.next
+    yield
+  }
+  return pages
+}

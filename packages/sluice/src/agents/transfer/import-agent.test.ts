@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type Bench, bench, configOf } from '../agents.test-support.ts'
+import { REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
+import type { ImportOptions } from './import-agent.ts'
+import { privateKey, publicHex, writeBundle } from './bundle.ts'
+import { seal } from './portable.ts'
+
+const KEY = privateKey(randomBytes(32))
+const FORGER = privateKey(randomBytes(32))
+
+function options(b: Bench, id: string, owner = 'me'): ImportOptions {
+  const own = { id, owner, nowMs: b.now, installation: 'here', trusted: [publicHex(KEY)] }
+  return { ...own, tools: [], prices: {} }
+}
+
+test('F8: an export taken early does not give the budget of a removed family back', async () => {
+  const b = await bench()
+  b.create('a', configOf({ maxTurns: 2 }))
+  const { family } = b.operations.standing(null, 'a', 0).agent
+  const text = JSON.stringify(b.export('a').exported)
+  b.model('a', b.prompt('a'), 'one')
+  b.model('a', b.prompt('a'), 'two')
+  b.operations.remove('me', 'a', 1)
+  const { agent } = b.import(text, options(b, 'again'))
+  expect(agent.family).toBe(family)
+  expect(() => b.prompt('again')).toThrow(/stopped/)
+
+  // An agent that was to be made in the family while its last one was removed is not.
+  b.operations.remove('me', 'again', 2)
+  expect(() =>
+    b.stepper.journal.insertAgent({ ...agent, family } as never, {} as never, {} as never),
+  ).toThrow(/removed meanwhile/)
+
+  b.create('b')
+  b.operations.remove('me', 'b', 3 + REMOVED_FAMILY_KEPT_MS)
+  const kept = b.stepper.journal.all('SELECT family FROM families').map((row) => row.family)
+  expect(kept).toEqual([family + 1])
+})
+
+test("F5: an import that names another owner's family does not show its labels", async () => {
+  const b = await bench()
+  b.create('theirs')
+  const { family } = b.operations.standing(null, 'theirs', 0).agent
+  const { exported, memory } = b.export('theirs', 'keep')
+  const bundle = writeBundle(JSON.stringify(exported), memory, KEY)
+  b.operations.addLabels('me', 'theirs', ['private'], b.now)
+  b.create('mine', configOf(), 'other')
+  const { digest: _, ...edited } = structuredClone(b.export('mine', 'redact', 'other').exported)
+  edited.info.family = `here:${family}`
+  const text = JSON.stringify(seal(edited))
+  const labels = (given: string | Buffer, id: string) => {
+    const { agent } = b.import(given, options(b, id, 'other'))
+    expect(agent.family).not.toBe(family)
+    return b.operations.standing(null, id, 0).family.labels
+  }
+  expect(labels(text, 'x')).toEqual([])
+  expect(labels(writeBundle(text, Buffer.alloc(0), FORGER), 'y')).toEqual([])
+  // Signed here, it is known whose it was.
+  expect(labels(bundle, 'z')).toEqual(['private'])
+})

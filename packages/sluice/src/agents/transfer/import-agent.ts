@@ -1,0 +1,192 @@
+// Brings an import in that was read and checked before: all of it in one transaction. A bundle's
+// memory is used only where its signer is trusted and image, tools and price fit; otherwise the
+// portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
+
+import type { Config, Event, GrantedTool, Price } from '../../guest/protocol.ts'
+import { checkPrice } from './create-config.ts'
+import { AgentError } from '../shared/errors.ts'
+import type { NewAgent } from '../journal/new-rows.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import { DEPTH_MAX } from '../shared/limits.ts'
+import { checkStep } from '../steps/check-step.ts'
+import { hashAnswer, LIMITS } from '../steps/residents.ts'
+import { type Stepper, unwrap } from '../steps/stepper.ts'
+import type { ImportFacts, ReadImport } from './read-import.ts'
+
+export interface ImportOptions {
+  readonly id: string
+  readonly owner: string
+  readonly nowMs: number
+  readonly installation: string
+  /** Public keys whose memories are used; the first is this installation's. */
+  readonly trusted: readonly string[]
+  /** What may be granted today; nothing else survives the import. */
+  readonly tools: readonly GrantedTool[]
+  /** These of the tools were chosen for it. Undefined: those that the agent it was has here. */
+  readonly chosen?: readonly string[] | undefined
+  /** Of this installation, by the model. */
+  readonly prices: Readonly<Record<string, Price>>
+  /** The agent that brings it in: it joins that family, whatever the file says. */
+  readonly parent?: string | undefined
+  /** What whoever brings it in has seen. */
+  readonly labels?: readonly string[] | undefined
+}
+
+export interface Imported {
+  readonly agent: AgentRow
+  readonly restored: 'memory' | 'json'
+  /** Tools that the export names and the import has not. */
+  readonly notGranted: readonly string[]
+}
+
+export function bringImport(stepper: Stepper, read: ReadImport, options: ImportOptions): Imported {
+  const { facts, memory } = read
+  const { model, limits } = facts.config
+  const price = Object.hasOwn(options.prices, model) ? (options.prices[model] ?? null) : null
+  checkPrice(limits, price, model)
+  const tools = grantedTools(stepper, facts, options)
+  const config: Config = { ...facts.config, tools, price }
+  const row = freshRow(stepper, facts, config, options)
+  stepper.checkRoom(row)
+  if (row.family !== undefined) checkPrice(stepper.journal.family(row.family).limits, price, model)
+  const isTrusted = facts.signer !== undefined && options.trusted.includes(facts.signer)
+  const usesMemory = isTrusted && memory !== undefined && fits(stepper, facts, config)
+  const agent = stepper.journal.transact(() => {
+    const made = usesMemory
+      ? fromMemory(stepper, row, Buffer.from(memory), options)
+      : fromJson(stepper, row, read, config)
+    return row.family === undefined ? settleBudget(stepper, made, facts) : made
+  })
+  const has = new Set(tools.map(({ name }) => name))
+  const notGranted = facts.config.tools.map(({ name }) => name).filter((name) => !has.has(name))
+  return { agent, restored: usesMemory ? 'memory' : 'json', notGranted }
+}
+
+/** What the guest in the memory believes to have is what the host gives it. */
+function fits({ image }: Stepper, { info, config: said }: ImportFacts, config: Config): boolean {
+  const names = (tools: readonly GrantedTool[]) =>
+    tools
+      .map(({ name }) => name)
+      .sort()
+      .join()
+  return (
+    info.image === image.hash &&
+    names(said.tools) === names(config.tools) &&
+    said.price?.inputMicros === config.price?.inputMicros &&
+    said.price?.outputMicros === config.price?.outputMicros
+  )
+}
+
+/** An import grants nothing: its tools are those that somebody chose for it, here. */
+function grantedTools(
+  { journal }: Stepper,
+  { info, config }: ImportFacts,
+  { owner, tools, chosen }: ImportOptions,
+): GrantedTool[] {
+  const before = journal.agent(info.id)
+  const had = before?.owner === owner ? before.grants : []
+  const wanted = chosen ?? had
+  const named = new Set(config.tools.map(({ name }) => name))
+  return tools.filter(
+    ({ name, server, tool }) =>
+      wanted.includes(`${server}/${tool}`) && (chosen !== undefined || named.has(name)),
+  )
+}
+
+function fromJson(
+  stepper: Stepper,
+  row: NewAgent,
+  { files, rest, bytes }: ReadImport,
+  config: Config,
+): AgentRow {
+  const { id, createdAt: at } = row
+  // Put together as text: what was checked and may be large is not parsed and written once more.
+  const head = JSON.stringify({ kind: 'create', at, id, seed: id, config })
+  const from = `{"config":${JSON.stringify(config)},${utf8(rest).slice(1)}`
+  const text = `${head.slice(0, -1)},"files":${utf8(files)},"from":${from}}`
+  return stepper.createFrom(row, { text, at }, bytes).agent
+}
+
+function utf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+}
+
+function fromMemory(
+  { journal, residents, image }: Stepper,
+  row: NewAgent,
+  memory: Buffer,
+  { id, nowMs }: ImportOptions,
+): AgentRow {
+  const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
+  const text = JSON.stringify(event)
+  const instance = residents.revive(image.hash, memory)
+  const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
+  const { summary } = checkStep(unwrap(said.text))
+  residents.giveBack(instance)
+  const about = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
+  const first = { ...about, bytes: null, answer: hashAnswer(said.text) }
+  const agent = journal.insertAgent(row, summary, first)
+  journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
+  return agent
+}
+
+function freshRow(
+  stepper: Stepper,
+  facts: ImportFacts,
+  { model, template, limits, price, tools }: Config,
+  options: ImportOptions,
+): NewAgent {
+  const { id, owner, nowMs, labels = [], parent } = options
+  const by = parent === undefined ? undefined : stepper.find(owner, parent)
+  if (by !== undefined && by.depth >= DEPTH_MAX)
+    throw new AgentError('AGENT_LIMIT', `agents make agents at most ${DEPTH_MAX} deep`)
+  const known = familyOf(stepper, facts, options)
+  const family = by?.family ?? known?.family
+  const seen = [...labels, ...(facts.info.labels ?? []), ...(known?.labels ?? [])]
+  return {
+    id,
+    owner,
+    depth: by === undefined ? 0 : by.depth + 1,
+    image: stepper.image.hash,
+    createdAt: nowMs,
+    asked: { imported: true },
+    model,
+    template,
+    grants: tools.map(({ server, tool }) => `${server}/${tool}`),
+    limits,
+    price,
+    labels: [...new Set(seen)],
+    ...(family === undefined ? {} : { family, continues: by === undefined }),
+  }
+}
+
+/** An export that comes back to where it was made joins its family: copies do not multiply budgets. In
+ * the hands of another owner it has seen what its family has, but only a signature of this installation
+ * says which family that is: an edited number would show the labels of somebody else's agents. */
+function familyOf(
+  { journal }: Stepper,
+  { info, signer }: ImportFacts,
+  { owner, installation, trusted }: ImportOptions,
+): { family?: number; labels: readonly string[] } | undefined {
+  const [place, number] = info.family.split(':')
+  if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined
+  const family = Number(number)
+  const row = journal.get('SELECT owner FROM families WHERE family = ?', family)
+  if (row === undefined) return undefined
+  const { labels } = journal.family(family)
+  if (row.owner === owner) return { family, labels }
+  return signer !== undefined && signer === trusted[0] ? { labels } : undefined
+}
+
+/** In a family of its own it starts with what it has used already. */
+function settleBudget({ journal }: Stepper, agent: AgentRow, facts: ImportFacts): AgentRow {
+  const { turnCount, toolCallCount, usage } = facts
+  journal.setFamily(agent.family, {
+    ...journal.family(agent.family),
+    turns: turnCount,
+    tokens: usage.totalTokens,
+    costMicros: usage.costMicros ?? 0,
+    calls: toolCallCount,
+  })
+  return agent
+}

@@ -1,0 +1,227 @@
+// The portable form of an agent: JSON that any version can read, with a digest that finds accidents.
+// `shape` holds what comes in to the last field before anything is made of it; nothing of an import
+// grants anything. Pure; called in the transfer thread.
+
+import { z } from 'zod'
+import type { Portable } from '../../guest/protocol.ts'
+import { AgentError } from '../shared/errors.ts'
+import {
+  FILES_BYTES_MAX,
+  FILES_MAX,
+  IMPORT_LABELS_MAX,
+  INSTRUCTIONS_LENGTH_MAX,
+  MAX_TURNS_MAX,
+  TOOLS_GRANTED_MAX,
+} from '../shared/limits.ts'
+import { digestOf } from './canonical.ts'
+import { checkJsonSize, type JsonBounds } from './measure-json.ts'
+
+export const FORMAT = 'sluice-agent'
+export const VERSION = 1
+
+/** A list whose length is looked at first: a checker keeps an issue for each wrong element. */
+function few<Each extends z.ZodType>(each: Each, most: number) {
+  const isShort = (value: unknown): value is unknown[] =>
+    Array.isArray(value) && value.length <= most
+  return z.custom<unknown[]>(isShort, `a list of at most ${most}`).pipe(z.array(each))
+}
+
+const many = z.array(z.unknown())
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const time = z.number().min(0).max(8.64e15)
+const text = z.string()
+
+const limits = z.strictObject({
+  maxTurns: z.int().min(1).max(MAX_TURNS_MAX),
+  maxTokens: count.nullable(),
+  maxCostMicros: z.number().min(0).nullable(),
+  maxToolCalls: count.nullable(),
+  runMs: count.nullable(),
+  expiresAt: time.nullable(),
+  noProgress: z.int().min(2).nullable(),
+  finishTodos: z.boolean(),
+  contextTokens: count,
+  fileBytesMax: count.max(FILES_BYTES_MAX),
+  totalBytesMax: count.max(FILES_BYTES_MAX),
+  filesMax: count.max(FILES_MAX),
+})
+
+const grantedTool = z.strictObject({
+  name: text.max(128),
+  server: text.max(128),
+  tool: text.max(256),
+  description: text,
+  inputSchema: z.unknown(),
+})
+
+const usage = z.strictObject({
+  inputTokens: count,
+  outputTokens: count,
+  totalTokens: count,
+  costMicros: z.number().min(0).nullable(),
+})
+
+const message = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.literal('user'), content: text }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: text,
+    toolCalls: few(
+      z.strictObject({ id: text.max(128), name: text.max(128), input: z.unknown() }),
+      64,
+    ),
+  }),
+  z.strictObject({
+    role: z.literal('tool'),
+    callId: text.max(128),
+    name: text.max(128),
+    content: text,
+    isError: z.boolean(),
+  }),
+])
+
+const todo = z.strictObject({
+  id: text.max(64),
+  content: text,
+  status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
+  createdAt: time,
+  updatedAt: time,
+})
+
+const stop = z.strictObject({
+  reason: z.enum([
+    'max_turns',
+    'max_tokens',
+    'max_cost',
+    'max_tool_calls',
+    'run_time',
+    'expired',
+    'no_progress',
+    'stopped',
+    'host_limit',
+  ]),
+  detail: text,
+  at: time,
+})
+
+const file = z.union([
+  z.strictObject({ path: text, modifiedAt: time, text }),
+  z.strictObject({ path: text, modifiedAt: time, base64: z.base64() }),
+])
+
+const shape = z.strictObject({
+  format: z.literal(FORMAT),
+  version: z.literal(VERSION),
+  info: z.strictObject({
+    id: text.max(64),
+    template: text.max(128).nullable(),
+    model: text.max(256),
+    createdAt: text.max(64),
+    exportedAt: text.max(64),
+    image: text.max(64),
+    family: text.max(128),
+    /** What its family had seen, by the labels of the policy. */
+    labels: few(text.max(128), IMPORT_LABELS_MAX).optional(),
+  }),
+  agentState: z.strictObject({
+    config: z.strictObject({
+      template: text.max(128).nullable(),
+      model: text.max(256),
+      instructions: text.max(INSTRUCTIONS_LENGTH_MAX),
+      limits,
+      tools: few(grantedTool, TOOLS_GRANTED_MAX),
+      price: z.strictObject({ inputMicros: z.number(), outputMicros: z.number() }).nullable(),
+    }),
+    messages: many,
+    turn_count: count,
+    tool_call_count: count,
+    usage,
+    stopped: stop.nullable(),
+  }),
+  todos: many,
+  tools: many,
+  files: few(z.unknown(), FILES_MAX),
+  secrets: many,
+  digest: text,
+})
+
+/** Lists that may be long, checked one by one until the first that is wrong. */
+const secret = z.strictObject({ kind: text, where: text, count })
+
+type Whole = z.infer<typeof shape>
+export type ExportedFile = z.infer<typeof file>
+export type Exported = Omit<Whole, 'agentState' | 'todos' | 'tools' | 'files' | 'secrets'> & {
+  readonly agentState: Omit<Whole['agentState'], 'messages'> & {
+    readonly messages: z.infer<typeof message>[]
+  }
+  readonly todos: z.infer<typeof todo>[]
+  readonly tools: string[]
+  readonly files: ExportedFile[]
+  readonly secrets: z.infer<typeof secret>[]
+}
+
+/** The export with its digest over everything else. */
+export function seal(exported: Omit<Exported, 'digest'>): Exported {
+  return { ...exported, digest: digestOf(exported) }
+}
+
+/** A text that is an export, whole and undamaged. Its size is looked at before it is parsed, and its
+ * digest before its shape: what was not made by an export is not worth checking. */
+export function readExport(given: Uint8Array, bounds: JsonBounds): Exported {
+  checkJsonSize(given, bounds, 'AGENT_IMPORT')
+  const value = parse(given)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
+  const { digest, ...rest } = value as Record<string, unknown>
+  const found = digestOf(rest)
+  if (digest !== found)
+    throw new AgentError(
+      'AGENT_IMPORT',
+      `the digest is \`${String(digest).slice(0, 100)}\`, but the content is \`${found}\``,
+    )
+  const whole = check(shape, value, '')
+  const { messages } = whole.agentState
+  messages.forEach((each, at) => void check(message, each, `agentState.messages.${at}`))
+  whole.todos.forEach((each, at) => void check(todo, each, `todos.${at}`))
+  whole.tools.forEach((each, at) => void check(text, each, `tools.${at}`))
+  whole.files.forEach((each, at) => void check(file, each, `files.${at}`))
+  whole.secrets.forEach((each, at) => void check(secret, each, `secrets.${at}`))
+  return whole as Exported
+}
+
+function check<Shape extends z.ZodType>(
+  shape: Shape,
+  value: unknown,
+  where: string,
+): z.infer<Shape> {
+  const read = shape.safeParse(value)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  const path = [where, ...(issue?.path ?? [])].filter((part) => part !== '').join('.')
+  throw new AgentError(
+    'AGENT_IMPORT',
+    `it is not an export: ${path || 'the whole'}: ${issue?.message}`,
+  )
+}
+
+/** What a guest is made from; `tools` are those the new owner has. */
+export function toPortable({ agentState, todos }: Exported): Portable {
+  const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
+  return {
+    config,
+    todos,
+    messages,
+    turnCount: turn_count,
+    toolCallCount: tool_call_count,
+    usage,
+    stop: stopped,
+  }
+}
+
+function parse(given: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(given))
+  } catch (error) {
+    throw new AgentError('AGENT_IMPORT', 'it is neither JSON nor a bundle', error)
+  }
+}

@@ -1,0 +1,91 @@
+// Reads an export that somebody brings: bounded, unpacked, digest and signature checked, then its
+// shape, and taken apart into texts that go into a guest as they are. Hostile input is met here, in
+// the transfer thread, whose heap is bounded and in which nobody's agent waits. Called there.
+
+import type { Config, Usage } from '../../guest/protocol.ts'
+import { AgentError } from '../shared/errors.ts'
+import {
+  FILES_BYTES_MAX,
+  IMPORT_BYTES_MAX,
+  IMPORT_CONVERSATION_LENGTH_MAX,
+  IMPORT_DEPTH_MAX,
+  IMPORT_ELEMENTS_MAX,
+  IMPORT_STATE_BYTES_MAX,
+} from '../shared/limits.ts'
+import { isBundle, readBundle } from './bundle.ts'
+import { packFiles, unpackExported } from './pack-files.ts'
+import { type Exported, readExport } from './portable.ts'
+
+/** What of an import the host decides by; small. */
+export interface ImportFacts {
+  readonly info: Exported['info']
+  readonly config: Config
+  readonly turnCount: number
+  readonly toolCallCount: number
+  readonly usage: Usage
+  /** Who signed the memory, hex; undefined where there is none. */
+  readonly signer: string | undefined
+}
+
+export interface ReadImport {
+  readonly facts: ImportFacts
+  /** JSON of the files of the create event, and of what an agent has beside its config, in UTF-8. */
+  readonly files: Uint8Array
+  readonly rest: Uint8Array
+  /** Of files that are no text. */
+  readonly bytes: Uint8Array | undefined
+  readonly memory: Uint8Array | undefined
+}
+
+const BOUNDS = { elements: IMPORT_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
+
+export function readImport(given: Uint8Array): ReadImport {
+  if (given.length > IMPORT_BYTES_MAX)
+    throw new AgentError(
+      'AGENT_IMPORT',
+      `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${given.length}`,
+    )
+  const bytes = fromBase64(given) ?? Buffer.from(given.buffer, given.byteOffset, given.length)
+  if (!isBundle(bytes)) return takeApart(readExport(bytes, BOUNDS), undefined, undefined)
+  const { json, memory, signer } = readBundle(bytes)
+  return takeApart(readExport(json, BOUNDS), memory, signer)
+}
+
+function takeApart(
+  { info, agentState, todos, files: exported }: Exported,
+  memory: Uint8Array | undefined,
+  signer: string | undefined,
+): ReadImport {
+  const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
+  const { files, bytes } = packFiles(unpackExported(exported))
+  const counts = { turnCount: turn_count, toolCallCount: tool_call_count, usage }
+  const rest = Buffer.from(JSON.stringify({ todos, messages, ...counts, stop: stopped }))
+  // What no agent can hold does not get as far as the thread of all agents.
+  const held = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
+  checkSize('its files have', held, FILES_BYTES_MAX)
+  const said = messages.reduce((sum, { content }) => sum + content.length, 0)
+  checkSize('its conversation has', said, IMPORT_CONVERSATION_LENGTH_MAX)
+  checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
+  return {
+    facts: { info, config: config as Config, ...counts, signer },
+    files: Buffer.from(JSON.stringify(files)),
+    rest,
+    bytes,
+    memory: memory?.length ? memory : undefined,
+  }
+}
+
+function checkSize(what: string, found: number, most: number): void {
+  if (found > most)
+    throw new AgentError('AGENT_IMPORT', `${what} ${found} bytes or characters, at most ${most}`)
+}
+
+/** A bundle as text; undefined where it is none. JSON begins with what is no base64. */
+function fromBase64(given: Uint8Array): Buffer | undefined {
+  const text = Buffer.from(given.buffer, given.byteOffset, given.length)
+  if (isBundle(given) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
+  const decoded = Buffer.from(text.toString('latin1'), 'base64')
+  // What is not base64 is passed over by the decoder: then the lengths do not fit.
+  const padding = text.at(-2) === 0x3d ? 2 : text.at(-1) === 0x3d ? 1 : 0
+  return decoded.length === (text.length / 4) * 3 - padding ? decoded : undefined
+}

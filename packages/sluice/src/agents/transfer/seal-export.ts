@@ -1,0 +1,96 @@
+// Makes an export of the pieces that were taken out of an agent: secrets found and replaced, the whole
+// sealed with its digest, and packed into a signed bundle where one is asked for. Runs in the transfer
+// thread: of a large agent it takes longer than another owner's agent should wait.
+
+import type { Message } from '../../guest/protocol.ts'
+import { writeBundle } from './bundle.ts'
+import { installationKey } from './bundle-key.ts'
+import { type Exported, type ExportedFile, FORMAT, seal, VERSION } from './portable.ts'
+import { Redactor } from './secrets.ts'
+import type { TakenPieces } from './export-agent.ts'
+
+export interface ExportOptions {
+  readonly secrets: 'redact' | 'keep'
+  readonly nowMs: number
+  readonly installation: string
+}
+
+/** The export as JSON in UTF-8. */
+export function sealExport(pieces: TakenPieces, options: ExportOptions): Exported {
+  const { taken, messages, bytes } = pieces
+  const { agent, portable, tools, labels } = taken
+  const { config, todos, turnCount, toolCallCount, usage, stop } = portable
+  const redactor = new Redactor(options.secrets === 'keep')
+  const files = sealFiles(taken.files, bytes, redactor)
+  const said = readPages(messages).map((each, at) => redactor.value(each, `message ${at}`))
+  const instructions = redactor.text(config.instructions, 'instructions')
+  const detail = stop && redactor.text(stop.detail, 'stop')
+  return seal({
+    format: FORMAT,
+    version: VERSION,
+    info: {
+      id: agent.id,
+      template: agent.template,
+      model: agent.model,
+      createdAt: new Date(agent.createdAt).toISOString(),
+      exportedAt: new Date(options.nowMs).toISOString(),
+      image: agent.image,
+      family: `${options.installation}:${agent.family}`,
+      ...(labels.length === 0 ? {} : { labels: [...labels] }),
+    },
+    agentState: {
+      config: { ...config, instructions, tools: [...config.tools] },
+      messages: said as Exported['agentState']['messages'],
+      turn_count: turnCount,
+      tool_call_count: toolCallCount,
+      usage,
+      stopped: stop && { ...stop, detail: detail ?? '' },
+    },
+    todos: redactor.value(todos, 'todos') as Exported['todos'],
+    tools: [...tools],
+    files,
+    secrets: redactor.found,
+  })
+}
+
+/** Where secrets are replaced the memory stays here: it has them in clear, also those of files that
+ * were deleted, and in pieces that no search finds. */
+export function bundleExport(
+  json: Uint8Array,
+  memory: Uint8Array,
+  options: Pick<ExportOptions, 'secrets'>,
+  directory: string,
+): Buffer {
+  const { key } = installationKey(directory)
+  return writeBundle(json, options.secrets === 'keep' ? memory : new Uint8Array(), key)
+}
+
+function sealFiles(
+  files: TakenPieces['taken']['files'],
+  bytes: Uint8Array,
+  redactor: Redactor,
+): ExportedFile[] {
+  const used = new Set(files.map(({ path }) => path))
+  return files.map(({ path, modifiedAt, isText, range: [start, end] }): ExportedFile => {
+    const clean = redactor.text(path, 'the name of a file')
+    const name = clean === path ? path : unusedName(clean, used)
+    const where = `file ${name}`
+    const content = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+    const about = { path: name, modifiedAt }
+    if (isText) return { ...about, text: redactor.text(content.toString('utf8'), where) }
+    return { ...about, base64: Buffer.from(redactor.bytes(content, where)).toString('base64') }
+  })
+}
+
+/** Two names may differ by their secrets only. */
+function unusedName(name: string, used: Set<string>): string {
+  let free = name
+  for (let at = 2; used.has(free); at += 1) free = `${name} ${at}`
+  used.add(free)
+  return free
+}
+
+function readPages(messages: Uint8Array): Message[] {
+  const text = Buffer.from(messages.buffer, messages.byteOffset, messages.length).toString('utf8')
+  return text.split('\n').flatMap((page) => JSON.parse(page) as Message[])
+}

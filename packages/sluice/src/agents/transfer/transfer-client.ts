@@ -1,0 +1,48 @@
+// The transfer thread as the rest of the room sees it. Owners take turns: whose exports are many waits
+// for itself. Started when it is first needed. Owned by the service.
+
+import { extname, join } from 'node:path'
+import { Thread } from '../../sandbox/thread.ts'
+import { Turns } from '../../sandbox/fair-queue.ts'
+import { toAgentError } from '../shared/errors.ts'
+import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
+import type { ReadImport } from './read-import.ts'
+import type { SealedExport, TransferRequest } from './transfer-thread.ts'
+
+export class Transfers {
+  readonly #directory: string
+  readonly #turns = new Turns(TRANSFERS_AT_ONCE)
+  #thread: Thread | undefined
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** `make` is asked when it is its turn: what waits is not in memory yet. */
+  read(owner: string, given: Uint8Array): Promise<ReadImport> {
+    return this.#run(owner, async () => ({ kind: 'import', given }))
+  }
+
+  seal(owner: string, make: () => Promise<TransferRequest>): Promise<SealedExport> {
+    return this.#run(owner, make)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.close()
+  }
+
+  #run<Answer>(owner: string, make: () => Promise<TransferRequest>): Promise<Answer> {
+    return this.#turns.run(owner, async () => {
+      const request = await make()
+      this.#thread ??= this.#start()
+      return this.#thread.ask<Answer>(request)
+    })
+  }
+
+  #start(): Thread {
+    const file = join(import.meta.dirname, `transfer-thread${extname(import.meta.filename)}`)
+    const data = { directory: this.#directory }
+    const heapMegabytes = TRANSFER_HEAP_MEGABYTES
+    return new Thread(file, data, toAgentError, { heapMegabytes })
+  }
+}

@@ -1,0 +1,261 @@
+// Requests with all that hangs on a change of them: the ledger's word, whoever watches or waits, and the
+// end of what has run out. One change at a time. The engine says what may happen; this does it.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
+import { displayName } from '../core/display-name.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { lookAlikeOf } from '../core/look-alikes.ts'
+import { Refused } from '../core/operation-error.ts'
+import type { Event } from '../ledger/records/record.ts'
+import { canonicalMembers } from './json-text.ts'
+import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
+import { maskCall } from './mask-text.ts'
+import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
+import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
+import { Vault } from './vault.ts'
+import { isSatisfied, standingOf } from './count-votes.ts'
+
+export interface BookParts {
+  /** gate.db, with the tables of schema.ts. */
+  readonly database: DatabaseSync
+  /** 32 bytes, for arguments. */
+  readonly key: Buffer
+  readonly ledger: {
+    event(event: Event): Promise<number>
+    readonly figures: { readonly seq: number }
+  }
+  /** What a session did before, the newest last. */
+  readonly before: (session: string) => readonly Before[]
+  /** What is wrong with arguments that an approver wrote; undefined where they can be sent. */
+  readonly readArgs: (text: string) => string | undefined
+  /** Whether somebody may decide, and could then: one who was removed may not. */
+  readonly isApprover: (name: string, atMs: number) => boolean
+  readonly nowMs: () => number
+  readonly newId: () => string
+  readonly warn: (message: string, why: string) => void
+}
+
+/** What is kept of a call until it is decided. */
+export interface Sent {
+  /** Canonical text of every member of `params` but `_meta` and `arguments`. */
+  readonly rest: string
+  readonly args: string
+}
+
+export const GONE = 'whoever approved it may no longer decide'
+
+export class Book {
+  readonly parts: BookParts
+  readonly requests: Requests
+  readonly vault: Vault
+  readonly #watchers = new Set<(request: ApprovalRequest) => void>()
+  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #shown = new Map<string, { sign: string; request: ApprovalRequest }>()
+  #turn: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(parts: BookParts) {
+    this.parts = parts
+    this.vault = new Vault(parts.key)
+    this.requests = new Requests(
+      parts.database,
+      // A client's own word is nobody's on the list.
+      ({ by, atMs, channel }) => channel === 'client' || parts.isApprover(by, atMs),
+    )
+    this.arm()
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  known(id: string): Row {
+    const row = this.requests.find(id)
+    if (row !== undefined) return row
+    throw new Refused(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
+  }
+
+  seal(id: string, { rest, args }: Sent): Uint8Array {
+    return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args }))
+  }
+
+  /** Undefined once it is decided. */
+  sent({ id, args }: Row): Sent | undefined {
+    if (args === null) return undefined
+    return JSON.parse(this.vault.open(`request ${id}`, args)) as Sent
+  }
+
+  /** One change at a time: two verdicts at once must not both be the last one needed. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => {})
+    return mine
+  }
+
+  /** Throws where it cannot be written: then it does not happen. */
+  async record(step: Step, detail: JsonObject): Promise<void> {
+    const { ledger, nowMs } = this.parts
+    try {
+      await ledger.event(stepEvent(step, nowMs(), detail))
+    } catch (error) {
+      throw new Refused(
+        `it cannot be recorded, so it is not done: ${(error as Error).message}`,
+        'try again when the record can be written',
+      )
+    }
+  }
+
+  /** What has happened already. */
+  note(step: Step, detail: JsonObject): void {
+    const { ledger, nowMs, warn } = this.parts
+    ledger.event(stepEvent(step, nowMs(), detail)).catch((error: Error) => {
+      warn(`a step of an approval could not be recorded: ${step}`, error.message)
+    })
+  }
+
+  /** Everybody who watches or waits is told. */
+  changed(id: string): ApprovalRequest {
+    const stored = this.requests.stored(id)
+    const request = stored === undefined ? this.shown(this.known(id)) : this.#shownOnce(stored)
+    for (const watcher of [...this.#watchers]) watcher(request)
+    this.#wake(id)
+    return request
+  }
+
+  watch(listener: (request: ApprovalRequest) => void): () => void {
+    this.#watchers.add(listener)
+    return () => void this.#watchers.delete(listener)
+  }
+
+  /** Resolves when the request changes, or after so long; at once where the gate stops. */
+  async change(id: string, waitMs: number): Promise<void> {
+    if (this.#closed || waitMs <= 0) return
+    await new Promise<void>((resolve) => {
+      const waiting = this.#waiting.get(id) ?? new Set()
+      const done = (): void => {
+        clearTimeout(timer)
+        waiting.delete(done)
+        if (waiting.size === 0) this.#waiting.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, waitMs)
+      this.#waiting.set(id, waiting.add(done))
+    })
+  }
+
+  /** Those that may still lead to a call and have not. */
+  unused(): Row[] {
+    return this.requests.open().filter(({ usedBy }) => usedBy === null)
+  }
+
+  /** In turn. Expiry is a denial: it holds even where it cannot be recorded. */
+  async expire(row: Row): Promise<void> {
+    const wasApproved = row.state === 'approved'
+    const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
+    await this.record('expired', { ...aboutRequest(row), wasApproved }).catch(() => {})
+    const { state, usedBy } = this.known(row.id)
+    if (state !== row.state || usedBy !== null) return
+    this.requests.end(row.id, 'expired', why)
+    this.changed(row.id)
+  }
+
+  /** Tightens, so it holds at once, whatever cannot be written. */
+  void(row: Row, why: string): void {
+    this.requests.end(row.id, 'void', why)
+    this.note('void', { ...aboutRequest(row), why })
+    this.changed(row.id)
+  }
+
+  /** Somebody was removed: what they approved is shown, and stands, without them. */
+  peopleChanged(): void {
+    this.#shown.clear()
+    for (const row of this.unused()) {
+      if (!row.votes.some(({ gone }) => gone)) continue
+      if (row.state === 'approved' && !isSatisfied(row.asks, row.votes, row.edited))
+        this.void(row, GONE)
+      else {
+        this.requests.vote(row.id, row.votes)
+        this.changed(row.id)
+      }
+    }
+  }
+
+  /** Looks again when the next request runs out; in wall time, so at least every now and then. */
+  arm(): void {
+    if (this.#closed) return
+    clearTimeout(this.#timer)
+    const nextMs = this.requests.nextExpiryMs()
+    if (nextMs === undefined) return
+    this.#lookIn(Math.max(0, Math.min(nextMs - this.parts.nowMs(), EXPIRY_LOOK_MS_MAX)) + 1)
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = setTimeout(() => void this.inTurn(() => this.#expireDue()), ms).unref()
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    for (const id of [...this.#waiting.keys()]) this.#wake(id)
+  }
+
+  list(filter: ApprovalFilter): ApprovalRequest[] {
+    return this.requests.list(filter).map((stored) => this.#shownOnce(stored))
+  }
+
+  /** Opening and masking take most of a list: both are done once for each change of a request. */
+  #shownOnce(stored: StoredRow): ApprovalRequest {
+    const id = String(stored.id)
+    const sign = signOf(stored)
+    const kept = this.#shown.get(id)
+    if (kept?.sign === sign) return kept.request
+    const request = this.shown(this.requests.read(stored))
+    if (this.#shown.size >= SHOWN_KEPT_MAX) this.#shown.clear()
+    this.#shown.set(id, { sign, request })
+    return request
+  }
+
+  shown(row: Row): ApprovalRequest {
+    const { rest = '', args = '' } = this.sent(row) ?? {}
+    const looksLike = lookAlikeOf(row.name)
+    return {
+      ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
+      ...{ principal: row.principal, agent: row.agent, session: row.session },
+      ...{ server: row.server, method: row.method, name: displayName(row.method, row.name) },
+      ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
+      ...(row.unknown === true ? { unknown: true } : {}),
+      ...(looksLike === undefined ? {} : { looksLike }),
+      votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
+      ...maskCall(args, besideName(rest)),
+      ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },
+      ...{ usedBy: row.usedBy, why: row.why },
+    }
+  }
+
+  async #expireDue(): Promise<void> {
+    const nowMs = this.parts.nowMs()
+    if (this.#closed) return
+    try {
+      for (const row of this.unused()) if (row.expiresAtMs <= nowMs) await this.expire(row)
+      this.arm()
+    } catch (error) {
+      // A full disk: looked at again after a while, and no request is forgotten for it.
+      this.parts.warn('requests that have run out could not be ended', (error as Error).message)
+      this.#lookIn(EXPIRY_AGAIN_MS)
+    }
+  }
+
+  #wake(id: string): void {
+    for (const done of [...(this.#waiting.get(id) ?? [])]) done()
+  }
+}
+
+/** The name stands elsewhere. */
+export function besideName(rest: string): string {
+  if (rest === '') return ''
+  const members = [...canonicalMembers(rest)].filter(([name]) => name !== 'name')
+  if (members.length === 0) return ''
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`
+}

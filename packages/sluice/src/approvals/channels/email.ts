@@ -1,0 +1,149 @@
+// Tells approvers of a held call by e-mail: one mail for each, with a link that is theirs alone. Plain
+// text, every line of it ours or quoted; nothing an agent names reaches a header but as visible
+// characters. Made by the gate from `approvals: { email }`.
+
+import { Socket } from 'node:net'
+import { createTransport, type Transporter } from 'nodemailer'
+import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
+import { MAILS_AT_ONCE_MAX, SMTP_MS_MAX, TELLING_MS_MAX } from './limits.ts'
+import { type LinkFor, linksFor, type Told, tellOf } from './approval-message.ts'
+
+export interface EmailConfig {
+  readonly host: string
+  readonly port: number
+  /** `none` only on this machine. */
+  readonly tls: 'starttls' | 'implicit' | 'none'
+  /** Certificates to trust besides, PEM. */
+  readonly ca?: string
+  readonly user?: string
+  readonly password?: string
+  readonly from: string
+  /** The address of each approver, by name. */
+  readonly to: Readonly<Record<string, string>>
+  readonly args: boolean
+}
+
+export interface EmailOptions {
+  readonly linkFor: LinkFor
+  /** A mail that was not taken while others were. */
+  readonly onFault?: (approver: string, why: string) => void
+  readonly allMs?: number
+}
+
+const SUBJECT_LENGTH_MAX = 150
+
+export class EmailNotifier implements Notifier {
+  readonly channel = 'email'
+  readonly #config: EmailConfig
+  readonly #options: EmailOptions
+  /** Of mails on their way. */
+  readonly #sockets = new Set<Socket>()
+
+  constructor(config: EmailConfig, options: EmailOptions) {
+    this.#config = config
+    this.#options = options
+  }
+
+  /** One for each mail, over a socket of ours: the library gives up on a silent server, not on one that
+   * says a byte a second for ever. */
+  #transport(socket: Socket): Transporter {
+    const { host, port, tls, ca, user, password } = this.#config
+    return createTransport({
+      host,
+      port,
+      secure: tls === 'implicit',
+      requireTLS: tls === 'starttls',
+      ignoreTLS: tls === 'none',
+      tls: { minVersion: 'TLSv1.2', rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) },
+      ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
+      connectionTimeout: SMTP_MS_MAX,
+      greetingTimeout: SMTP_MS_MAX,
+      socketTimeout: SMTP_MS_MAX,
+      dnsTimeout: SMTP_MS_MAX,
+      // A mail is what stands here, never a file or a page that somebody named.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      socket,
+    })
+  }
+
+  /** Rejects where not one mail was taken. */
+  async tell(request: ApprovalRequest): Promise<void> {
+    const waiting = Object.entries(this.#config.to)
+    const faults: string[] = []
+    let sent = 0
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [approver, address] = next
+        try {
+          await this.#send(request, approver, address)
+          sent += 1
+        } catch (error) {
+          const why = (error as Error).message
+          faults.push(`${approver}: ${why}`)
+          this.#options.onFault?.(approver, why)
+        }
+      }
+    }
+    const lanes = Promise.all(Array.from({ length: MAILS_AT_ONCE_MAX }, work))
+    await Promise.race([lanes, late(this.#options.allMs ?? TELLING_MS_MAX)])
+    // What is still on its way is somebody told, or a fault of its own later.
+    const left = waiting.splice(0)
+    if (sent === 0) throw new Error(faults[0] ?? `no mail was taken (${left.length} not tried)`)
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async #send(request: ApprovalRequest, approver: string, address: string): Promise<void> {
+    const links = linksFor(request, [approver], this.#options.linkFor)
+    const told = tellOf(request, links, this.#config.args)
+    const socket = new Socket()
+    const timer = setTimeout(() => socket.destroy(), this.#options.allMs ?? TELLING_MS_MAX).unref()
+    this.#sockets.add(socket)
+    try {
+      await this.#transport(socket).sendMail({
+        from: this.#config.from,
+        // An object: an address is never parsed out of a text with a list in it.
+        to: { name: '', address },
+        subject: subjectOf(told),
+        text: textOf(told),
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      })
+    } finally {
+      clearTimeout(timer)
+      socket.destroy()
+      this.#sockets.delete(socket)
+    }
+  }
+}
+
+function subjectOf({ title }: Told): string {
+  const subject = `[sluice] ${title}`
+  return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
+}
+
+/** What agents and servers named is quoted, so that it cannot pass for a line of ours. */
+function textOf({ facts, args, rest, links, otherwise }: Told): string {
+  const [link] = links
+  return [
+    'An agent wants to do what a person has to approve:',
+    '',
+    ...facts.map(({ name, value }) => `> ${name}: ${value}`),
+    ...(args === undefined ? [] : [`> Arguments: ${args}`]),
+    ...(rest === undefined ? [] : [`> Sent beside them: ${rest}`]),
+    '',
+    ...(link === undefined
+      ? []
+      : ['Look at it and decide (this link is yours alone):', link.url, '']),
+    otherwise,
+    '',
+    'Opening the link decides nothing. If you did not expect this, deny it.',
+    '',
+  ].join('\n')
+}
+
+function late(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}

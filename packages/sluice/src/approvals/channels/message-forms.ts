@@ -1,0 +1,127 @@
+// The bodies of webhooks: plain JSON for programs, and ready messages for chats in the style of Slack
+// (Block Kit) and Teams (an Adaptive Card). Whatever comes from agents and servers stands in elements
+// that show text as it is, so that no name can spell a link or call a group. Pure.
+
+import type { ApprovalRequest } from '../../core/approval.ts'
+import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
+import type { Told } from './approval-message.ts'
+
+export const WEBHOOK_FORMS = ['plain', 'slack', 'teams'] as const
+export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
+
+export function bodyOf(form: WebhookForm, told: Told, request: ApprovalRequest): string {
+  const body = { plain, slack, teams }[form](told, request)
+  return JSON.stringify(body)
+}
+
+/** Values as they are: a program reads them, and JSON says where they end. */
+function plain(told: Told, request: ApprovalRequest): unknown {
+  const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
+  const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
+  return {
+    type: 'approval.pending',
+    ...{ id, at: isoOf(atMs), expiresAt: isoOf(expiresAtMs), principal, agent, session },
+    ...{ server, method, name, category, risk, callId },
+    ...(unknown === true ? { unknown } : {}),
+    ...(looksLike === undefined ? {} : { looksLike }),
+    asks: asks.map(({ rule, reason, approvers, quorum }) => ({ rule, reason, approvers, quorum })),
+    before,
+    masked,
+    ...(told.args === undefined ? {} : { ...cutText('args', args), ...cutText('rest', rest) }),
+    links: told.links,
+  }
+}
+
+/** A program is told how long it was: what is cut is not JSON any more. */
+function cutText(name: string, text: string): Record<string, unknown> {
+  const isCut = text.length > TOLD_ARGS_LENGTH_MAX
+  return {
+    [name]: isCut ? text.slice(0, TOLD_ARGS_LENGTH_MAX) : text,
+    [`${name}Cut`]: isCut,
+    [`${name}Length`]: text.length,
+  }
+}
+
+function slack(told: Told): unknown {
+  const text = (value: string, max: number) => ({
+    type: 'plain_text',
+    text: value.length > max ? `${value.slice(0, max - 1)}…` : value,
+    emoji: false,
+  })
+  const section = (value: string) => ({ type: 'section', text: text(value, SLACK_TEXT_LENGTH_MAX) })
+  // Longer than a section may be: over several, so that what says how much is missing is not cut off.
+  const sections = (name: string, value: string | undefined) =>
+    value === undefined
+      ? []
+      : (`${name}: ${value}`.match(SLACK_PIECES) ?? []).map((piece) => section(piece))
+  return {
+    // Shown in notifications; escaped as the service asks, since this one is not plain.
+    text: told.title.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'),
+    blocks: [
+      { type: 'header', text: text(told.title, 150) },
+      ...told.facts.map(({ name, value }) => section(`${name}: ${value}`)),
+      ...sections('Arguments', told.args),
+      ...sections('Sent beside them', told.rest),
+      ...slackLinks(told, (value) => text(value, 75)),
+      { type: 'context', elements: [text(told.otherwise, 2_000)] },
+    ],
+    // No links, mentions or emphasis in the line above, whatever it spells.
+    mrkdwn: false,
+    parse: 'none',
+    unfurl_links: false,
+    unfurl_media: false,
+  }
+}
+
+const SLACK_BUTTONS_MAX = 25
+const SLACK_TEXT_LENGTH_MAX = 3_000
+const SLACK_PIECES = new RegExp(`[^]{1,${SLACK_TEXT_LENGTH_MAX}}`, 'gu')
+
+function slackLinks({ links }: Told, text: (value: string) => unknown): unknown[] {
+  if (links.length === 0) return []
+  const elements = links.slice(0, SLACK_BUTTONS_MAX).map(({ approver, url }) => ({
+    type: 'button',
+    text: text(`Look (${approver})`),
+    url,
+  }))
+  return [{ type: 'actions', elements }]
+}
+
+function teams(told: Told): unknown {
+  const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more })
+  const block = (...inlines: unknown[]) => ({ type: 'RichTextBlock', inlines })
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      block(run(told.title, { weight: 'Bolder', size: 'Medium' })),
+      ...told.facts.map(({ name, value }) =>
+        block(run(`${name}: `, { weight: 'Bolder' }), run(value)),
+      ),
+      ...(told.args === undefined ? [] : [block(run(told.args, { fontType: 'Monospace' }))]),
+      ...(told.rest === undefined
+        ? []
+        : [
+            block(
+              run('Sent beside them: ', { weight: 'Bolder' }),
+              run(told.rest, { fontType: 'Monospace' }),
+            ),
+          ]),
+      block(run(told.otherwise, { isSubtle: true })),
+    ],
+    actions: told.links.map(({ approver, url }) => ({
+      type: 'Action.OpenUrl',
+      title: `Look (${approver})`,
+      url,
+    })),
+  }
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }],
+  }
+}
+
+function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString()
+}

@@ -1,0 +1,61 @@
+// Tells people, or a program, of a held call by a webhook: signed, tried again, the same id each time.
+// The message carries no authority: whoever has it still has to prove who they are. Made by the gate
+// from `approvals: { webhook }`.
+
+import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
+import { deliver } from '../../ledger/chain/deliver-webhook.ts'
+import {
+  TELLING_MS_MAX,
+  WEBHOOK_FIRST_PAUSE_MS,
+  WEBHOOK_TRIES_MAX,
+  WEBHOOK_TRY_MS_MAX,
+} from './limits.ts'
+import { bodyOf, type WebhookForm } from './message-forms.ts'
+import { type LinkFor, linksFor, tellOf } from './approval-message.ts'
+
+export interface WebhookConfig {
+  readonly url: string
+  /** Undefined for chats, whose address is the secret. */
+  readonly secret?: string
+  readonly form: WebhookForm
+  /** Whose links the message carries. */
+  readonly approvers: readonly string[]
+  /** Whether arguments go along, secrets masked. */
+  readonly args: boolean
+}
+
+export interface WebhookTimes {
+  readonly tryMs?: number
+  readonly firstPauseMs?: number
+  readonly allMs?: number
+}
+
+export class WebhookNotifier implements Notifier {
+  readonly channel = 'webhook'
+  readonly #config: WebhookConfig
+  readonly #linkFor: LinkFor
+  readonly #times: WebhookTimes
+
+  constructor(config: WebhookConfig, linkFor: LinkFor, times: WebhookTimes = {}) {
+    this.#config = config
+    this.#linkFor = linkFor
+    this.#times = times
+  }
+
+  async tell(request: ApprovalRequest): Promise<void> {
+    const { url, secret, form, approvers, args } = this.#config
+    const { tryMs, firstPauseMs, allMs } = this.#times
+    const told = tellOf(request, linksFor(request, approvers, this.#linkFor), args)
+    const endpoint = { url, ...(secret === undefined ? {} : { secret }) }
+    await deliver(
+      endpoint,
+      { id: `approval-${request.id}`, body: bodyOf(form, told, request) },
+      {
+        triesMax: WEBHOOK_TRIES_MAX,
+        timeoutMs: tryMs ?? WEBHOOK_TRY_MS_MAX,
+        firstPauseMs: firstPauseMs ?? WEBHOOK_FIRST_PAUSE_MS,
+        signal: AbortSignal.timeout(allMs ?? TELLING_MS_MAX),
+      },
+    )
+  }
+}

@@ -1,0 +1,89 @@
+// An engine on a store in memory with a ledger that only remembers, for tests that look at approvals
+// from their door.
+
+import { DatabaseSync } from 'node:sqlite'
+import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { Person } from '../core/person.ts'
+import type { Event } from '../ledger/records/record.ts'
+import { ApprovalEngine } from './engine.ts'
+import type { HeldCall } from './approval-submission.ts'
+import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from './schema.ts'
+
+export class EngineBench {
+  readonly database = new DatabaseSync(':memory:')
+  readonly events: Event[] = []
+  readonly warned: string[] = []
+  nowMs = 1_000_000
+  /** Set to make the ledger fail. */
+  fault: string | undefined
+  /** Names of whoever was removed. */
+  readonly removed = new Set<string>()
+  engine: ApprovalEngine
+  #ids = 0
+
+  constructor() {
+    this.database.exec(APPROVAL_TABLES + APPROVAL_OF_UNKNOWN)
+    this.engine = this.open()
+  }
+
+  /** As after a restart. */
+  open(): ApprovalEngine {
+    this.engine = new ApprovalEngine({
+      database: this.database,
+      key: Buffer.alloc(32, 7),
+      ledger: {
+        event: async (event) => {
+          if (this.fault !== undefined) throw new Error(this.fault)
+          return this.events.push(event)
+        },
+        figures: { seq: 0 },
+      },
+      before: () => [{ atMs: 5, server: 's', name: 'read', action: 'allow' }],
+      readArgs: (text) => (text.startsWith('{') ? undefined : 'they are no object'),
+      isApprover: (name) => !this.removed.has(name),
+      nowMs: () => this.nowMs,
+      newId: () => `r${++this.#ids}`,
+      warn: (message, why) => void this.warned.push(`${message}: ${why}`),
+    })
+    return this.engine
+  }
+
+  get steps(): string[] {
+    return this.events.map(({ name }) => name.replace('approval-', ''))
+  }
+}
+
+export function person(name: string, more: Partial<Person> = {}): Person {
+  return {
+    ...{ name, kind: 'person', roles: ['approver'], groups: [], owns: [], proof: 'pin' },
+    ...more,
+  }
+}
+
+export const ASK: ApprovalAsk = {
+  ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
+  ...{ quorum: 1, channels: ['console', 'terminal', 'webhook', 'email'], separateDuties: false },
+  ...{ editArgs: false, says: 'rule' },
+}
+
+export function held(args: string, more: Partial<HeldCall> = {}): HeldCall {
+  return {
+    ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
+    ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
+    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [ASK] },
+    ...more,
+  }
+}
+
+export const asking = (more: Partial<ApprovalAsk>) => ({ asks: [{ ...ASK, ...more }] })
+
+/** The id of a request that waits for this call. */
+export async function proposed(b: EngineBench, call: HeldCall): Promise<string> {
+  const hold = await b.engine.ask(call)
+  if (hold.is !== 'pending') throw new Error(`it is ${hold.is}`)
+  return hold.id
+}
+
+export const ada = person('ada', { groups: ['finance'] })
+export const bob = person('bob', { groups: ['ops'] })
+export const yes = { verdict: 'approve' } as const

@@ -1,0 +1,376 @@
+// The approvals of a gate: requests are kept before anybody is asked, decided once, used once, and end
+// executed, refused or unknown whatever happens to the process. A verdict is on the ledger before it
+// takes effect. The gate asks here for every call that a rule wants held; console, terminal and
+// channels know it as `Approvals`.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type {
+  ApprovalFilter,
+  ApprovalRequest,
+  Approvals,
+  Barred,
+  Notifier,
+  Revealed,
+  Standing,
+  Verdict,
+} from '../core/approval.ts'
+import type { Channel } from '@sluice/policy/core/decision'
+import { holds, type Person } from '../core/person.ts'
+import { Refused } from '../core/operation-error.ts'
+import { digestOf } from '../ledger/records/record.ts'
+import { Book, type BookParts, besideName, GONE } from './approval-registry.ts'
+import { Denials } from './denials.ts'
+import { askedOf, type HeldCall, keyOf } from './approval-submission.ts'
+import { canonicalText } from './json-text.ts'
+import {
+  ARGS_LENGTH_MAX,
+  CLOCK_AHEAD_MS_MAX,
+  DENIALS_MAX,
+  OPEN_MAX,
+  OPEN_PER_SESSION_MAX,
+  OPEN_PER_TOOL_MAX,
+  UNUSED_MS_MAX,
+  USED_TOLD_MS,
+} from './limits.ts'
+import { aboutPerson, aboutProposal, aboutRequest, aboutWhile } from './record-steps.ts'
+import { type Became, whatBecame } from './recover.ts'
+import type { Row } from './requests.ts'
+import { StandingApprovals } from './standing.ts'
+import { Tellers, type Told } from './notify-approvers.ts'
+import { weighVerdict } from './verdict.ts'
+import { clientObjection, isSatisfied } from './count-votes.ts'
+
+/** Where a held call stands. */
+export type Hold =
+  | { readonly is: 'approved'; readonly id: string; readonly by: string; readonly args?: string }
+  | { readonly is: 'standing'; readonly id: string; readonly by: string }
+  | { readonly is: 'pending'; readonly id: string; readonly client: boolean }
+  | { readonly is: 'used'; readonly id: string; readonly usedBy: string }
+  | { readonly is: 'denied' | 'expired'; readonly id: string; readonly why: string }
+  | { readonly is: 'refused'; readonly why: string; readonly barred: boolean }
+
+export class ApprovalEngine implements Approvals {
+  readonly #book: Book
+  readonly #standing: StandingApprovals
+  readonly #denials: Denials
+  readonly #tellers = new Tellers()
+  /** Calls under way that an approval for a while lets pass, by their id. */
+  readonly #taken = new Set<string>()
+
+  constructor(parts: BookParts) {
+    this.#book = new Book(parts)
+    this.#standing = new StandingApprovals(parts.database, this.#book.vault, parts.isApprover)
+    this.#denials = new Denials(parts.database)
+  }
+
+  /** After a start: what calls that had taken an approval came to, by the ledger. */
+  recover(ledger: DatabaseSync): void {
+    const used = this.#book.requests.open().filter(({ usedBy }) => usedBy !== null)
+    const became = whatBecame(ledger, used)
+    for (const { id, usedBy } of used)
+      this.settled(id, usedBy as string, became.get(usedBy as string) as Became)
+    this.#endAhead()
+  }
+
+  /** What was made while the clock was ahead would last until the clock is there again: it ends. */
+  #endAhead(): void {
+    const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
+    for (const row of this.#book.unused()) {
+      const lifeMs = Math.max(UNUSED_MS_MAX, ...row.asks.map(({ timeoutMs }) => timeoutMs))
+      if (row.expiresAtMs > latestMs + lifeMs) this.#book.void(row, CLOCK_WAS_AHEAD)
+    }
+    for (const standing of this.#standing.endAhead(latestMs))
+      this.#book.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })
+  }
+
+  add(notifier: Notifier): void {
+    this.#tellers.add(notifier)
+  }
+
+  // For the gate.
+
+  /** Where this call stands: a request of its own is made, durable, before anybody is asked. */
+  async ask(call: HeldCall): Promise<Hold> {
+    const nowMs = this.#book.parts.nowMs()
+    const asked = askedOf(call.asks)
+    const { principal, agent, server, method, name, pin, args } = call
+    const rest = canonicalText(call.rest)
+    const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
+    const key = keyOf(call)
+    const newest = this.#book.requests.newest(key)
+    // An approval of the very call goes before one of its like.
+    const isApproved = newest?.state === 'approved' && newest.usedBy === null
+    const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
+    if (standing !== undefined)
+      return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
+    const stands =
+      newest === undefined ? undefined : await this.#stands(newest, { asked, pin }, nowMs)
+    return stands ?? this.#propose(call, key, asked, rest)
+  }
+
+  /** Takes the approval for one call; false where another was faster, or it no longer is one. */
+  use(id: string, callId: string): boolean {
+    const { ledger, nowMs } = this.#book.parts
+    const row = this.#book.requests.find(id)
+    if (row === undefined || row.expiresAtMs <= nowMs()) return false
+    if (!isSatisfied(row.asks, row.votes, row.edited)) return false
+    return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
+  }
+
+  /** One call of an approval for a while; false where it holds no more, or not for one call more. */
+  takeStanding(id: string, callId: string): boolean {
+    if (!this.#standing.take(id, this.#book.parts.nowMs())) return false
+    this.#taken.add(callId)
+    return true
+  }
+
+  /** The call is about to leave: on the ledger together with its intent. */
+  executing(id: string, callId: string, argsText: string | undefined): void {
+    const row = this.#book.requests.find(id)
+    const about = row === undefined ? { standing: id } : aboutRequest(row)
+    const edited = (row?.edited ?? 0) > 0
+    const argsDigest = argsText === undefined ? null : digestOf(argsText)
+    this.#book.note('executed', { ...about, call: callId, edited, argsDigest })
+  }
+
+  /** What came of the call that used it. */
+  settled(id: string, callId: string, became: Became): void {
+    const row = this.#book.requests.find(id)
+    if (row?.usedBy !== callId) {
+      if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.giveBack(id)
+      this.#book.note('returned', { standing: id, call: callId, became })
+      return
+    }
+    if (became === 'not-sent') this.#book.requests.release(id, callId)
+    else this.#book.requests.end(id, became, became === 'unknown' ? UNKNOWN : '')
+    this.#book.note('returned', { ...aboutRequest(row), call: callId, became })
+    this.#book.changed(id)
+  }
+
+  /** Resolves when the request changes, or after so long; at once where the gate stops. */
+  change(id: string, waitMs: number): Promise<void> {
+    return this.#book.change(id, waitMs)
+  }
+
+  get isClosed(): boolean {
+    return this.#book.isClosed
+  }
+
+  /** Its approver changed the arguments, and with them it may not pass. */
+  refuseEdited(id: string, why: string): void {
+    const row = this.#book.requests.find(id)
+    if (row !== undefined) this.#book.void(row, why)
+  }
+
+  /** Another policy: what was asked for by a rule that is no longer there as it was, is void. */
+  policyChanged(isThere: (says: string) => boolean): void {
+    for (const row of this.#book.unused())
+      if (!row.asks.every(({ says }) => isThere(says)))
+        this.#book.void(row, 'the rule that asked has changed since')
+  }
+
+  /** Another definition of a tool: what was asked for the one before, is void. */
+  definitionSeen(server: string, name: string, pin: string): void {
+    for (const row of this.#book.unused())
+      if (row.server === server && row.name === name && row.pin !== '' && row.pin !== pin)
+        this.#book.void(row, 'the definition of the tool has changed since')
+  }
+
+  /** Somebody was removed: their votes that were not used yet, and their word for a while, are void. */
+  peopleChanged(): void {
+    this.#book.peopleChanged()
+    for (const standing of this.#standing.endGone(this.#book.parts.nowMs()))
+      this.#book.note('standing-ended', { standing, why: GONE })
+  }
+
+  close(): void {
+    this.#book.close()
+  }
+
+  // For people.
+
+  list(filter: ApprovalFilter = {}): readonly ApprovalRequest[] {
+    return this.#book.list(filter)
+  }
+
+  find(id: string): ApprovalRequest | undefined {
+    const row = this.#book.requests.find(id)
+    return row === undefined ? undefined : this.#book.shown(row)
+  }
+
+  async reveal(id: string, who: Person): Promise<Revealed> {
+    const row = this.#book.known(id)
+    if (!holds(who, 'approver')) throw new Refused(`\`${who.name}\` is no approver`, 'ask one')
+    const kept = this.#book.sent(row)
+    if (kept === undefined)
+      throw new Refused('the arguments are no longer kept', 'the record has their digest')
+    await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
+    return { args: kept.args, rest: besideName(kept.rest) }
+  }
+
+  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest> {
+    return this.#book.inTurn(async () => {
+      const { nowMs, readArgs } = this.#book.parts
+      const row = this.#book.known(id)
+      if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
+      checkOpen(this.#book.known(id), verdict)
+      const weighed = weighVerdict(row, verdict, who, channel, nowMs(), readArgs)
+      const { votes, outcome, edit } = weighed
+      const { args, comment = '', forAWhile } = verdict
+      const sent = this.#book.sent(row) ?? { rest: '{}', args: '' }
+      const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
+      await this.#book.record(outcome, {
+        ...{ ...aboutRequest(row), ...aboutPerson(who, channel), comment },
+        ...(args === undefined ? {} : { editedArgsDigest: digestOf(args) }),
+        ...aboutWhile(forAWhile),
+      })
+      // It may have been used, or have become void, while it was written down.
+      checkOpen(this.#book.known(id), verdict)
+      this.#book.requests.inOne(() => {
+        if (args === undefined) this.#book.requests.vote(id, votes)
+        else {
+          const sealed = this.#book.seal(id, { rest: sent.rest, args })
+          this.#book.requests.vote(id, votes, { args: sealed, edited: edit })
+        }
+        if (outcome === 'approved') this.#book.requests.approve(id, nowMs() + UNUSED_MS_MAX)
+        if (outcome === 'denied') {
+          this.#book.requests.end(id, 'denied', comment === '' ? `denied by ${who.name}` : comment)
+          this.#denials.count(row, nowMs())
+        }
+        keep?.()
+      })
+      this.#book.arm()
+      return this.#book.changed(id)
+    })
+  }
+
+  watch(listener: (request: ApprovalRequest) => void): () => void {
+    return this.#book.watch(listener)
+  }
+
+  get standing(): readonly Standing[] {
+    return this.#standing.list(this.#book.parts.nowMs())
+  }
+
+  async endStanding(id: string, who: Person): Promise<void> {
+    if (!this.standing.some((each) => each.id === id))
+      throw new Refused(`no approval \`${id}\` holds for a while`, 'list those that do')
+    await this.#book.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
+    this.#standing.end(id)
+  }
+
+  get barred(): readonly Barred[] {
+    return this.#denials.barred
+  }
+
+  async lift(barred: Pick<Barred, 'session' | 'server' | 'name'>, who: Person): Promise<void> {
+    if (!holds(who, 'approver')) throw new Refused(`\`${who.name}\` is no approver`, 'ask one')
+    const { session, server, name } = barred
+    if (!this.#denials.isBarred(barred))
+      throw new Refused(`\`${server}/${name}\` is not denied to that session`, 'nothing to lift')
+    await this.#book.record('lifted', { session, server, name, ...aboutPerson(who, null) })
+    this.#denials.lift(barred)
+  }
+
+  /** What the newest request for a call comes to; undefined where it has to be asked for anew. */
+  async #stands(
+    newest: Row,
+    { asked, pin }: { readonly asked: string; readonly pin: string },
+    nowMs: number,
+  ): Promise<Hold | undefined> {
+    const isOpen = newest.state === 'pending' || newest.state === 'approved'
+    if (isOpen && newest.usedBy === null) {
+      if (newest.expiresAtMs <= nowMs) await this.#book.inTurn(() => this.#book.expire(newest))
+      else if (newest.pin !== pin)
+        this.#book.void(newest, 'the definition of the tool has changed since')
+      else if (newest.asked !== asked)
+        this.#book.void(newest, 'the rule that asked has changed since')
+      else if (
+        newest.state === 'approved' &&
+        !isSatisfied(newest.asks, newest.votes, newest.edited)
+      )
+        this.#book.void(newest, GONE)
+    }
+    const row = this.#book.known(newest.id)
+    const { id, state, usedBy, usedAtMs, told, why } = row
+    if (state === 'pending')
+      return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
+    if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < USED_TOLD_MS))
+      return { is: 'used', id, usedBy }
+    if (state === 'approved') {
+      const by = row.votes
+        .filter(({ verdict, gone }) => verdict === 'approve' && !gone)
+        .map((vote) => vote.by)
+      const edited = row.edited > 0 ? { args: this.#book.sent(row)?.args ?? '' } : {}
+      return { is: 'approved', id, by: by.join(', '), ...edited }
+    }
+    // The verdict is told to whoever comes for it, once; the next call asks anew.
+    if ((state === 'denied' || state === 'expired') && !told) {
+      this.#book.requests.tell(id)
+      return { is: state, id, why }
+    }
+    return undefined
+  }
+
+  async #propose(call: HeldCall, key: string, asked: string, rest: string): Promise<Hold> {
+    const { before, newId, nowMs, warn } = this.#book.parts
+    const full = this.#full(call)
+    if (full !== undefined) return { is: 'refused', ...full }
+    const id = newId()
+    const atMs = nowMs()
+    const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
+    const row: Omit<Row, 'seq'> = {
+      ...{ ...call, id, key, asked, state: 'pending', atMs, expiresAtMs: atMs + timeoutMs },
+      ...{
+        votes: [],
+        before: before(call.session),
+        args: this.#book.seal(id, { rest, args: call.args }),
+      },
+      ...{ edited: 0, told: false, usedBy: null, usedAtMs: null, usedFrom: null, why: '' },
+    }
+    this.#book.requests.insert(row)
+    try {
+      await this.#book.record('proposed', aboutProposal(row, call.args))
+    } catch (error) {
+      this.#book.requests.end(id, 'void', 'it could not be recorded')
+      return { is: 'refused', why: (error as Error).message, barred: false }
+    }
+    this.#book.requests.prune()
+    this.#book.arm()
+    const request = this.#book.changed(id)
+    const said = ({ channels, fault }: Told): void => {
+      const about = { ...aboutRequest(row), channels: [...channels], ok: fault === undefined }
+      this.#book.note('notified', { ...about, fault: fault ?? null })
+      if (fault !== undefined) warn(`people were not told by ${channels.join(', ')}`, fault)
+    }
+    void this.#tellers.tell(request, said)
+    return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
+  }
+
+  /** Why nobody can be asked for one more. */
+  #full(call: HeldCall): { why: string; barred: boolean } | undefined {
+    const { session, server, name, args, rest } = call
+    if (this.#denials.isBarred(call))
+      return { why: `people denied it ${DENIALS_MAX} times in this session`, barred: true }
+    const no = (why: string) => ({ why, barred: false })
+    if (args.length + rest.length > ARGS_LENGTH_MAX)
+      return no(`it has more than ${ARGS_LENGTH_MAX} characters, too many to show to a person`)
+    const open = this.#book.requests.counts(session, server, name)
+    if (open.tool >= OPEN_PER_TOOL_MAX)
+      return no(`${open.tool} calls of this tool wait for a person in this session already`)
+    if (open.session >= OPEN_PER_SESSION_MAX)
+      return no(`${open.session} calls of this session wait for a person already`)
+    if (open.every >= OPEN_MAX) return no(`${open.every} calls wait for a person already`)
+    return undefined
+  }
+}
+
+const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
+const UNKNOWN = 'it was sent, and nobody knows what became of it'
+
+/** What is pending is decided; what is approved and not used can be taken back. */
+function checkOpen({ state, usedBy }: Row, { verdict }: Verdict): void {
+  if (state === 'pending') return
+  if (state === 'approved' && usedBy === null && verdict === 'deny') return
+  throw new Refused(`the request is ${state} already`, 'nothing to do')
+}

@@ -1,0 +1,69 @@
+// Tells people that a call waits. Console and terminal show every request by themselves; of the other
+// channels that the asking rules name, in their order, each is tried until one has told somebody. What
+// fails is on the record, and so is who was told.
+
+import type { ApprovalRequest, Notifier } from '../core/approval.ts'
+import type { Channel } from '@sluice/policy/core/decision'
+import { TELL_MS_MAX, TELLING_MAX } from './limits.ts'
+
+export interface Told {
+  readonly channels: readonly Channel[]
+  /** Why it failed; undefined where it told somebody. */
+  readonly fault?: string
+}
+
+export class Tellers {
+  readonly #notifiers = new Map<Channel, Notifier>()
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  add(notifier: Notifier): void {
+    this.#notifiers.set(notifier.channel, notifier)
+  }
+
+  /** Says each attempt, in order; console and terminal first, where every request is. */
+  async tell(request: ApprovalRequest, said: (told: Told) => void): Promise<void> {
+    said({ channels: INBOXES })
+    for (const channel of orderOf(request)) {
+      const notifier = this.#notifiers.get(channel)
+      if (notifier === undefined) continue
+      const fault = await this.#inTurn(() => attempt(notifier, request))
+      said({ channels: [channel], ...(fault === undefined ? {} : { fault }) })
+      if (fault === undefined) return
+    }
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= TELLING_MAX)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#running += 1
+    try {
+      return await work()
+    } finally {
+      this.#running -= 1
+      this.#waiting.shift()?.()
+    }
+  }
+}
+
+const INBOXES: readonly Channel[] = ['console', 'terminal']
+
+/** Of all asks, each channel where it stands first. */
+function orderOf({ asks }: ApprovalRequest): Channel[] {
+  const named = new Set(asks.flatMap(({ channels }) => channels))
+  return [...named].filter((channel) => channel !== 'client' && !INBOXES.includes(channel))
+}
+
+async function attempt(notifier: Notifier, request: ApprovalRequest): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`nothing within ${TELL_MS_MAX} ms`), TELL_MS_MAX)
+  })
+  try {
+    return await Promise.race([notifier.tell(request).then(() => undefined), late])
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}

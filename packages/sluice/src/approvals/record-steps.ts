@@ -1,0 +1,71 @@
+// The steps of a request on the ledger, each an event of its own: proposed, notified, voted, approved,
+// denied, expired, void, executed, returned, revealed; and what people do beside. Reports read these.
+
+import type { ForAWhile } from '../core/approval.ts'
+import type { Channel } from '@sluice/policy/core/decision'
+import { displayName } from '../core/display-name.ts'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { Person } from '../core/person.ts'
+import { digestOf, type Event } from '../ledger/records/record.ts'
+import type { Row } from './requests.ts'
+
+export const STEPS = [
+  'proposed',
+  'notified',
+  'voted',
+  'approved',
+  'denied',
+  'expired',
+  'void',
+  'executed',
+  'returned',
+  'revealed',
+  'lifted',
+  'standing-ended',
+] as const
+export type Step = (typeof STEPS)[number]
+
+/** `approval-proposed` and so on. */
+export function stepEvent(step: Step, atMs: number, detail: JsonObject): Event {
+  return { atMs, name: `approval-${step}`, detail }
+}
+
+/** What every step says of its request. */
+export function aboutRequest(row: Omit<Row, 'seq'>): JsonObject {
+  const { id, callId, principal, agent, session, server, method, name } = row
+  return {
+    request: id,
+    call: callId,
+    principal: principal.id,
+    agent,
+    session,
+    server,
+    method,
+    name: displayName(method, name),
+  }
+}
+
+export function aboutProposal(row: Omit<Row, 'seq'>, args: string): JsonObject {
+  const { asks, asked, pin, expiresAtMs, category, risk } = row
+  return {
+    ...aboutRequest(row),
+    ...{ category, risk, pin, asked, expiresAtMs, argsDigest: digestOf(args) },
+    asks: asks.map(({ rule, reason, approvers, quorum, channels }) => ({
+      ...{ rule, reason, quorum, approvers: [...approvers], channels: [...channels] },
+    })),
+  }
+}
+
+export function aboutPerson({ name, kind, proof }: Person, channel: Channel | null): JsonObject {
+  return { by: name, kind, proof, channel, verified: proof !== 'client' }
+}
+
+/** Bounds are the approver's own words; exact values stay out of the record. */
+export function aboutWhile(wanted: ForAWhile | undefined): JsonObject {
+  if (wanted === undefined) return {}
+  return {
+    forMs: wanted.forMs,
+    calls: wanted.calls ?? null,
+    bounds: JSON.parse(JSON.stringify(wanted.bounds ?? {})) as JsonValue,
+  }
+}

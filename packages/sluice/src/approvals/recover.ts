@@ -1,0 +1,38 @@
+// What became of calls that had taken their approval when the process ended: the ledger knows. No
+// intent: nothing left, and the approval is as good as before. An intent whose outcome nobody knows:
+// the approval is used, and a person has to look. Read at start, before anything is served.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { recordsFrom } from '../ledger/chain/read.ts'
+import type { OutcomeRecord } from '../ledger/records/record.ts'
+import type { Row } from './requests.ts'
+
+export type Became = 'not-sent' | 'executed' | 'unknown'
+
+/** By the id of the call. The ledger was opened before: what was open in it is marked unknown. */
+export function whatBecame(ledger: DatabaseSync, used: readonly Row[]): Map<string, Became> {
+  const found = new Map<string, Became>()
+  const wanted = new Set(used.map(({ usedBy }) => usedBy as string))
+  for (const call of wanted) found.set(call, 'not-sent')
+  if (used.length === 0) return found
+  const from = Math.min(...used.map(({ usedFrom }) => usedFrom ?? 1))
+  const intents = new Map<number, string>()
+  for (const record of recordsFrom(ledger, Math.max(1, from))) {
+    if (record.kind === 'intent' && wanted.has(record.callId)) {
+      intents.set(record.seq, record.callId)
+      found.set(record.callId, 'unknown')
+    } else if (record.kind === 'outcome') {
+      const call = intents.get(record.intent)
+      if (call !== undefined) found.set(call, becameOf(record))
+    }
+  }
+  return found
+}
+
+export function becameOf({
+  status,
+  givenBack,
+}: Pick<OutcomeRecord, 'status' | 'givenBack'>): Became {
+  if (givenBack) return 'not-sent'
+  return status === 'answered' || status === 'error' ? 'executed' : 'unknown'
+}

@@ -1,0 +1,260 @@
+// Requests as they are kept in gate.db. Every change is one statement, on disk when it returns; the
+// rules of who may change what are the engine's. Used by engine.ts alone.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { ApprovalFilter, ApprovalState, Before, CallHeld, Vote } from '../core/approval.ts'
+import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
+
+/** A vote, with the asks it counts for and the arguments it was given on. */
+export interface KeptVote extends Vote {
+  readonly asks: readonly number[]
+  /** How often the arguments had been changed: a yes to others is no yes to these. */
+  readonly edit: number
+}
+
+export interface Row extends CallHeld {
+  readonly seq: number
+  readonly id: string
+  readonly key: string
+  readonly asked: string
+  readonly pin: string
+  readonly state: ApprovalState
+  readonly atMs: number
+  readonly expiresAtMs: number
+  readonly asks: readonly ApprovalAsk[]
+  readonly votes: readonly KeptVote[]
+  readonly before: readonly Before[]
+  readonly args: Uint8Array | null
+  readonly edited: number
+  readonly told: boolean
+  readonly usedBy: string | null
+  readonly usedAtMs: number | null
+  readonly usedFrom: number | null
+  readonly why: string
+}
+
+export type StoredRow = Readonly<Record<string, unknown>>
+
+const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
+
+export class Requests {
+  readonly #database: DatabaseSync
+  readonly #counts: (vote: Vote) => boolean
+
+  /** `counts`: whether whoever gave a vote may still decide. */
+  constructor(database: DatabaseSync, counts: (vote: Vote) => boolean) {
+    this.#database = database
+    this.#counts = counts
+  }
+
+  insert(row: Omit<Row, 'seq'>): void {
+    this.#run(
+      `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
+        agent, session, server, method, name, category, risk, asks, votes, before, call_id, args,
+        edited, unknown, told, used_by, used_at, used_from, why)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
+      ...[row.id, row.key, row.asked, row.pin, row.state, row.atMs, row.expiresAtMs],
+      ...[row.principal.id, row.principal.kind, row.agent, row.session, row.server, row.method],
+      ...[row.name, row.category, row.risk, JSON.stringify(row.asks), JSON.stringify(row.votes)],
+      ...[JSON.stringify(row.before), row.callId, row.args, row.edited],
+      row.unknown === true ? 1 : 0,
+    )
+  }
+
+  find(id: string): Row | undefined {
+    const row = this.stored(id)
+    return row === undefined ? undefined : this.read(row)
+  }
+
+  /** With the votes of whoever was removed counting for nothing, and that for good: somebody of the
+   * same name who comes later is another. */
+  read(stored: StoredRow): Row {
+    const row = rowOf(stored)
+    const votes = row.votes.map((vote): KeptVote => {
+      const isGone = vote.verdict === 'approve' && (vote.gone === true || !this.#counts(vote))
+      return isGone ? { ...vote, asks: [], gone: true } : vote
+    })
+    return { ...row, votes }
+  }
+
+  stored(id: string): StoredRow | undefined {
+    return this.#database.prepare('SELECT * FROM approvals WHERE id = ?').get(id)
+  }
+
+  /** The newest for one call. */
+  newest(key: string): Row | undefined {
+    const row = this.#database
+      .prepare('SELECT * FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1')
+      .get(key)
+    return row === undefined ? undefined : this.read(row)
+  }
+
+  /** As they are stored: `read` reads them, `signOf` says whether one has changed. */
+  list({ states, server, principal, before, limit }: ApprovalFilter): StoredRow[] {
+    const where: string[] = []
+    const values: SQLInputValue[] = []
+    const only = (sql: string, ...given: readonly string[]): void => {
+      where.push(sql)
+      values.push(...given)
+    }
+    if (states !== undefined) only(`state IN (${states.map(() => '?').join(', ')})`, ...states)
+    if (server !== undefined) only('server = ?', server)
+    if (principal !== undefined) only('principal = ?', principal)
+    if (before !== undefined)
+      only('seq < coalesce((SELECT seq FROM approvals WHERE id = ?), 0)', before)
+    const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
+    const most = Math.max(1, Math.min(LISTED_MAX, limit ?? LISTED_DEFAULT))
+    return this.#database
+      .prepare(`SELECT * FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
+      .all(...values)
+  }
+
+  /** Those that may still lead to a call, the oldest first. */
+  open(): Row[] {
+    return this.#database
+      .prepare("SELECT * FROM approvals WHERE state IN ('pending', 'approved') ORDER BY seq")
+      .all()
+      .map((row) => this.read(row))
+  }
+
+  /** When the next of them runs out. */
+  nextExpiryMs(): number | undefined {
+    const row = this.#database
+      .prepare(
+        `SELECT min(expires_at) AS at FROM approvals
+         WHERE state IN ('pending', 'approved') AND used_by IS NULL`,
+      )
+      .get()
+    return row?.at == null ? undefined : Number(row.at)
+  }
+
+  /** Those that wait for a person: over all, of the session, and of the tool in it. */
+  counts(session: string, server: string, name: string) {
+    const row = this.#database
+      .prepare(
+        `SELECT count(*) AS every, sum(session = ?1) AS session,
+          sum(session = ?1 AND server = ?2 AND name = ?3) AS tool
+         FROM approvals WHERE state = 'pending'`,
+      )
+      .get(session, server, name)
+    const of = (name: string): number => Number(row?.[name] ?? 0)
+    return { every: of('every'), session: of('session'), tool: of('tool') }
+  }
+
+  vote(id: string, votes: readonly KeptVote[], edit?: { args: Uint8Array; edited: number }): void {
+    this.#run('UPDATE approvals SET votes = ? WHERE id = ?', JSON.stringify(votes), id)
+    if (edit !== undefined)
+      this.#run(
+        'UPDATE approvals SET args = ?, edited = ? WHERE id = ?',
+        edit.args,
+        edit.edited,
+        id,
+      )
+  }
+
+  /** An approved call may come back until `expiresAtMs`. */
+  approve(id: string, expiresAtMs: number): void {
+    this.#run(
+      "UPDATE approvals SET state = 'approved', expires_at = ? WHERE id = ? AND state = 'pending'",
+      ...[expiresAtMs, id],
+    )
+  }
+
+  /** Over: the arguments leave, unless a person still has to look. */
+  end(id: string, state: ApprovalState, why: string): void {
+    const args = state === 'unknown' ? '' : ', args = NULL'
+    this.#run(`UPDATE approvals SET state = ?, why = ? ${args} WHERE id = ?`, state, why, id)
+  }
+
+  /** All of it, or nothing. */
+  inOne(work: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      work()
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      this.#database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** False where somebody else used it, or it is not approved: in one statement, so once. */
+  use(id: string, callId: string, atMs: number, from: number): boolean {
+    const { changes } = this.#run(
+      `UPDATE approvals SET used_by = ?, used_at = ?, used_from = ?
+       WHERE id = ? AND state = 'approved' AND used_by IS NULL`,
+      ...[callId, atMs, from, id],
+    )
+    return changes === 1
+  }
+
+  /** Nothing of the call left the gate. */
+  release(id: string, callId: string): void {
+    this.#run(
+      `UPDATE approvals SET used_by = NULL, used_at = NULL, used_from = NULL
+       WHERE id = ? AND used_by = ? AND state = 'approved'`,
+      ...[id, callId],
+    )
+  }
+
+  /** Its caller knows. */
+  tell(id: string): void {
+    this.#run('UPDATE approvals SET told = 1 WHERE id = ?', id)
+  }
+
+  /** Forgets the oldest of those that are over. */
+  prune(): void {
+    this.#run(
+      `DELETE FROM approvals WHERE state IN ${FINAL} AND seq <= (
+        SELECT seq FROM approvals WHERE state IN ${FINAL} ORDER BY seq DESC
+        LIMIT 1 OFFSET ${DECIDED_KEPT_MAX})`,
+    )
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]) {
+    return this.#database.prepare(sql).run(...values)
+  }
+}
+
+/** Equal as long as nothing of a request has changed. */
+export function signOf({ state, edited, used_by, expires_at, votes }: StoredRow): string {
+  return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
+}
+
+function rowOf(row: StoredRow): Row {
+  const text = (name: string): string => String(row[name])
+  const maybe = (name: string): string | null => (row[name] === null ? null : text(name))
+  const maybeNumber = (name: string): number | null =>
+    row[name] === null ? null : Number(row[name])
+  return {
+    seq: Number(row.seq),
+    id: text('id'),
+    key: text('key'),
+    asked: text('asked'),
+    pin: text('pin'),
+    state: text('state') as ApprovalState,
+    atMs: Number(row.at),
+    expiresAtMs: Number(row.expires_at),
+    principal: { id: text('principal'), kind: text('principal_kind') },
+    agent: maybe('agent'),
+    session: text('session'),
+    server: text('server'),
+    method: text('method'),
+    name: text('name'),
+    category: maybe('category'),
+    risk: maybe('risk'),
+    ...(row.unknown === 1 ? { unknown: true } : {}),
+    asks: JSON.parse(text('asks')) as ApprovalAsk[],
+    votes: JSON.parse(text('votes')) as KeptVote[],
+    before: JSON.parse(text('before')) as Before[],
+    callId: text('call_id'),
+    args: (row.args as Uint8Array | null) ?? null,
+    edited: Number(row.edited),
+    told: row.told === 1,
+    usedBy: maybe('used_by'),
+    usedAtMs: maybeNumber('used_at'),
+    usedFrom: maybeNumber('used_from'),
+    why: text('why'),
+  }
+}

@@ -1,0 +1,271 @@
+// Approvals for a while: calls like one that a person approved pass without asking again. Each lists
+// every argument, with its exact value or the bound that the approver wrote; any other argument, tool,
+// principal, definition or asking rule is another call. They lift `require_approval` and nothing else.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Bound, ForAWhile, Standing } from '../core/approval.ts'
+import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
+import { ExactNumber } from '@sluice/policy/core/json'
+import { Refused } from '../core/operation-error.ts'
+import type { Sent } from './approval-registry.ts'
+import { canonicalMembers, canonicalText } from './json-text.ts'
+import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
+import { maskText } from './mask-text.ts'
+import type { Row } from './requests.ts'
+import type { Vault } from './vault.ts'
+
+/** What a call is held against. */
+export interface StandingCall {
+  readonly principal: string
+  readonly agent: string | null
+  readonly server: string
+  readonly method: string
+  readonly name: string
+  readonly asked: string
+  readonly pin: string
+  /** Canonical text of every member of `params` but `_meta` and `arguments`. */
+  readonly rest: string
+  /** The text of the arguments; empty where there are none. */
+  readonly args: string
+}
+
+interface Terms {
+  /** When it was given, and how often it may be used. */
+  readonly atMs?: number
+  readonly calls?: number
+  readonly rest: string
+  /** Canonical text of each argument without a bound. */
+  readonly exact: Readonly<Record<string, string>>
+  readonly bounds: Readonly<Record<string, Bound>>
+}
+
+interface Kept extends Omit<StandingCall, 'rest' | 'args'> {
+  readonly id: string
+  readonly terms: Terms
+  readonly by: readonly string[]
+  readonly untilMs: number
+  used: number
+}
+
+export class StandingApprovals {
+  readonly #database: DatabaseSync
+  readonly #vault: Vault
+  readonly #isApprover: (name: string, atMs: number) => boolean
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(
+    database: DatabaseSync,
+    vault: Vault,
+    isApprover: (name: string, atMs: number) => boolean,
+  ) {
+    this.#database = database
+    this.#vault = vault
+    this.#isApprover = isApprover
+    for (const row of database.prepare('SELECT * FROM approvals_standing').all()) {
+      const id = String(row.id)
+      this.#kept.set(id, {
+        ...{ id, principal: String(row.principal), server: String(row.server) },
+        ...{ agent: row.agent === null ? null : String(row.agent), method: String(row.method) },
+        ...{ name: String(row.name), asked: String(row.asked), pin: String(row.pin) },
+        terms: JSON.parse(vault.open(`standing ${id}`, row.terms as Uint8Array)) as Terms,
+        by: JSON.parse(String(row.approved_by)) as string[],
+        untilMs: Number(row.until),
+        used: Number(row.used),
+      })
+    }
+  }
+
+  list(nowMs: number): Standing[] {
+    const valid = [...this.#kept.values()].filter((kept) => this.#holds(kept, nowMs))
+    return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
+      const exact = Object.entries(terms.exact).map(([key, text]) => {
+        const masked = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
+        return [key, { oneOf: [JSON.stringify(Object.values(masked)[0])] }] as const
+      })
+      const bounds = { ...Object.fromEntries(exact), ...terms.bounds }
+      return { id, principal, server, name, bounds, by, untilMs, used, calls: terms.calls ?? null }
+    })
+  }
+
+  /** One that lets this call pass. */
+  find(call: StandingCall, nowMs: number): { id: string; by: readonly string[] } | undefined {
+    if (this.#kept.size === 0) return undefined
+    for (const kept of this.#kept.values())
+      if (SAME.every((part) => kept[part] === call[part]) && covers(kept.terms, call))
+        if (this.#holds(kept, nowMs)) return kept
+    return undefined
+  }
+
+  /** Ends those whose giver was removed; which they were. */
+  endGone(nowMs: number): string[] {
+    const gone = [...this.#kept.values()].filter(
+      ({ untilMs, by, terms }) => untilMs > nowMs && !this.#isByApprovers(by, terms.atMs ?? nowMs),
+    )
+    for (const { id } of gone) this.end(id)
+    return gone.map(({ id }) => id)
+  }
+
+  /** Ends those that were given after this time; which they were. */
+  endAhead(latestMs: number): string[] {
+    const ahead = [...this.#kept.values()].filter(
+      ({ untilMs, terms }) => (terms.atMs ?? untilMs - STANDING_MS_MAX) > latestMs,
+    )
+    for (const { id } of ahead) this.end(id)
+    return ahead.map(({ id }) => id)
+  }
+
+  /** For one call, counted on the disk before it leaves; false where it holds no more. */
+  take(id: string, nowMs: number): boolean {
+    const kept = this.#kept.get(id)
+    if (kept === undefined || !this.#holds(kept, nowMs)) return false
+    this.#count(kept, 1)
+    return true
+  }
+
+  /** The call that took it did not leave. */
+  giveBack(id: string): void {
+    const kept = this.#kept.get(id)
+    if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
+  }
+
+  #count(kept: Kept, by: 1 | -1): void {
+    kept.used += by
+    const sql = 'UPDATE approvals_standing SET used = ? WHERE id = ?'
+    this.#database.prepare(sql).run(kept.used, kept.id)
+  }
+
+  /** Refuses what is no bound, before anybody is told that it holds. */
+  check(row: Row, sent: Sent, wanted: ForAWhile, by: string, nowMs: number): () => void {
+    const { rest, args } = sent
+    if (!(wanted.forMs > 0 && wanted.forMs <= STANDING_MS_MAX))
+      throw new Refused(
+        `an approval for ${wanted.forMs} ms cannot be given`,
+        `more than nothing, at most ${STANDING_MS_MAX / 3_600_000} hours`,
+      )
+    const { calls } = wanted
+    if (calls !== undefined && !(Number.isSafeInteger(calls) && calls > 0))
+      throw new Refused(`${calls} calls cannot be given`, 'a whole number, at least 1')
+    this.#forgetOver(nowMs)
+    if (this.#kept.size >= STANDING_MAX)
+      throw new Refused(`${STANDING_MAX} approvals hold for a while already`, 'end some of them')
+    const members = canonicalMembers(args === '' ? '{}' : args)
+    const bounds = Object.fromEntries(
+      Object.entries(wanted.bounds ?? {}).map(([name, bound]) => {
+        if (!members.has(name))
+          throw new Refused(
+            `the call has no argument \`${name}\``,
+            `it has ${[...members.keys()].map((key) => `\`${key}\``).join(', ') || 'none'}`,
+          )
+        return [name, checkBound(name, bound, members.get(name) as string)]
+      }),
+    )
+    const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
+    const terms: Terms = {
+      ...{ atMs: nowMs, rest, exact, bounds },
+      ...(calls === undefined ? {} : { calls }),
+    }
+    return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
+  }
+
+  end(id: string): boolean {
+    this.#database.prepare('DELETE FROM approvals_standing WHERE id = ?').run(id)
+    return this.#kept.delete(id)
+  }
+
+  #holds({ untilMs, used, by, terms }: Kept, nowMs: number): boolean {
+    const isOver = untilMs <= nowMs || used >= (terms.calls ?? Number.POSITIVE_INFINITY)
+    return !isOver && this.#isByApprovers(by, terms.atMs ?? nowMs)
+  }
+
+  #isByApprovers(by: readonly string[], givenMs: number): boolean {
+    return by.every((name) => this.#isApprover(name, givenMs))
+  }
+
+  #keep(row: Row, terms: Terms, by: readonly string[], untilMs: number): void {
+    const { principal, agent, server, method, name, asked, pin } = row
+    const id = `${row.id}-while`
+    const sealed = this.#vault.seal(`standing ${id}`, JSON.stringify(terms))
+    this.#database
+      .prepare('INSERT INTO approvals_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)')
+      .run(
+        ...[id, principal.id, agent, server, method, name, asked, pin, sealed],
+        ...[JSON.stringify(by), untilMs],
+      )
+    const call = { principal: principal.id, agent, server, method, name, asked, pin }
+    this.#kept.set(id, { ...call, id, terms, by, untilMs, used: 0 })
+  }
+
+  #forgetOver(nowMs: number): void {
+    for (const { id, untilMs } of [...this.#kept.values()]) if (untilMs <= nowMs) this.end(id)
+  }
+}
+
+/** Where a bound begins that has only an upper end: who writes `amount<=50` means amounts, and a
+ * negative one may be a payment the other way. */
+const LOWEST = '0'
+
+const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
+
+function covers({ rest, exact, bounds }: Terms, call: StandingCall): boolean {
+  if (rest !== call.rest) return false
+  // What is no object has no members either, and is not therefore a call without arguments.
+  if (call.args !== '' && !/^\s*\{/.test(call.args)) return false
+  const members = canonicalMembers(call.args === '' ? '{}' : call.args)
+  for (const name of Object.keys(exact)) if (!members.has(name)) return false
+  for (const [name, text] of members) {
+    if (Object.hasOwn(exact, name)) {
+      if (exact[name] !== text) return false
+    } else if (!Object.hasOwn(bounds, name)) return false
+    else if (!isWithin(bounds[name] as Bound, text)) return false
+  }
+  return Object.keys(bounds).every((name) => members.has(name))
+}
+
+function isWithin(bound: Bound, text: string): boolean {
+  if ('any' in bound) return true
+  if ('oneOf' in bound) return bound.oneOf.includes(text)
+  const value = decimalIn(text)
+  if (value === undefined) return false
+  const { max } = bound
+  const min = bound.min ?? (max === undefined ? undefined : LOWEST)
+  if (min !== undefined && compareDecimal(value, decimalIn(min) as Decimal) < 0) return false
+  return max === undefined || compareDecimal(value, decimalIn(max) as Decimal) <= 0
+}
+
+/** Canonical, and such that the call itself is within it. */
+function checkBound(name: string, bound: Bound, own: string): Bound {
+  const wrong = (what: string): Refused =>
+    new Refused(`the bound of \`${name}\` ${what}`, 'give `min` and `max`, `oneOf` or `any`')
+  let read: Bound
+  if ('any' in bound && bound.any === true) read = { any: true }
+  else if ('oneOf' in bound && Array.isArray(bound.oneOf)) {
+    if (bound.oneOf.length === 0 || bound.oneOf.length > STANDING_VALUES_MAX)
+      throw wrong(`lists none, or more than ${STANDING_VALUES_MAX} values`)
+    read = { oneOf: bound.oneOf.map((text) => canonicalOr(text, () => wrong('is not JSON'))) }
+  } else {
+    const { min, max } = bound as { min?: string; max?: string }
+    if (min === undefined && max === undefined) throw wrong('is none')
+    for (const side of [min, max])
+      if (side !== undefined && decimalIn(side) === undefined) throw wrong('is no number')
+    read = max === undefined ? { min: min as string } : { min: min ?? LOWEST, max }
+    if (min === undefined && !isWithin(read, own))
+      throw new Refused(
+        `the bound of \`${name}\` has no lower end and therefore begins at ${LOWEST}, which leaves out the call that is decided`,
+        `write the lower end too, such as \`${name}>=${own}\``,
+      )
+  }
+  if (!isWithin(read, own)) throw wrong('leaves out the call that is decided')
+  return read
+}
+
+function canonicalOr(text: string, refused: () => Refused): string {
+  try {
+    return canonicalText(text)
+  } catch {
+    throw refused()
+  }
+}
+
+function decimalIn(text: string): Decimal | undefined {
+  return /^-?\d/.test(text) ? toDecimal(new ExactNumber(text)) : undefined
+}

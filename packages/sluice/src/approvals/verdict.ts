@@ -1,0 +1,86 @@
+// What a verdict comes to: held against the request, whoever gives it and by which way, before anything
+// changes. Refuses with what is wrong and what to do.
+
+import type { Verdict } from '../core/approval.ts'
+import type { Channel } from '@sluice/policy/core/decision'
+import type { Person } from '../core/person.ts'
+import { Refused } from '../core/operation-error.ts'
+import { ARGS_LENGTH_MAX, COMMENT_LENGTH_MAX } from './limits.ts'
+import type { KeptVote, Row } from './requests.ts'
+import { fits, isSatisfied, mayNotDecide } from './count-votes.ts'
+
+export interface Weighed {
+  readonly votes: readonly KeptVote[]
+  readonly vote: KeptVote
+  /** The number of changes of the arguments that the votes are on. */
+  readonly edit: number
+  readonly outcome: 'approved' | 'denied' | 'voted'
+}
+
+/** `readArgs` says what is wrong with changed arguments. */
+export function weighVerdict(
+  row: Row,
+  verdict: Verdict,
+  who: Person,
+  channel: Channel,
+  atMs: number,
+  readArgs: (text: string) => string | undefined,
+): Weighed {
+  const no = mayNotDecide(row, who, channel)
+  if (no !== undefined) throw new Refused(no, 'somebody else has to decide')
+  const { comment = '', args, forAWhile } = verdict
+  if (typeof comment !== 'string' || comment.length > COMMENT_LENGTH_MAX)
+    throw new Refused(`the comment has more than ${COMMENT_LENGTH_MAX} characters`, 'shorten it')
+  const { name: by, kind, proof } = who
+  const given = { by, kind, proof, channel, verdict: verdict.verdict, comment, atMs }
+  if (verdict.verdict === 'deny') {
+    if (args !== undefined || forAWhile !== undefined)
+      throw new Refused('a denial changes no arguments and lasts no while', 'leave them out')
+    if (channel === 'client' && fits(row, who, channel).asks.length === 0)
+      throw new Refused('the client may not decide this', 'a person has to')
+    const vote: KeptVote = { ...given, asks: [], edit: row.edited }
+    return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' }
+  }
+  const { asks, why } = fits(row, who, channel)
+  if (asks.length === 0)
+    throw new Refused(`\`${by}\` may not approve this: ${why.join('; ')}`, 'ask whom it names')
+  if (args !== undefined) checkEdit(row, args, readArgs)
+  // Of two who must agree, one must not be able to change what the other has read.
+  else if ((verdict.edits ?? 0) !== row.edited)
+    throw new Refused(
+      'the arguments were changed by another approver in the meantime',
+      'look at the request once more',
+    )
+  const edit = args === undefined ? row.edited : row.edited + 1
+  const has = row.votes.some(
+    (vote) => vote.by === by && vote.verdict === 'approve' && vote.edit === edit && !vote.gone,
+  )
+  if (has) throw new Refused(`\`${by}\` has approved it already`, 'it waits for others')
+  const vote: KeptVote = { ...given, asks, edit }
+  const votes = [...row.votes, vote]
+  const isDone = isSatisfied(row.asks, votes, edit)
+  if (forAWhile !== undefined && !(isDone && isSatisfied(row.asks, [vote], edit)))
+    throw new Refused(
+      'an approval for a while is one person’s word, and this request needs more than one',
+      'approve the call alone',
+    )
+  if (forAWhile !== undefined && (args !== undefined || row.edited > 0))
+    throw new Refused('changed arguments cannot be approved for a while', 'one or the other')
+  return { votes, vote, edit, outcome: isDone ? 'approved' : 'voted' }
+}
+
+function checkEdit(row: Row, args: string, readArgs: (text: string) => string | undefined): void {
+  const closed = row.asks.find(({ editArgs }) => !editArgs)
+  if (closed !== undefined)
+    throw new Refused(
+      `${closed.rule} does not let an approver change arguments`,
+      'approve it as it is, or deny it; `edit_args: true` in the rule would allow it',
+    )
+  if (row.method !== 'tools/call')
+    throw new Refused('only the arguments of a tool can be changed', 'approve it as it is')
+  if (args.length > ARGS_LENGTH_MAX)
+    throw new Refused(`arguments of more than ${ARGS_LENGTH_MAX} characters`, 'shorten them')
+  const wrong = readArgs(args)
+  if (wrong !== undefined)
+    throw new Refused(`the changed arguments: ${wrong}`, 'give a JSON object')
+}

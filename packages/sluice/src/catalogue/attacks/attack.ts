@@ -1,0 +1,52 @@
+// One entry of the library of attacks: what it is, which access it exploits, how it shows, the rule
+// that stops it, how far a gate can stop it at all, and where it was seen. The entries are data
+// (attacks-*.ts); which of them fit a tool is in link-attacks.ts.
+
+import type { Category } from '@sluice/policy/core/tools'
+
+export interface Attack {
+  readonly id: string
+  readonly name: string
+  readonly what: string
+  /** The classes of tools it needs. */
+  readonly access: readonly Category[]
+  /** What of a tool makes it a target beyond its class. */
+  readonly signal: Signal
+  readonly shows: string
+  /** A whole policy document; `{tool}` and `{arg}` stand for the tool and argument at hand. */
+  readonly rule: string
+  /** How far a gate can stop it: the `no`s are said in public. */
+  readonly gate: 'yes' | 'partly' | 'no'
+  readonly bounds: string
+  readonly incident: string
+}
+
+/** What links a tool to an attack. */
+export type Signal =
+  /** Its definition was found to speak to the model. */
+  | 'poisoned'
+  | 'hidden text'
+  /** A change behind its name would hurt. */
+  | 'high stakes'
+  | 'looks alike'
+  | 'costs'
+  | 'takes a path'
+  | 'takes a url'
+  | 'takes sql'
+  | 'takes a command'
+  | 'takes an option'
+  | 'takes an amount'
+  | 'takes many'
+  | 'reads strangers'
+  | 'reads private'
+  | 'reads secrets'
+  | 'sends outside'
+  | 'runs code'
+  | 'takes a pattern'
+  | 'false hint'
+  | 'puts itself first'
+  | 'asks for context'
+  /** Its class is enough. */
+  | 'its class'
+  /** Of the gate or the transport, not of one tool. */
+  | 'none'

@@ -1,0 +1,204 @@
+// Which attacks of the library fit a tool: those for its class whose signal it shows itself (a path:
+// traversal; a URL: forgery; text from strangers: injection), not all. Pure; called by the commands
+// and the tool page.
+
+import { isObject } from '@sluice/policy/core/json'
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import type { Attack, Signal } from './attack.ts'
+import { ATTACKS_BY_CLASS } from './attacks-by-class.ts'
+import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
+import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
+import type { Account } from '../classify/classify.ts'
+import { argumentsOf } from '../classify/flows.ts'
+import { looksAlike } from './look-alike.ts'
+import { readsSecrets } from '../classify/risk.ts'
+
+export const ATTACKS: readonly Attack[] = [
+  ...ATTACKS_ON_DEFINITIONS,
+  ...ATTACKS_ON_CALLS,
+  ...ATTACKS_BY_CLASS,
+]
+
+export interface LinkedAttack {
+  readonly id: string
+  readonly name: string
+  /** The argument that makes it a target, where one does. */
+  readonly argument?: string
+  /** What the attacker can do with this very tool. */
+  readonly what: string
+  readonly gate: Attack['gate']
+}
+
+const BY_ARGUMENT: Partial<Record<Signal, RegExp>> = {
+  'takes a path':
+    /^(?:path|paths|file|files|file_?path|file_?paths|filename|directory|dir|folder|source|destination|\w*_?path|\w*Path|project_?root|cwd)$/i,
+  'takes a url': /^(?:url|urls|uri|link|href|endpoint|website|\w+_?url|\w+Url)$/i,
+  'takes a command': /^(?:command|cmd|commands|shell|script|args|cli_?args)$/i,
+  'takes an option':
+    /^(?:branch|ref|revision|commit|tag|target|remote|package|image|host|hostname)$/i,
+  'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
+  'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
+}
+const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
+
+/** `neighbours`: the other tools the same caller sees, where they are known. */
+export function linkAttacks(
+  definition: ToolDefinition,
+  account: Account,
+  neighbours: readonly ToolDefinition[] = [],
+): LinkedAttack[] {
+  const look = lookerAt(definition, account, neighbours)
+  return ATTACKS.flatMap((attack) => {
+    if (!attack.access.includes(account.category)) return []
+    const shown = look(attack.signal)
+    if (shown === undefined) return []
+    const { id, name, gate } = attack
+    const by = shown === '' ? '' : `, by \`${shown}\``
+    const what =
+      attack.signal === 'its class' ? lets(account.category, definition) : `${attack.what}${by}`
+    return [{ id, name, ...(shown === '' ? {} : { argument: shown }), what, gate }]
+  })
+}
+
+/** What whoever steers the agent can do with this tool, in terms of its arguments. */
+function lets(category: Category, definition: ToolDefinition): string {
+  const names = argumentsOf(definition)
+    .filter((name) => !PAGING.test(name))
+    .slice(0, ARGUMENTS_SHOWN_MAX)
+    .map((name) => `\`${name}\``)
+  const last = names.pop()
+  const said = names.length === 0 ? last : `${names.join(', ')} and ${last}`
+  const [bare, given] = LETS[category]
+  return said === undefined ? bare : given.replace('…', said)
+}
+
+const ARGUMENTS_SHOWN_MAX = 3
+const PAGING =
+  /^(?:page|limit|offset|cursor|per_?page|page_?size|page_?token|verbose|fields|format)$/i
+/** Without arguments to choose, and with. */
+const LETS: Readonly<Record<Category, readonly [bare: string, given: string]>> = {
+  Read: [
+    'whoever steers the agent learns what it answers, and carries it out by another tool',
+    'whoever steers the agent chooses …, reads what that names, and carries it out by another tool',
+  ],
+  Write: [
+    'whoever steers the agent changes what others rely on, as often as they like',
+    'whoever steers the agent chooses …, and others rely on what is written or sent',
+  ],
+  Execute: [
+    'whoever steers the agent starts it when they like, with the rights of its server',
+    'whoever steers the agent chooses …, and that is run or driven with the rights of its server',
+  ],
+  Destructive: [
+    'whoever steers the agent makes it take away what there is, for good',
+    'whoever steers the agent chooses …, and what that names is gone for good',
+  ],
+  Financial: [
+    'whoever steers the agent commits money with it',
+    'whoever steers the agent chooses …, and money is moved or committed by that',
+  ],
+}
+
+/** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
+function lookerAt(
+  definition: ToolDefinition,
+  account: Account,
+  neighbours: readonly ToolDefinition[],
+) {
+  const names = argumentsOf(definition)
+  const { findings } = inspectDefinition(definition as never)
+  const found = (kind: string) => findings.some((finding) => finding.kind === kind)
+  const says = (is: boolean): string | undefined => (is ? '' : undefined)
+  return (signal: Signal): string | undefined => {
+    const pattern = BY_ARGUMENT[signal]
+    if (pattern !== undefined) return names.find((name) => pattern.test(name))
+    switch (signal) {
+      case 'its class':
+        return ''
+      case 'takes sql':
+        return account.depends.find(({ kind }) => kind === 'sql')?.argument
+      case 'takes many':
+        return names.find((name) => MANY.test(name)) ?? says(account.category === 'Destructive')
+      case 'reads strangers':
+        return says(account.flows.reads.includes('untrusted'))
+      case 'reads private':
+        return says(account.flows.reads.includes('private') && isShared(definition))
+      case 'reads secrets':
+        return says(readsSecrets(definition))
+      case 'sends outside':
+        return says(account.flows.sends === 'outside')
+      case 'runs code':
+        return account.depends.find(({ kind }) => kind === 'program')?.argument
+      case 'false hint':
+        return says(account.disagreements.some((said) => said.includes('only reads')))
+      case 'puts itself first':
+      case 'asks for context':
+        return says(found(signal))
+      case 'poisoned':
+        return says(findings.some(({ kind }) => POISON.has(kind)))
+      case 'hidden text':
+        return says(found(signal))
+      case 'high stakes':
+        return says(account.risk === 'high' || account.risk === 'critical')
+      case 'looks alike':
+        return says(neighbours.some((other) => looksAlike(definition, other)))
+      case 'costs':
+        return says(COSTS.test(`${definition.name} ${firstLine(definition)}`))
+      default:
+        return undefined
+    }
+  }
+}
+
+const POISON: ReadonlySet<string> = new Set([
+  'instructs the model',
+  'secret path',
+  'hides from the user',
+  'carries secrets out',
+])
+const COSTS =
+  /generat|train|scrap|crawl|\bllm|\bgpu|render|transcod|\bmodel|batch|bulk|deploy|provision|cluster|billable|credits/i
+
+function firstLine({ description }: ToolDefinition): string {
+  return typeof description === 'string' ? description.slice(0, FIRST_LINE_CHARS_MAX) : ''
+}
+
+const FIRST_LINE_CHARS_MAX = 120
+
+/** Several people’s data behind one login. */
+function isShared({ inputSchema }: ToolDefinition): boolean {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  return (
+    isObject(properties) &&
+    Object.keys(properties).some((name) =>
+      /account|tenant|workspace|org|user|customer|team/i.test(name),
+    )
+  )
+}
+
+/** The rule of an attack for a tool, as a whole policy document. */
+export function ruleAgainst(
+  attack: Attack,
+  tool: string,
+  argument = exampleOf(attack.signal),
+): string {
+  const access = /^[A-Za-z_]\w*$/.test(argument)
+    ? `args.${argument}`
+    : `args[${JSON.stringify(argument)}]`
+  return attack.rule.replaceAll('{tool}', tool).replaceAll('args.{arg}', access)
+}
+
+/** An argument as such tools have it, where none is at hand. */
+function exampleOf(signal: Signal): string {
+  const examples: Partial<Record<Signal, string>> = {
+    'takes a path': 'path',
+    'takes a url': 'url',
+    'takes sql': 'sql',
+    'takes a command': 'command',
+    'takes an option': 'branch',
+    'takes an amount': 'amount',
+    'takes a pattern': 'pattern',
+  }
+  return examples[signal] ?? 'value'
+}

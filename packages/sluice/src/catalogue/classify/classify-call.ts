@@ -1,0 +1,110 @@
+// The class of one call where its arguments decide it: an action, an HTTP method, a statement of
+// SQL. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
+// argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { readsOnly } from '@sluice/policy/core/sql-reads'
+import { CATEGORIES, type Category, type KnownTool, type ToolDefinition } from '@sluice/policy/core/tools'
+import { choicesOf } from '../signals/read-schema.ts'
+import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
+
+export interface Depends {
+  readonly argument: string
+  readonly kind: 'action' | 'method' | 'sql' | 'program'
+  /** For an action or method: the class of each value that is known. */
+  readonly values?: Readonly<Record<string, Category>>
+}
+
+const ACTION = /^(?:action|operation|op|verb|subcommand|command)$/i
+const METHOD = /^(?:http_?method|method)$/i
+const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
+const QUERY = /^(?:query|q)$/i
+const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
+/** Every name above: most arguments decide nothing, and their choices need no reading. */
+const DECIDES = [ACTION, METHOD, SQL, QUERY, PROGRAM]
+
+export function dependsOn(definition: ToolDefinition): Depends[] {
+  const { inputSchema } = definition
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  if (!isObject(properties)) return []
+  const depends: Depends[] = []
+  for (const [argument, property] of Object.entries(properties)) {
+    if (!isObject(property) || !DECIDES.some((name) => name.test(argument))) continue
+    const choices = choicesOf(property, '').map(({ value }) => value)
+    const methods = choices.filter((value) => HTTP_METHODS[value] !== undefined)
+    if (METHOD.test(argument) && methods.length > 1)
+      depends.push({ argument, kind: 'method', values: valuesOf(methods) })
+    else if (ACTION.test(argument) && choices.length > 1)
+      depends.push({ argument, kind: 'action', values: valuesOf(choices) })
+    else if (SQL.test(argument) || (QUERY.test(argument) && speaksSql(definition)))
+      depends.push({ argument, kind: 'sql' })
+    else if (PROGRAM.test(argument) && choices.length === 0)
+      depends.push({ argument, kind: 'program' })
+  }
+  return depends
+}
+
+/**
+ * The class of this very call; undefined where the arguments do not settle it. Several arguments
+ * that decide are settled together, by the worst. Other than a read it is certain only where the
+ * choice is what makes the tool's class: `place` on a tool that trades is no plain Write.
+ */
+export function classOfCall(
+  { definition, category }: KnownTool,
+  args: JsonObject,
+): Category | undefined {
+  const depends = rememberedDepends(definition)
+  let worst: Category | undefined
+  for (const one of depends) {
+    const said = settle(one, Object.hasOwn(args, one.argument) ? args[one.argument] : undefined)
+    if (said === undefined) return undefined
+    if (worst === undefined || isWorse(said, worst)) worst = said
+  }
+  if (worst === undefined || worst === 'Read') return worst
+  // Any method on any path makes a tool one of requests at will; its method settles the call.
+  if (category === 'Execute' && depends.every(({ kind }) => kind === 'method')) return worst
+  const choices = depends.flatMap(({ values }) => Object.values(values ?? {}))
+  return choices.includes(category) && !choices.some((one) => isWorse(one, category))
+    ? worst
+    : undefined
+}
+
+/** One object for each accepted definition, so what is read from it once is kept with it. */
+const REMEMBERED = new WeakMap<ToolDefinition, readonly Depends[]>()
+
+function rememberedDepends(definition: ToolDefinition): readonly Depends[] {
+  let depends = REMEMBERED.get(definition)
+  if (depends === undefined) {
+    depends = dependsOn(definition)
+    REMEMBERED.set(definition, depends)
+  }
+  return depends
+}
+
+function isWorse(one: Category, other: Category): boolean {
+  return CATEGORIES.indexOf(one) > CATEGORIES.indexOf(other)
+}
+
+function settle({ kind, values }: Depends, value: unknown): Category | undefined {
+  if (typeof value !== 'string') return undefined
+  if (kind === 'sql') return readsOnly(value) ? 'Read' : undefined
+  if (kind === 'program' || values === undefined) return undefined
+  return Object.hasOwn(values, value) ? values[value] : undefined
+}
+
+function valuesOf(choices: readonly string[]): Record<string, Category> {
+  const values: Record<string, Category> = {}
+  for (const choice of choices) {
+    const said = classOfAct(choice)
+    if (said !== undefined) values[choice] = said
+  }
+  return values
+}
+
+function speaksSql({ name, description }: ToolDefinition): boolean {
+  return /\bsql\b|\bselect\b|\bquer(?:y|ies)\b.*\bdatabase|postgres|mysql/i.test(
+    `${name} ${String(description ?? '').slice(0, SQL_CHARS_MAX)}`,
+  )
+}
+
+const SQL_CHARS_MAX = 400

@@ -1,0 +1,171 @@
+// What a tool can do, from its definition: class, risk, how sure, what it reads and sends, the words
+// that say so, why it is nothing else, and the arguments its class depends on. The vendor's hints are
+// a cross-check. Pure: no network, no model but the numbers in weights.ts, the same answer each time.
+
+import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
+import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
+import { type Depends, dependsOn } from './classify-call.ts'
+import { isOfCompany } from '../signals/company.ts'
+import type { Evidence } from './evidence.ts'
+import { type Floor, floorOf } from './floors.ts'
+import { type Flows, flowsOf } from './flows.ts'
+import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
+import { rate } from './risk.ts'
+import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
+import type { Signal } from '../signals/signal.ts'
+import { standOn } from './minimal-evidence.ts'
+import { WEIGHTS } from './weights.ts'
+import { type WhyNot, whyNot } from './rejected-categories.ts'
+
+export interface Classification {
+  /** Where it is unknown, the best guess; the same holds of the risk. */
+  readonly category: Category
+  readonly risk: Risk
+  readonly unknown: boolean
+}
+
+/** The whole answer, for people and for `sluice classify`. */
+export interface Account extends Classification {
+  readonly riskBecause: string
+  /** 0 to 1; below CONFIDENCE_MIN the class is a guess. */
+  readonly confidence: number
+  readonly flows: Flows
+  readonly evidence: readonly Evidence[]
+  readonly whyNot: readonly WhyNot[]
+  /** Arguments that decide the class of a call. */
+  readonly depends: readonly Depends[]
+  /** Where the vendor's hints and the definition part. */
+  readonly disagreements: readonly string[]
+}
+
+/** Below this share a class is a guess, right about every second time on servers left out. */
+export const CONFIDENCE_MIN = 0.5
+/** Where neither name nor description speaks. */
+const SILENT_CONFIDENCE = 0.2
+/** Where name and description contradict each other. */
+const PARTED_CONFIDENCE = 0.4
+/** What a rule of the categories says by itself. */
+const FLOOR_CONFIDENCE = 0.9
+/** The share from which the vendor's hint of destruction is borne out. */
+const MAY_DESTROY_SHARE = 0.15
+
+export function classify(definition: ToolDefinition): Classification {
+  const { category, unknown } = judge(definition, WEIGHTS)
+  return { category, risk: rate(definition, category).risk, unknown }
+}
+
+/** A class for people: `Write, medium risk`; of a guess no risk is told. */
+export function classText({
+  category,
+  risk,
+  unknown,
+}: Omit<Classification, 'unknown'> & { readonly unknown?: boolean }): string {
+  return unknown === true ? `unknown, perhaps ${category}` : `${category}, ${risk} risk`
+}
+
+/** Of a server that is part of Sluice: its own hints hold, the words are not weighed. */
+export function classifyOwn(definition: ToolDefinition): Classification {
+  const category = ownHints(definition.annotations)
+  if (category === undefined) return classify(definition)
+  return { category, risk: rate(definition, category).risk, unknown: false }
+}
+
+export function account(definition: ToolDefinition, weights: Weights = WEIGHTS): Account {
+  const schema = schemaSignals(definition)
+  const judged = judge(definition, weights, schema)
+  const { category, shares } = judged
+  const { risk, because } = rate(definition, category)
+  const stands = (without: ToolDefinition, left: readonly Signal[]) => {
+    const again = judge(without, weights, left)
+    return again.own === judged.own && again.confidence >= CONFIDENCE_MIN ? again : undefined
+  }
+  return {
+    category,
+    risk,
+    unknown: judged.unknown,
+    riskBecause: because,
+    confidence: Math.round(judged.confidence * 100) / 100,
+    flows: flowsOf(definition, category),
+    evidence: standOn(definition, judged, schema, weights, stands),
+    whyNot: whyNot(category, shares),
+    depends: dependsOn(definition),
+    disagreements: judged.disagreements,
+  }
+}
+
+export interface Judged {
+  readonly category: Category
+  /** By the definition alone, before the vendor's hints. */
+  readonly own: Category
+  readonly confidence: number
+  readonly unknown: boolean
+  readonly signals: readonly Signal[]
+  readonly floor: Floor | undefined
+  readonly shares: readonly number[]
+  readonly disagreements: readonly string[]
+}
+
+function judge(definition: ToolDefinition, weights: Weights, schema?: readonly Signal[]): Judged {
+  const signals = gatherSignals(definition, schema)
+  const amounts = amountsOf(signals)
+  const shares = sharesOf(weights, amounts)
+  const floor = floorOf(new Set(amounts.keys()))
+  const parted = contradicts(amounts)
+  const own = ownClass(amounts, shares, floor, parted)
+  const share = shares[CATEGORIES.indexOf(own)] as number
+  const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
+  const bound = isSilent(amounts) ? SILENT_CONFIDENCE : parted ? PARTED_CONFIDENCE : 1
+  const confidence = Math.min(floored, bound)
+  const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
+  const open = confidence < CONFIDENCE_MIN
+  // Who contradicts themselves is not believed a third time.
+  const hinted = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
+  const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
+  return {
+    category: checked.category,
+    own,
+    confidence,
+    unknown: open && hinted === undefined,
+    signals,
+    floor,
+    shares,
+    disagreements: checked.disagreements,
+  }
+}
+
+function ownClass(
+  amounts: ReadonlyMap<string, number>,
+  shares: readonly number[],
+  floor: Floor | undefined,
+  parted: boolean,
+): Category {
+  const weighed = isSilent(amounts) ? 'Execute' : parted ? chooseAct(shares) : choose(shares)
+  if (floor === undefined) return weighed
+  return CATEGORIES.indexOf(floor.category) > CATEGORIES.indexOf(weighed) ? floor.category : weighed
+}
+
+/** A name that only reads over a text that acts: one of them is wrong, and it is not for us to say which. */
+function contradicts(amounts: ReadonlyMap<string, number>): boolean {
+  let reads = false
+  let acts = false
+  for (const feature of amounts.keys()) {
+    if (/^name:(?:look|judge|render)$/.test(feature)) reads = true
+    else if (feature.startsWith('name:') || READ_BY_TEXT.test(feature)) return false
+    else if (ACT_BY_TEXT.test(feature)) acts = true
+  }
+  return reads && (acts || (amounts.has('text:run') && amounts.has('says:runs anything')))
+}
+
+const READ_BY_TEXT = /^text:(?:look|judge|render)$/
+/** To run a search is to look, and so is to generate a report. */
+const ACT_BY_TEXT = /^text:(?!look|judge|render|answer|nothing|run|generate|manage)/
+
+/** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
+function isSilent(amounts: ReadonlyMap<string, number>): boolean {
+  for (const feature of amounts.keys())
+    if ((SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isOfCompany(feature))
+      return false
+  return true
+}
+
+const SPEAKS = /^(?:name|text|text\.means|acts):/

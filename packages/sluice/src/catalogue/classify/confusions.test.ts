@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { account, CONFIDENCE_MIN, classify } from './classify.ts'
+
+/** Class, server, tool, description, arguments: what the codebook's edges are about. */
+const CONFUSED = `
+Read | terraform | plan | Show what Terraform would change | workspace
+Read | grafana | run_saved_query | Run a saved query and return its rows | query_id
+Read | grafana | preview_alert_rule | Preview which alerts a rule would fire, without saving it | rule
+Read | snowflake | read_query | Execute a SELECT query and return the results | query
+Read | supplier | catalog-reader | Reads the catalogue: list, get, search | action,id
+Read | gsuite | calendar-reader | Calendar reader: list events, get event, free/busy | operation,calendarId
+Read | exchange | ticker | Latest price of a symbol | symbol
+Read | parliament | motion_ballots | How each member voted on a motion | motion_id
+Read | crm | search_people | Contacts by name or phone | name,phone
+Read | cluster | resize_node_preview | Preview the cost and downtime of another size | node,size
+Read | cluster | apply_manifest_dry_run | Shows what would be created | manifest
+Execute | phone | create_call | Create an outgoing phone call | to,from
+Destructive | cloud | detach_policy | Detach a policy from a user, taking away the permissions it grants | user,policy
+Destructive | forms | replace_fields | Replace the fields of a form; fields that you leave out are deleted | form,fields
+Financial | travel | confirm_hold | Confirm a held seat. A fee is charged to the card | hold_id
+Read | notes | 全文検索 | ノートを全文検索します | query
+Read | shop-cn | query_order | 查询订单状态 | order_id
+Write | github | remove_sub_issue | Remove a sub-issue from a parent issue in a GitHub repository. | owner,repo,issue_number,sub_issue_id
+Write | github | dismiss_notification | Dismiss a notification by marking it as read or done | threadID,state
+Write | slack | slack_remove_reaction | Remove an emoji reaction from a message | channel_id,timestamp,reaction
+Write | slack | conversations_archive | Archives a conversation. It can be unarchived later. | channel
+Write | slack | conversations_kick | Removes a user from a conversation. | channel,user
+Write | atlassian | jira_remove_watcher | Remove a user from watching a Jira issue | issue_key,username
+Write | atlassian | jira_remove_issue_link | Remove a link between two Jira issues | link_id
+Write | xero | create-manual-journal | Create a manual journal in Xero. Retrieve a list of account codes in Xero to use. | narration,manualJournalLines
+Write | xero | create-bank-transaction | Create a bank transaction in Xero (a bookkeeping record). | type,bankAccountId,contactId,lineItems
+Write | xero | create-invoice | Create a draft invoice in Xero. When an invoice is created, a deep link to the invoice in Xero is returned. | contactId,lineItems,type
+Write | ynab | create_transaction | Create a transaction in a YNAB budget | budget_id,account_id,amount,payee_name,date
+Write | splitwise | create_expense | Create a new expense record in a group, split equally | group_id,cost,description
+Write | shop | add_to_cart | Add a product variant to the cart | cart_id,variant,quantity
+Write | opentable | cancel_reservation | Cancel a table reservation | reservation_id
+Write | spotify | removeTracksFromPlaylist | Remove one or more tracks from a playlist | playlistId,trackIds
+Write | zendesk | remove_tags | Remove tags from a ticket | ticket_id,tags
+Write | zendesk | suspend_user | Suspend a user; can be unsuspended | user_id
+Write | wordpress | trash_post | Moves a post to the trash. It can be restored. | id
+Write | gitlab | accept_merge_request | Merge a merge request into its target branch | project_id,mr_iid
+Write | elevenlabs | text_to_speech | Convert text to speech with a given voice and save the output audio file to a given directory. | text,voice_name,output_directory
+Write | stripe | create_coupon | Create a new coupon in Stripe | name,percent_off
+Write | mailchimp | send_campaign | Send a campaign to its audience | campaign_id
+Write | crm | sync_contacts | Sync contacts between the CRM and the address book | direction
+Write | crm | archive_deal | Archive a deal; it can be restored within 90 days | deal_id
+Write | photos | download_photo | Download a photo to the local disk | photo_id,destination
+Write | notes | crear_nota | Crea una nota nueva | titulo,texto
+Execute | github | cancel_workflow_run | Cancel a workflow run | owner,repo,run_id
+Execute | twilio | make_call | Place an outbound phone call that reads a message | to,from,twiml
+Execute | homeassistant | turn_on | Turn on an entity | entity_id
+Execute | homeassistant | set_temperature | Set the target temperature of a thermostat | entity_id,temperature
+Execute | spotify | play | Start playback of a track, album or playlist | uri,device_id
+Execute | spotify | setVolume | Set the playback volume to a specific percentage | volumePercent
+Execute | terraform | apply | Apply the planned changes to the infrastructure | workspace,auto_approve
+Execute | terraform | create_run | Create a Terraform run in a workspace | workspace_id,message
+Execute | argocd | terminate_operation | Terminate the running operation of an application | name
+Execute | neon | run_sql | Execute a single SQL statement against a Neon database | sql,databaseName,projectId
+Execute | gitlab | play_job | Start a manual job | project_id,job_id
+Execute | replicate | cancel_prediction | Cancel a running prediction | prediction_id
+Execute | agents | delegate_task | Delegate a task to another agent and wait for its answer | agent,task
+Destructive | slack | usergroups_users_update | Update the list of users for a user group. Replaces all current members with the given list. | usergroup,users
+Destructive | namecheap | set_dns_hosts | Set DNS host records for a domain. All existing records are overwritten. | domain,records
+Destructive | pagerduty | remove_team_member | Remove a user from a team; they lose the access the team grants | team_id,user_id
+Destructive | neon | reset_from_parent | Resets a branch to the current state of its parent, discarding all changes made on the branch. | projectId,branchIdOrName
+Destructive | zendesk | merge_tickets | Merge tickets into a target ticket; the source tickets are closed and cannot be reopened | target,sources
+Destructive | gitlab | revoke_personal_access_token | Revoke a personal access token | token_id
+Destructive | hubspot | merge_contacts | Merge two contacts into one; the secondary contact is removed | primary,secondary
+Destructive | okta | remove_user_from_group | Remove a user from a group; access through the group is revoked | user_id,group_id
+Destructive | notes | borrar_nota | Elimina una nota de forma permanente | id
+Destructive | notes | notiz_loeschen | Löscht eine Notiz | id
+Financial | xero | create-credit-note | Create a credit note in Xero. When a credit note is created, a deep link to the credit note in Xero is returned. | contactId,lineItems,reference
+Financial | alpaca | cancel_all_orders | Cancel all open orders. |
+Financial | namecheap | renew_domain | Renew a domain registration for a number of years | domain,years
+Financial | namecheap | purchase_domain | Register a domain name. Your account is charged. | domain,years
+Financial | twilio | buy_phone_number | Buy a phone number from the available inventory | phoneNumber
+Financial | instacart | place_order | Submit the cart as an order for delivery | cart_id
+Financial | shop | complete_checkout | Complete the checkout and charge the saved payment method | checkout_id
+Financial | amadeus | book_flight | Book a flight offer for the travellers | offer_id,travelers
+Financial | stripe | finalize_invoice | Finalize a draft invoice in Stripe | invoice
+Financial | googleads | update_campaign_budget | Update the daily budget of a campaign | campaign_id,amount_micros
+Financial | supplier | purchase-order-create | Create a purchase order with a supplier | supplier_id,lines
+Financial | shop-cn | create_order | 创建订单并支付 | sku,amount
+`
+
+function tool(name: string, description: string, args = '', server = 'acme'): ToolDefinition {
+  const names = args.split(',').filter((one) => one !== '')
+  const properties = Object.fromEntries(names.map((one) => [one, { type: 'string' }]))
+  return { server, name, description, inputSchema: { type: 'object', properties } }
+}
+
+describe('what is easily confused', () => {
+  const rows = CONFUSED.trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  test.each(rows)('%s: %s/%s: %s', (category, server, name = '', description = '', args = '') => {
+    expect(classify(tool(name, description, args, server)).category).toBe(category)
+  })
+
+  test('a read of an agent that stopped, and a list of categories, are reads', () => {
+    const stopped =
+      'Check whether a WASM agent has reached its stop condition (max turns or explicit stop).'
+    expect(account(tool('wasm_agent_is_stopped', stopped)).category).toBe('Read')
+    const gallery = 'Return all WASM gallery template categories with per-category template counts.'
+    const { category, confidence } = account(tool('wasm_gallery_categories', gallery))
+    expect(category).toBe('Read')
+    expect(confidence).toBeGreaterThan(CONFIDENCE_MIN)
+  })
+
+  test('a description that is a noun nobody knows says nothing', () => {
+    expect(classify(tool('frobnicator', 'Quux of the zyzzy'))).toMatchObject({
+      category: 'Execute',
+      unknown: true,
+    })
+  })
+
+  test('a name that rehearses over a text that acts is unknown', () => {
+    expect(classify(tool('wipe_preview', 'Wipes the whole disk')).unknown).toBe(true)
+  })
+
+  test('a prompt for another agent is an act', () => {
+    const prompt = tool(
+      'wasm_agent_prompt',
+      'Send a prompt to a WASM agent and get a response',
+      'agentId,input',
+    )
+    expect(classify(prompt).category).toBe('Execute')
+  })
+})

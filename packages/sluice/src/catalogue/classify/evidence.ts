@@ -1,0 +1,86 @@
+// The words of a definition that speak for its class: the places of the signals that raise it, the
+// strongest first, several signals at one place as one. Pure; called by stand-on.
+
+import type { JsonValue } from '@sluice/policy/core/json'
+import { isObject } from '@sluice/policy/core/json'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Floor } from './floors.ts'
+import { sayOf } from './describe-signal.ts'
+import type { Weights } from './score.ts'
+import type { Signal } from '../signals/signal.ts'
+
+export interface Evidence {
+  /** JSON Pointer of the text in the definition. */
+  readonly at: string
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly says: string
+  /** What it adds for the class over what it adds for the others; a floor counts as 9. */
+  readonly weight: number
+}
+
+const FLOOR_WEIGHT = 9
+const WEIGHT_MIN = 0.05
+
+/** A place that speaks for the class, and how much. */
+export interface Weighed {
+  readonly signal: Signal
+  readonly weight: number
+}
+
+/** What places weigh for a class, the heaviest first. */
+export function weigh(
+  category: Category,
+  signals: readonly Signal[],
+  floor: Floor | undefined,
+  weights: Weights,
+): Weighed[] {
+  const index = CATEGORIES.indexOf(category)
+  const places = new Map<string, { signal: Signal; weight: number; most: number }>()
+  for (const signal of signals) {
+    const floored = floor?.category === category && floor.feature === signal.feature
+    const own = speaksFor(weights.get(signal.feature), index) * signal.amount
+    const weight = floored ? FLOOR_WEIGHT : own
+    if (weight < WEIGHT_MIN) continue
+    const key = `${signal.at}\n${signal.start}\n${signal.end}`
+    const known = places.get(key)
+    if (known === undefined) places.set(key, { signal, weight, most: weight })
+    else {
+      known.weight += weight
+      if (weight > known.most) Object.assign(known, { signal, most: weight })
+    }
+  }
+  return [...places.values()].sort((a, b) => b.weight - a.weight)
+}
+
+/** How much more it weighs for this class than for the others on the whole. */
+function speaksFor(values: readonly number[] | undefined, index: number): number {
+  if (values === undefined) return 0
+  const rest = values.reduce((sum, value, at) => (at === index ? sum : sum + value), 0)
+  return (values[index] as number) - rest / (values.length - 1)
+}
+
+export function show(definition: ToolDefinition, { signal, weight }: Weighed): Evidence {
+  const { at, start, end, feature } = signal
+  const value = valueAt(definition, at)
+  const key = at
+    .slice(at.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~')
+  const text = typeof value === 'string' ? value.slice(start, end) : start === end ? key : ''
+  const rounded = Math.round(weight * 100) / 100
+  return { at, start, end, text, says: sayOf(feature), weight: rounded }
+}
+
+/** The value a JSON Pointer names; undefined where there is none. */
+export function valueAt(value: unknown, pointer: string): JsonValue | undefined {
+  let here = value as JsonValue | undefined
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(here)) here = here[Number(key)]
+    else if (isObject(here) && Object.hasOwn(here, key)) here = here[key]
+    else return undefined
+  }
+  return here
+}

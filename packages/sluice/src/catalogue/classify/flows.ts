@@ -1,0 +1,97 @@
+// What a tool brings in and lets out, apart from its class: whose text it reads (public, private,
+// written by strangers) and how far what it is given goes (nowhere, inside of its server, outside).
+// The lethal trifecta is made of these. Pure; called by classify.
+
+import { isObject } from '@sluice/policy/core/json'
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { splitName, splitText } from '../signals/split-words.ts'
+
+export type Reads = 'public' | 'private' | 'untrusted'
+export type Sends = 'nothing' | 'inside' | 'outside'
+
+export interface Flows {
+  readonly reads: readonly Reads[]
+  readonly sends: Sends
+}
+
+const WEB = set(`web website websites webpage page url urls scrape crawl news reddit twitter tweet
+  youtube transcript search browser http https internet rss feed hackernews wikipedia`)
+/** Written by people who are not the user. */
+const STRANGERS =
+  set(`email emails mail gmail inbox message messages thread threads comment comments
+  issue issues ticket tickets review reviews pull discussion discussions post posts chat channel
+  channels conversation conversations attachment attachments submission feedback form responses lead
+  contact webpage page content`)
+const PRIVATE =
+  set(`email emails mail gmail inbox message messages thread file files document documents
+  doc docs drive folder note notes vault calendar event events contact contacts customer customers
+  user users account accounts database table tables query sql row rows record records repository repo
+  project projects secret secrets token tokens key keys credential cookie cookies balance invoice
+  invoices order orders payment payments transaction transactions memory session sessions log logs
+  clipboard screenshot bucket object storage environment variable variables board card task tasks deal
+  deals env envs ticket tickets issue issues portfolio position positions password wallet spreadsheet sheet
+  employee patient profile crm dashboard`)
+const PUBLIC = set(`weather forecast news stock stocks ticker wikipedia documentation docs map maps
+  directions geocode pricing exchange rates holidays arxiv pubmed library libraries package packages
+  guide guidelines examples schema template templates help version time timezone`)
+/** Ways out of the house: to people, to the public, to an address one may choose. */
+const OUT =
+  set(`email emails mail gmail message messages sms send publish tweet post posts broadcast
+  notify notification webhook webhooks share invite comment reply slack discord telegram whatsapp
+  teams twitter reddit upload push url http request fetch navigate public release deploy`)
+const URL_ARGUMENT =
+  /^(?:url|urls|uri|link|href|endpoint|webhook_?url|callback_?url|target_?url|website)$/i
+
+export function flowsOf(definition: ToolDefinition, category: Category): Flows {
+  const words = wordsOf(definition)
+  const has = (of: ReadonlySet<string>) => words.some((word) => of.has(word))
+  const takesUrl = argumentsOf(definition).some((name) => URL_ARGUMENT.test(name))
+  const web = takesUrl || has(WEB)
+  const reads: Reads[] = []
+  const own = has(PRIVATE)
+  if (!own && (web || has(PUBLIC))) reads.push('public')
+  if (own || reads.length === 0) reads.push('private')
+  // What a write answers is mostly what it was given.
+  if (
+    web ||
+    (category === 'Read' && (has(STRANGERS) || readsFiles(words))) ||
+    category === 'Execute'
+  )
+    reads.push('untrusted')
+  return { reads, sends: sendsOf(category, takesUrl, has(OUT)) }
+}
+
+/** Whoever wrote a file, its text comes in with it: `read_file`, `read_text_file`, not `list_files`. */
+function readsFiles(words: readonly string[]): boolean {
+  return words.some((word) => READ.has(word)) && words.some((word) => FILES.has(word))
+}
+
+const READ = set('read reads cat view open contents content')
+const FILES = set('file files document documents doc pdf attachment note notes')
+
+function sendsOf(category: Category, takesUrl: boolean, out: boolean): Sends {
+  // An address with a secret in it is a letter: to fetch is to send.
+  if (takesUrl) return 'outside'
+  if (category === 'Read' || category === 'Destructive') return 'nothing'
+  if (category === 'Financial' || category === 'Execute' || out) return 'outside'
+  return 'inside'
+}
+
+function wordsOf({ name, description }: ToolDefinition): string[] {
+  const said = typeof description === 'string' ? description : ''
+  return [
+    ...splitName(typeof name === 'string' ? name : ''),
+    ...splitText(said, 0, Math.min(said.length, FLOW_CHARS_MAX)),
+  ].map(({ text }) => text)
+}
+
+const FLOW_CHARS_MAX = 160
+
+export function argumentsOf({ inputSchema }: ToolDefinition): string[] {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  return isObject(properties) ? Object.keys(properties) : []
+}
+
+function set(words: string): ReadonlySet<string> {
+  return new Set(words.trim().split(/\s+/))
+}

@@ -1,0 +1,68 @@
+// The words a class stands on: the strongest evidence first, and no more of it than it takes for the
+// class to fall when those words are gone. Where it still stands on others, those are evidence too.
+// So what is shown is what decided, and the eval can measure it. Pure; called by classify.
+
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { Judged } from './classify.ts'
+import { type Evidence, show, type Weighed, weigh } from './evidence.ts'
+import { EVIDENCE_MAX } from '../signals/limits.ts'
+import type { Weights } from './score.ts'
+import type { Signal } from '../signals/signal.ts'
+
+/** The verdict without some words, if the class still stands. */
+type Stands = (without: ToolDefinition, schema: readonly Signal[]) => Judged | undefined
+
+const ROUNDS_MAX = 5
+/** In the first look only what speaks clearly. */
+const CLEAR_WEIGHT = 0.8
+
+export function standOn(
+  definition: ToolDefinition,
+  judged: Judged,
+  schema: readonly Signal[],
+  weights: Weights,
+  stands: Stands,
+): Evidence[] {
+  const shown: Weighed[] = []
+  let here = { definition, judged }
+  let schemaLeft = schema
+  for (let round = 0; round < ROUNDS_MAX && shown.length < EVIDENCE_MAX; round++) {
+    const { own, signals, floor } = here.judged
+    const found = weigh(own, signals, floor, weights)
+    const clear = round === 0 ? found.filter(({ weight }) => weight >= CLEAR_WEIGHT) : found
+    const next = clear.length > 0 ? clear : found
+    if (next.length === 0) break
+    shown.push(...next)
+    // A read is what is left where nothing else speaks: its words are shown, not tried.
+    if (own === 'Read') break
+    const gone = new Set(next.map(({ signal }) => signal.at))
+    schemaLeft = schemaLeft.filter(({ at, start, end }) => end === start || !gone.has(at))
+    const without = blank(here.definition, next)
+    const again = stands(without, schemaLeft)
+    if (again === undefined) break
+    here = { definition: without, judged: again }
+  }
+  // Words that are gone in a later round stand in the definition as it was.
+  return shown.slice(0, EVIDENCE_MAX).map((one) => show(definition, one))
+}
+
+/** The definition with the words of name, title and description as spaces. */
+function blank(definition: ToolDefinition, words: readonly Weighed[]): ToolDefinition {
+  let { name, title, description } = definition
+  for (const { at, start, end } of words.map(({ signal }) => signal)) {
+    if (at === '/name') name = cut(name, start, end)
+    else if (at === '/title' && title !== undefined) title = cut(title, start, end)
+    else if (at === '/description' && description !== undefined)
+      description = cut(description, start, end)
+  }
+  return {
+    ...definition,
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+  }
+}
+
+function cut(text: string, start: number, end: number): string {
+  return text.slice(0, start) + ' '.repeat(end - start) + text.slice(end)
+}

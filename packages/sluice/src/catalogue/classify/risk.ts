@@ -1,0 +1,115 @@
+// How much is at stake: it starts with the class, goes down where one small thing is touched or the
+// call can be taken back, up where many things, other people or secrets are. The reason is given.
+// Pure; called by classify.
+
+import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
+import { argumentsOf } from './flows.ts'
+import { splitName, splitText } from '../signals/split-words.ts'
+
+export interface Rated {
+  readonly risk: Risk
+  readonly because: string
+}
+
+const START: Readonly<Record<Category, number>> = {
+  Read: 0,
+  Write: 1,
+  Execute: 2,
+  Destructive: 3,
+  Financial: 3,
+}
+
+const MANY = set('all batch bulk multiple many every everything wildcard mass')
+const SECRETS = set(
+  'secret secrets password passwords credential credentials cookie cookies apikey env envs envvars',
+)
+const MORE_SECRETS =
+  /secret|password|credential|cookie|token|api_?key|(?:^|[_-])envs?(?=$|[_-])|[a-z]Envs?(?![a-z])|environment.?variables?/i
+
+/** A name, or a first sentence, that speaks of secrets; the environment of a process is full of them. */
+export function readsSecrets({ name, description }: ToolDefinition): boolean {
+  const said = typeof description === 'string' ? description.slice(0, RISK_CHARS_MAX) : ''
+  return MORE_SECRETS.test(name) || /environment variables?/i.test(said)
+}
+const PEOPLE =
+  set(`broadcast invite share grant unsubscribe contest permission permissions role roles
+  member members everyone public ban`)
+/** What others stand on: gone with it, they are gone too. */
+const LARGE = set(`database databases cluster clusters namespace namespaces project projects bucket
+  buckets volume volumes organization org workspace tenant disk filesystem repository repo schema
+  instance vm droplet fleet environment team tables table collection`)
+const SMALL = set(`event events comment comments label labels tag tags filter filters reaction draft
+  drafts rule rules policy policies role bookmark reminder reminders webhook alias alert card item
+  row message messages link links cache log logs memory note notes entry index indexes config
+  configuration configurations subscription todo todos task tasks cookie account accounts view
+  workflow session sessions field annotation attachment cell cells range checklist`)
+/** Runs what it is given. */
+const PROGRAMS = set(
+  'command commands shell script code javascript sql query python bash terminal exec',
+)
+const GENTLE = set(`navigate click scroll hover back forward go wait press type select tab tabs page
+  browser screenshot focus drop drag fill forward stop abort pause on start dispatch build compile
+  resize`)
+
+export function rate(definition: ToolDefinition, category: Category): Rated {
+  const words = wordsOf(definition)
+  const names = argumentsOf(definition)
+  const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))
+  let level = START[category]
+  const reasons: string[] = [`${category} starts at ${RISKS[level]}`]
+  const step = (by: number, why: string) => {
+    level += by
+    reasons.push(`${by > 0 ? 'up' : 'down'} because ${why}`)
+  }
+  const many =
+    has(MANY) ?? names.find((name) => /^(?:items|inputs|orders|requests|all)$/i.test(name))
+  if (category === 'Read') {
+    const environment = ENVIRONMENT.test(words.join(' ')) ? 'environment variables' : undefined
+    const secret = has(SECRETS) ?? environment
+    if (secret !== undefined) step(1, `it reads secrets (\`${secret}\`)`)
+  } else if (category === 'Write') {
+    const people = has(PEOPLE)
+    if (people !== undefined && many !== undefined)
+      step(1, `it acts on other people (\`${people}\`)`)
+    else if (words.includes('export'))
+      reasons.push('stays because the copy is no longer guarded by its source')
+    else if (many === undefined && people === undefined) step(-1, 'it touches one small thing')
+  } else if (category === 'Execute') {
+    const program = has(PROGRAMS)
+    const gentle = has(GENTLE)
+    if (
+      program !== undefined &&
+      names.some((name) => /^(?:command|cmd|sql|script|code)$/i.test(name))
+    )
+      step(1, `it runs what it is given (\`${program}\`)`)
+    else if (program === undefined && gentle !== undefined && many === undefined)
+      step(-1, `one step at a time (\`${gentle}\`), or another call takes it back`)
+  } else if (category === 'Destructive') {
+    const large = has(LARGE)
+    const small = has(SMALL)
+    if (many === undefined && small !== undefined && large === undefined)
+      step(-2, `it touches one small thing (\`${small}\`)`)
+    else if (many === undefined && large === undefined) step(-1, 'it touches one thing')
+  } else if (has(CHANGES_DEAL) !== undefined && many === undefined)
+    step(-1, 'it changes or cancels what can be made again')
+  const bounded = Math.max(0, Math.min(RISKS.length - 1, level))
+  return { risk: RISKS[bounded] as Risk, because: reasons.join('; ') }
+}
+
+const ENVIRONMENT = /\benvironment variables?\b/
+const CHANGES_DEAL = set('cancel amend update subscription subscriptions price prices')
+
+function wordsOf({ name, description }: ToolDefinition): string[] {
+  const said = typeof description === 'string' ? description : ''
+  const stop = said.search(/[.\n]/)
+  const end = Math.min(stop < 0 ? said.length : stop, RISK_CHARS_MAX)
+  return [...splitName(typeof name === 'string' ? name : ''), ...splitText(said, 0, end)].map(
+    ({ text }) => text,
+  )
+}
+
+const RISK_CHARS_MAX = 120
+
+function set(words: string): ReadonlySet<string> {
+  return new Set(words.trim().split(/\s+/))
+}

@@ -1,0 +1,48 @@
+// The linear model: the sum of what each signal weighs for each class, made into shares of one.
+// Pure; the numbers are in weights.ts, learnt by `npm run eval -- catalogue`.
+
+import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+
+/** For each signal its weight for Read, Write, Execute, Destructive, Financial. */
+export type Weights = ReadonlyMap<string, readonly number[]>
+
+export const BIAS = 'bias'
+
+/** Shares of the five classes, in their order. */
+export function sharesOf(weights: Weights, amounts: ReadonlyMap<string, number>): number[] {
+  const sums = [...(weights.get(BIAS) ?? CATEGORIES.map(() => 0))]
+  for (const [feature, amount] of amounts) {
+    const values = weights.get(feature)
+    if (values === undefined) continue
+    for (let index = 0; index < sums.length; index++)
+      sums[index] = (sums[index] as number) + amount * (values[index] as number)
+  }
+  const top = Math.max(...sums)
+  const powers = sums.map((sum) => Math.exp(sum - top))
+  const total = powers.reduce((sum, power) => sum + power, 0)
+  return powers.map((power) => power / total)
+}
+
+/** Read needs this share: a tool that changes something must not pass as one that reads. */
+const READ_SHARE_MIN = 0.7
+/** What cannot be undone counts more than its share. */
+const STAKES = [0, 1, 1, 1.5, 2]
+const READ_TIMES_MIN = 4
+
+/** The class to act on: doubt goes to the riskier side. */
+export function choose(shares: readonly number[]): Category {
+  const read = shares[0] as number
+  const most = Math.max(...stakedOf(shares))
+  if (read >= READ_SHARE_MIN || read > READ_TIMES_MIN * most) return 'Read'
+  return chooseAct(shares)
+}
+
+/** The class of a tool that does more than read. */
+export function chooseAct(shares: readonly number[]): Category {
+  const staked = stakedOf(shares)
+  return CATEGORIES[staked.indexOf(Math.max(...staked))] as Category
+}
+
+function stakedOf(shares: readonly number[]): number[] {
+  return shares.map((share, index) => share * (STAKES[index] as number))
+}

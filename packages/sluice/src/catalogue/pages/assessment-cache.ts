@@ -1,0 +1,22 @@
+// What is told of a definition, worked out once: a page, its server's page and the index all ask for
+// the same account. Kept by the definition's identity, and gone with it.
+
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { type Account, account } from '../classify/classify.ts'
+import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
+
+export interface Told extends Account {
+  readonly attacks: readonly LinkedAttack[]
+}
+
+const TOLD = new WeakMap<ToolDefinition, Told>()
+
+export function toldOf(definition: ToolDefinition): Told {
+  let told = TOLD.get(definition)
+  if (told === undefined) {
+    const found = account(definition)
+    told = { ...found, attacks: linkAttacks(definition, found) }
+    TOLD.set(definition, told)
+  }
+  return told
+}

@@ -1,0 +1,89 @@
+// The page of a server: how many tools of which class, which can lose data for good, each with its
+// class, risk and the words that say so; and the policy to begin with. Pure.
+
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Page } from './page.ts'
+import { say, yaml } from './page.ts'
+import { suggestPolicy } from './suggest-policy.ts'
+import { toldOf } from './assessment-cache.ts'
+
+export interface Counted {
+  readonly tools: number
+  readonly categories: Readonly<Record<Category, number>>
+  /** Destructive tools, and what they can lose is gone. */
+  readonly loseForGood: number
+  /** Of the tools, those whose class is a guess. */
+  readonly unknown: number
+}
+
+export function count(definitions: readonly ToolDefinition[]): Counted {
+  const categories = Object.fromEntries(CATEGORIES.map((category) => [category, 0])) as Record<
+    Category,
+    number
+  >
+  let loseForGood = 0
+  let unknown = 0
+  for (const definition of definitions) {
+    const told = toldOf(definition)
+    categories[told.category]++
+    if (told.unknown) unknown++
+    else if (told.category === 'Destructive') loseForGood++
+  }
+  return { tools: definitions.length, categories, loseForGood, unknown }
+}
+
+/** `37 tools: 21 Read, 9 Write, 2 Execute, 4 Destructive, 1 Financial; 4 can lose data for good`. */
+export function summaryOf({ tools, categories, loseForGood, unknown }: Counted): string {
+  const parts = CATEGORIES.filter((category) => categories[category] > 0).map(
+    (category) => `${categories[category]} ${category}`,
+  )
+  const lost = loseForGood > 0 ? `; ${loseForGood} can lose data for good` : ''
+  const guessed = unknown > 0 ? `; ${unknown} of these by a guess` : ''
+  return `${tools} tool${tools === 1 ? '' : 's'}: ${parts.join(', ')}${lost}${guessed}`
+}
+
+export function serverPage(
+  server: string,
+  definitions: readonly ToolDefinition[],
+  pathOf: (definition: ToolDefinition) => string,
+): Page {
+  const told = definitions
+    .map((definition) => ({ definition, ...toldOf(definition) }))
+    .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))
+  const rows = told.map(({ definition, category, risk, unknown, evidence }) => [
+    { text: definition.name, to: pathOf(definition) },
+    unknown ? `unknown, perhaps ${category}` : category,
+    unknown ? 'unknown' : risk,
+    evidence
+      .map(({ text }) => text)
+      .filter((text) => text !== '')
+      .slice(0, 3)
+      .join(', '),
+  ])
+  const { yaml: text, special } = suggestPolicy(definitions)
+  return {
+    title: server,
+    lead: summaryOf(count(definitions)),
+    sections: [
+      {
+        heading: 'Tools',
+        blocks: [{ kind: 'table', head: ['tool', 'category', 'risk', 'by the words'], rows }],
+      },
+      {
+        heading: 'Suggested policy',
+        blocks: [
+          say('Deny by default; it compiles against these tools as they are.'),
+          yaml(text),
+          ...(special.length === 0
+            ? []
+            : [
+                {
+                  kind: 'list' as const,
+                  items: special.map(({ tool, because }) => `\`${tool}\`: ${because}`),
+                },
+              ]),
+        ],
+      },
+    ],
+  }
+}

@@ -1,0 +1,148 @@
+// A policy for the tools somebody has: deny by default, reads go through, writes at a pace, the rest
+// asks a person; what a single tool needs beyond its class gets a rule of its own. Made to be read
+// and changed. Pure; tested by compiling it against the very tools it is for.
+
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import type { Account } from '../classify/classify.ts'
+import { toldOf } from './assessment-cache.ts'
+
+export interface Suggested {
+  readonly yaml: string
+  /** The tools with a rule of their own, and why. */
+  readonly special: readonly { readonly tool: string; readonly because: string }[]
+}
+
+interface Known {
+  readonly definition: ToolDefinition
+  readonly told: Account
+  readonly id: string
+}
+
+const CATEGORY_RULES: Readonly<Record<Category, string>> = {
+  Read: 'allow',
+  Write: '{ action: allow, rate_limit: { max: 30, window: 60 } }',
+  Execute: 'require_approval',
+  Destructive: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
+  Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
+}
+
+export function suggestPolicy(definitions: readonly ToolDefinition[]): Suggested {
+  const tools = definitions
+    .map((definition) => ({
+      definition,
+      told: toldOf(definition),
+      id: `${definition.server}/${definition.name}`,
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  const classes = new Set(tools.map(({ told }) => told.category))
+  const rules = tools.flatMap(specialRule)
+  const labels = tools.flatMap(labelOf)
+  const lines = [
+    '# Suggested by sluice from the definitions of your tools. Read it, change it, keep it.',
+    'version: 1',
+    'default: deny',
+    '',
+    'categories:',
+    ...(Object.keys(CATEGORY_RULES) as Category[])
+      .filter((category) => classes.has(category))
+      .map((category) => `  ${category}: ${CATEGORY_RULES[category]}`),
+  ]
+  if (rules.length > 0) lines.push('', 'tools:', ...rules.flatMap(({ lines: own }) => own))
+  if (labels.length > 0)
+    lines.push('', '# What an answer brings into the session.', 'labels:', ...labels)
+  lines.push(...guardrail(tools))
+  return {
+    yaml: `${lines.join('\n')}\n`,
+    special: rules.map(({ tool, because }) => ({ tool, because })),
+  }
+}
+
+/** A rule for one tool, in a document that leaves the others working. */
+export function suggestRule(tool: string, rule: readonly string[]): string {
+  return [
+    'version: 1',
+    'default: deny',
+    'categories:',
+    ...Object.entries(CATEGORY_RULES).map(([category, own]) => `  ${category}: ${own}`),
+    'tools:',
+    `  ${quote(tool)}:`,
+    ...rule.map((line) => `    ${line}`),
+    '',
+  ].join('\n')
+}
+
+interface Special {
+  readonly tool: string
+  readonly because: string
+  readonly lines: readonly string[]
+}
+
+function specialRule({ definition, told, id }: Known): Special[] {
+  const because = reasonFor(definition, told)
+  if (because === undefined) return []
+  const { action, reason, when } = because
+  const own = [`  # ${reason}`, `  ${quote(id)}:`, `    action: ${action}`]
+  if (when !== undefined) own.push(`    when: ${when}`, '    otherwise: require_approval')
+  else if (action !== 'hide') own.push(`    reason: ${quote(reason)}`)
+  return [{ tool: id, because: reason, lines: own }]
+}
+
+function reasonFor(
+  definition: ToolDefinition,
+  told: Account,
+): { action: string; reason: string; when?: string } | undefined {
+  const { severity, findings } = inspectDefinition(definition as never)
+  const worst = findings[0]?.kind ?? ''
+  if (severity === 'refuse' || severity === 'hold')
+    return { action: 'hide', reason: `its definition: ${worst}` }
+  if (told.unknown)
+    return {
+      action: 'require_approval',
+      reason: `what it does is not clear from its definition, perhaps ${told.category}`,
+    }
+  const [decides] = told.depends
+  const reads =
+    told.depends.length === 1 &&
+    (decides?.kind === 'sql' || Object.values(decides?.values ?? {}).includes('Read'))
+  if (reads && told.category !== 'Read' && told.category !== 'Write')
+    return {
+      action: 'allow',
+      reason: `reads pass, by its argument ${decides?.argument}; all else asks`,
+      when: 'call.category == "Read"',
+    }
+  if (told.category === 'Read' && told.risk !== 'low')
+    return { action: 'require_approval', reason: 'it reads secrets' }
+  return undefined
+}
+
+function labelOf({ told, id }: Known): string[] {
+  const { reads } = told.flows
+  const labels = reads.filter((one) => one === 'private' || one === 'untrusted')
+  const answers = told.category === 'Read' || told.category === 'Execute'
+  return answers && labels.length > 0 ? [`  ${quote(id)}: [${labels.join(', ')}]`] : []
+}
+
+/** The lethal trifecta: after private data and untrusted text, a way out asks a person. */
+function guardrail(tools: readonly Known[]): string[] {
+  const brings = (label: 'private' | 'untrusted') =>
+    tools.some(({ told }) => told.flows.reads.includes(label))
+  const out = tools.filter(({ told }) => told.flows.sends === 'outside')
+  if (!brings('private') || !brings('untrusted') || out.length === 0) return []
+  return [
+    '',
+    'guardrails:',
+    '  - name: private data stays in',
+    '    match:',
+    '      tools:',
+    ...out.map(({ id }) => `        - ${quote(id)}`),
+    '    when: session.saw.private && session.saw.untrusted',
+    '    action: require_approval',
+    '    reason: this session has read private data and untrusted text',
+  ]
+}
+
+/** As YAML and JSON both read it. */
+function quote(text: string): string {
+  return JSON.stringify(text)
+}

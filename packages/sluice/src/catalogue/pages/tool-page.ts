@@ -1,0 +1,263 @@
+// The page of one tool: what it does and takes, how agents use it, why that needs a policy, what an
+// attacker can do with it, the policy to begin with and the ways to change it, and its neighbours.
+// Pure; the words of the definition are the server's and are shown as such.
+
+import { isObject } from '@sluice/policy/core/json'
+import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Account } from '../classify/classify.ts'
+import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
+import { type Block, type Page, type Section, say, yaml } from './page.ts'
+import { count, summaryOf } from './server-page.ts'
+import { suggestRule } from './suggest-policy.ts'
+import { toldOf } from './assessment-cache.ts'
+import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
+import { splitName } from '../signals/split-words.ts'
+
+const MEANS: Readonly<Record<Category, string>> = {
+  Read: 'It answers and changes nothing; what it answers stays with the agent.',
+  Write: 'It makes or changes data.',
+  Execute: 'It runs something or drives a live thing, with effects that depend on what is run.',
+  Destructive: 'What was there is gone or revoked, and the tool itself gives no way back.',
+  Financial: 'It moves, commits or prices money.',
+}
+
+/** What the strongest word says, where the class alone says less. */
+const WRITES: readonly (readonly [says: RegExp, means: string])[] = [
+  [/: keeping a copy/, 'It makes a copy, and the copy is no longer guarded by its source.'],
+  [/: sending/, 'It sends something to somebody, which cannot be called back.'],
+  [/: generating/, 'It makes something new; what was there stays.'],
+  [/: settling/, 'It changes the state of something that others go by.'],
+  [/: linking/, 'It links things, or gives somebody access.'],
+]
+
+function meansOf({ category, evidence }: Account): string {
+  // What is archived is put away, not copied.
+  const archives = /^archiv/i.test(evidence[0]?.text ?? '')
+  const says = archives ? ': settling' : (evidence[0]?.says ?? '')
+  const own = category === 'Write' ? WRITES.find(([pattern]) => pattern.test(says)) : undefined
+  return own?.[1] ?? MEANS[category]
+}
+
+/** The rule to begin with, by class and risk. */
+const BEGIN: Readonly<Record<Category, readonly string[]>> = {
+  Read: ['action: allow'],
+  Write: ['action: allow', 'rate_limit: { max: 10, window: 60 }'],
+  Execute: ['action: require_approval'],
+  Destructive: ['action: require_approval', 'rate_limit: { max: 5, window: 60 }'],
+  Financial: ['action: require_approval', 'rate_limit: { max: 5, window: 60 }'],
+}
+
+const DESCRIPTION_CHARS_MAX = 600
+const EVIDENCE_SHOWN_MAX = 8
+const PARAMETERS_SHOWN_MAX = 24
+const NOTE_CHARS_MAX = 160
+const RELATED_MAX = 8
+
+/** Where a page stands: the other tools of the server, and the addresses of their pages. */
+export interface Surroundings {
+  readonly neighbours?: readonly ToolDefinition[]
+  readonly pathOf?: (definition: ToolDefinition) => string
+}
+
+export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
+  const told = toldOf(definition)
+  const id = `${definition.server}/${definition.name}`
+  const { category } = told
+  return {
+    title: id,
+    lead: leadOf(told),
+    sections: [
+      { heading: 'What it does', blocks: described(definition) },
+      { heading: 'Parameters', blocks: parameters(definition) },
+      { heading: 'How agents use it', blocks: [say(USED[category])] },
+      { heading: 'Why it needs a policy', blocks: why(told) },
+      { heading: 'What it is not', blocks: whatNot(told) },
+      { heading: 'What this access lets an attacker do', blocks: [attackTable(told.attacks)] },
+      { heading: 'Advice', blocks: [{ kind: 'list', items: ADVICE[category] }] },
+      { heading: 'A policy to begin with', blocks: recommended(id, told) },
+      { heading: 'Four ways to rule it', blocks: ways(id) },
+      { heading: 'What a denied agent receives', blocks: denied() },
+      ...related(definition, told, around),
+      { heading: 'Its server', blocks: server(definition, around) },
+    ],
+  }
+}
+
+/** Of a guess no risk is told. */
+function leadOf(told: Account): string {
+  const { category, risk, unknown } = told
+  if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(told)}`
+  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets the stricter of the verdicts for ${category} and for Execute.`
+}
+
+function described({ description, title }: ToolDefinition): Block[] {
+  const said = typeof description === 'string' ? description.trim() : ''
+  const short =
+    said.length > DESCRIPTION_CHARS_MAX ? `${said.slice(0, DESCRIPTION_CHARS_MAX)} …` : said
+  return [
+    say(
+      short === '' ? (title ?? 'Its server says nothing about it.') : `Its server says: “${short}”`,
+    ),
+  ]
+}
+
+function parameters({ inputSchema }: ToolDefinition): Block[] {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (!isObject(properties) || names.length === 0) return [say('It takes no arguments.')]
+  const list = isObject(inputSchema) ? inputSchema.required : undefined
+  const required = new Set(Array.isArray(list) ? list : [])
+  const rows = names.slice(0, PARAMETERS_SHOWN_MAX).map((name) => {
+    const property = properties[name]
+    const { type, enum: values, description } = isObject(property) ? property : {}
+    const kind = Array.isArray(type) ? type.join(' or ') : String(type ?? 'any')
+    const choices = Array.isArray(values) ? `: ${values.slice(0, 8).map(String).join(', ')}` : ''
+    const said = typeof description === 'string' ? description : ''
+    const short = said.length > NOTE_CHARS_MAX ? `${said.slice(0, NOTE_CHARS_MAX)} …` : said
+    return [`\`${name}\``, `${kind}${choices}`, required.has(name) ? 'yes' : 'no', short]
+  })
+  const more = names.length - rows.length
+  return [
+    { kind: 'table', head: ['name', 'type', 'required', 'its server says'], rows },
+    ...(more > 0 ? [say(`And ${more} more.`)] : []),
+  ]
+}
+
+function why(told: Account): Block[] {
+  const { riskBecause, confidence, unknown, evidence, flows, depends, disagreements } = told
+  const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
+  const blocks: Block[] = [
+    say(
+      `${meansOf(told)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
+    ),
+    say(flowSentence(flows)),
+  ]
+  if (shown.length > 0)
+    blocks.push({
+      kind: 'table',
+      head: ['words of the definition', 'where', 'what they say', 'weight'],
+      rows: shown.map(({ text, at, says, weight }) => [`\`${text}\``, at, says, weight.toFixed(2)]),
+    })
+  for (const { argument, kind } of depends)
+    blocks.push(
+      say(
+        kind === 'program'
+          ? `What a call does depends on \`${argument}\`, a program that no rule can read with certainty.`
+          : `The class of a call depends on \`${argument}\` (${kind}); rules can ask for \`call.category\`.`,
+      ),
+    )
+  for (const disagreement of disagreements) blocks.push(say(`Beware: ${disagreement}.`))
+  return blocks
+}
+
+function flowSentence({ reads, sends }: Account['flows']): string {
+  const out = {
+    nothing: 'what it is given goes nowhere',
+    inside: 'what it is given stays inside of its server',
+    outside: 'what it is given may leave for elsewhere',
+  }
+  return `What it brings in is ${reads.join(' and ')}; ${out[sends]}.`
+}
+
+function whatNot({ whyNot }: Account): Block[] {
+  return [{ kind: 'list', items: whyNot.map(({ because }) => `${because}.`) }]
+}
+
+function attackTable(linked: readonly LinkedAttack[]): Block {
+  // What this very tool lets somebody do comes first.
+  const own = [...linked].sort((a, b) => Number(isOfClass(b)) - Number(isOfClass(a)))
+  const rows = own.map(({ id, name, what, gate }) => [
+    { text: `${id} ${name}`, to: `attacks#${id}` },
+    what,
+    gate,
+  ])
+  return { kind: 'table', head: ['attack', 'what it does here', 'a gate stops it'], rows }
+}
+
+function isOfClass({ id }: LinkedAttack): boolean {
+  return ATTACKS.find((attack) => attack.id === id)?.signal === 'its class'
+}
+
+function ways(id: string): Block[] {
+  return [
+    say('In the place of its lines in the policy above:'),
+    ...WAYS.flatMap(([name, says, rule]) => [
+      say(`**${name}**: ${says}.`),
+      yaml([`${JSON.stringify(id)}:`, ...rule.map((line) => `  ${line}`), ''].join('\n')),
+    ]),
+  ]
+}
+
+function denied(): Block[] {
+  return [
+    say(
+      'A result that says so, in words that a model can act on and as data; never an error of the protocol, which clients take for a fault.',
+    ),
+    { kind: 'code', language: 'json', text: denialOf('not for agents') },
+  ]
+}
+
+/** The tools that an agent holds beside this one, those nearest by name first. */
+function related(
+  definition: ToolDefinition,
+  { category }: Account,
+  { neighbours = [], pathOf }: Surroundings,
+): Section[] {
+  const words = new Set(splitName(definition.name).map(({ text }) => text))
+  const rows = neighbours
+    .filter(({ name }) => name !== definition.name)
+    .map((other) => ({
+      other,
+      shared: splitName(other.name).filter(({ text }) => words.has(text)).length,
+    }))
+    .sort((a, b) => b.shared - a.shared || (a.other.name < b.other.name ? -1 : 1))
+    .slice(0, RELATED_MAX)
+    .map(({ other }) => {
+      const told = toldOf(other)
+      const cell = pathOf === undefined ? other.name : { text: other.name, to: pathOf(other) }
+      const milder = CATEGORIES.indexOf(told.category) < CATEGORIES.indexOf(category)
+      return [
+        cell,
+        told.unknown ? `unknown, perhaps ${told.category}` : told.category,
+        milder ? 'yes' : 'no',
+      ]
+    })
+  if (rows.length === 0) return []
+  const table: Block = { kind: 'table', head: ['tool', 'category', 'milder than this'], rows }
+  return [{ heading: 'Related tools of the server', blocks: [table] }]
+}
+
+function server({ server }: ToolDefinition, { neighbours = [], pathOf }: Surroundings): Block[] {
+  // A name as `scope__package` is how files name `@scope/package`.
+  const [, scope, name] = /^([a-z0-9._-]+?)__([a-z0-9._-]+)$/i.exec(server) ?? []
+  const known = scope === undefined ? '' : `, the package \`@${scope}/${name}\``
+  const of = neighbours.length > 1 ? ` It lists ${summaryOf(count(neighbours))}.` : ''
+  const blocks: Block[] = [
+    say(
+      `\`${server}\`${known}.${of} Put Sluice in front of it with \`sluice init\` or a line under \`servers:\`; every call passes the gate before it reaches the server.`,
+    ),
+  ]
+  const first = neighbours[0]
+  if (pathOf !== undefined && first !== undefined)
+    blocks.push({
+      kind: 'table',
+      head: ['all its tools'],
+      rows: [[{ text: server, to: pathOf({ ...first, name: '' }) }]],
+    })
+  return blocks
+}
+
+function recommended(id: string, { category, risk, unknown }: Account): Block[] {
+  const rule = unknown ? ['action: require_approval'] : beginWith(category, risk)
+  return [
+    say(
+      `A whole document: the other tools go on working by their category. Try it with \`sluice policy explain ${id}\`.`,
+    ),
+    yaml(suggestRule(id, rule)),
+  ]
+}
+
+export function beginWith(category: Category, risk: Risk): readonly string[] {
+  if (category === 'Read' && risk !== 'low') return ['action: require_approval']
+  return BEGIN[category]
+}

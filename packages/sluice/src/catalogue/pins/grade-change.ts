@@ -1,0 +1,86 @@
+// Two definitions of one tool: what changed, place by place, and whether the change may pass unasked.
+// Only words changed, with the same class and the same flows and nothing for the guard to find: that
+// passes for tools that read or write. All else waits for a person. Pure; called by the pins.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import { account } from '../classify/classify.ts'
+import { CHANGES_MAX } from '../signals/limits.ts'
+import { canonicalText } from './pin.ts'
+
+export interface Change {
+  /** JSON Pointer. */
+  readonly at: string
+  readonly before?: string
+  readonly after?: string
+}
+
+export interface Graded {
+  readonly passes: boolean
+  readonly because: string
+  readonly changes: readonly Change[]
+  readonly before: { readonly category: Category; readonly risk: Risk }
+  readonly after: { readonly category: Category; readonly risk: Risk }
+}
+
+/** Texts for people and models; every other member is the contract. */
+const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
+
+export function gradeChange(before: ToolDefinition, after: ToolDefinition): Graded {
+  const changes = changesBetween(before as unknown as JsonValue, after as unknown as JsonValue)
+  const [was, is] = [account(before), account(after)]
+  const graded = (passes: boolean, because: string): Graded => ({
+    passes,
+    because,
+    changes,
+    before: { category: was.category, risk: was.risk },
+    after: { category: is.category, risk: is.risk },
+  })
+  const { severity, findings } = inspectDefinition(after as unknown as JsonValue)
+  if (severity === 'refuse' || severity === 'hold')
+    return graded(false, `the new definition: ${findings[0]?.kind}`)
+  const contract = changes.find(({ at }) => !WORDS.test(at))
+  if (contract !== undefined) return graded(false, `\`${contract.at}\` changed`)
+  if (was.category !== is.category)
+    return graded(false, `its class changed from ${was.category} to ${is.category}`)
+  if (
+    canonicalText(was.flows as unknown as JsonValue) !==
+    canonicalText(is.flows as unknown as JsonValue)
+  )
+    return graded(false, 'what it reads or sends changed')
+  if (is.category !== 'Read' && is.category !== 'Write')
+    return graded(false, `its words changed, and it is ${is.category}`)
+  return graded(true, 'only its words changed')
+}
+
+export function changesBetween(before: JsonValue, after: JsonValue, at = ''): Change[] {
+  if (canonicalText(before) === canonicalText(after)) return []
+  if (isObject(before) && isObject(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+    return keys
+      .flatMap((key) => {
+        const place = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        const [was, is] = [before[key], after[key]]
+        if (was === undefined && is === undefined) return []
+        if (was === undefined) return [{ at: place, after: short(is as JsonValue) }]
+        if (is === undefined) return [{ at: place, before: short(was) }]
+        return changesBetween(was, is, place)
+      })
+      .slice(0, CHANGES_MAX)
+  }
+  return [{ at: at === '' ? '/' : at, before: short(before), after: short(after) }]
+}
+
+const SHOWN_CHARS_MAX = 200
+
+function short(value: JsonValue): string {
+  const text = typeof value === 'string' ? value : canonicalText(value)
+  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)} …` : text
+}
+
+/** A line a change, for a terminal or a message. */
+export function tellChange({ at, before, after }: Change): string {
+  if (before === undefined) return `+ ${at}: ${after}`
+  return after === undefined ? `- ${at}: ${before}` : `~ ${at}: ${before} -> ${after}`
+}

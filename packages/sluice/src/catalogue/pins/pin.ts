@@ -1,0 +1,45 @@
+// The pin of a definition: a digest of the whole of it in one canonical form, and of the server's
+// instructions. Whatever order a server writes its members in, the pin is the same; whatever else it
+// changes, it is another. Pure: the digest comes in as an argument.
+
+import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+
+/** Where the instructions of a server stand beside a definition, where both are kept as one. */
+export const INSTRUCTIONS = 'server/instructions'
+
+export type Digest = (text: string) => string
+
+/** `ignore`: pointers of parts that follow the machine, such as `/description`. */
+export function pinOf(
+  definition: ToolDefinition,
+  digest: Digest,
+  { instructions = '', ignore = [] }: { instructions?: string; ignore?: readonly string[] } = {},
+): string {
+  const { server: _server, ...own } = definition
+  const kept = ignore.length === 0 ? own : without(own as JsonValue, '', new Set(ignore))
+  return `sha256:${digest(canonicalText([kept as JsonValue, instructions]))}`
+}
+
+/** JSON with members in the order of their names and numbers by their digits. */
+export function canonicalText(value: JsonValue): string {
+  if (value instanceof ExactNumber) return value.text
+  if (Array.isArray(value))
+    return `[${value.map((item: JsonValue) => canonicalText(item)).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.keys(value)
+    .sort()
+    .filter((key) => value[key] !== undefined)
+    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] as JsonValue)}`)
+  return `{${members.join(',')}}`
+}
+
+function without(value: JsonValue, at: string, ignore: ReadonlySet<string>): JsonValue {
+  if (Array.isArray(value))
+    return value.map((item: JsonValue, index) => without(item, `${at}/${index}`, ignore))
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([key]) => !ignore.has(`${at}/${key}`))
+  return Object.fromEntries(
+    kept.map(([key, member]) => [key, without(member, `${at}/${key}`, ignore)]),
+  )
+}

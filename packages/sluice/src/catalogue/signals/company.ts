@@ -1,0 +1,237 @@
+// What several signals mean together: an order beside an amount, a tie that is taken away, a run that is
+// cancelled, a device that is set. Each rule (company-rules.ts) has a feature of its own, whose weight is
+// learnt like any other, and speaks in the place of the bare verb. Pure; called by gather-signals.
+
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { OVER_READS, RULES, type Rule } from './company-rules.ts'
+import { classOf, FAMILY_NAMES } from './lexicon.ts'
+import { KNOWN_FEATURES_MAX } from './limits.ts'
+import { type Noun, nounsAt } from './nouns.ts'
+import type { Place, Signal, Tell } from './signal.ts'
+import { splitName } from './split-words.ts'
+
+/** Features told so far, by name, with the first place of each. */
+type Told = ReadonlyMap<string, Place>
+
+/** Tells what the signals mean together, and in the place of which signals that speaks. */
+export function readCompany(
+  definition: ToolDefinition,
+  signals: readonly Signal[],
+  tell: Tell,
+): Silenced {
+  const told = new Map<string, Place>()
+  for (const { feature, at, start, end } of signals)
+    if (!told.has(feature)) told.set(feature, { at, start, end })
+  readKeeping(told, tell)
+  readAlone(told, tell)
+  if (OVER_READS_LIST.tell({ told, tell, server: NO_NOUNS }).length > 0) return 'read'
+  if (told.has('name:remove') || told.has('text:remove')) {
+    const holder = holderOf(definition)
+    if (holder !== undefined) told.set('out of a holder', holder)
+  }
+  const reads = READS.some((feature) => told.has(feature))
+  const acts = reads && told.has('name:nothing') ? VERBS_THAT_ACT : ACTS
+  if (!some(told, acts)) return 'nothing'
+  const company = { told, tell, server: nounsOfServer(definition.server) }
+  const spoken = RULE_LISTS.flatMap((list) => list.tell(company))
+  readMoney(definition, signals, company)
+  readScreen(company)
+  if (spoken.length === 0) return 'nothing'
+  return spoken.some(({ feature }) => feature === 'keeps books') ? 'money' : 'act'
+}
+
+function some(told: Told, pattern: RegExp): boolean {
+  for (const name of told.keys()) if (pattern.test(name)) return true
+  return false
+}
+
+/** The nouns of a server's name; asked for each of its tools, so the last is kept. */
+function nounsOfServer(server: unknown): ReadonlySet<Noun> {
+  const named = typeof server === 'string' ? server : ''
+  if (named !== lastServer.named)
+    lastServer = { named, nouns: new Set(splitName(named).flatMap(({ text }) => nounsAt(text))) }
+  return lastServer.nouns
+}
+
+const NO_NOUNS: ReadonlySet<Noun> = new Set()
+let lastServer: { readonly named: string; readonly nouns: ReadonlySet<Noun> } = {
+  named: '',
+  nouns: NO_NOUNS,
+}
+
+/** The bare verbs of an act, those with what they say of money, or all verbs. */
+export type Silenced = 'nothing' | 'act' | 'money' | 'read'
+
+interface Company {
+  readonly told: Told
+  readonly tell: Tell
+  readonly server: ReadonlySet<Noun>
+}
+
+/** What the rules tell. */
+export const COMPANY_FEATURES: ReadonlySet<string> = new Set(
+  [...OVER_READS, ...RULES].map(({ feature }) => feature),
+)
+
+/** One of the rules above: it speaks where the verbs are silent. */
+export function isOfCompany(feature: string): boolean {
+  return COMPANY_FEATURES.has(feature)
+}
+
+/** Which rules of a list a feature is an act of, goes with, or forbids: a bit each. */
+interface Bits {
+  readonly act: number
+  readonly with: number
+  readonly and: number
+  readonly without: number
+}
+
+/** Rules of one list, at most: a number has so many bits. */
+const BITS = 30
+
+class RuleList {
+  readonly #rules: readonly Rule[]
+  readonly #known = new Map<string, Bits>()
+  /** Rules that need nothing beside the act, or nothing more. */
+  readonly #alone: number
+  readonly #noMore: number
+
+  constructor(rules: readonly Rule[]) {
+    this.#rules = rules
+    this.#alone = bitsOf(rules, (rule) => rule.with === undefined)
+    this.#noMore = bitsOf(rules, (rule) => rule.and === undefined)
+  }
+
+  /** Tells the rules that hold, each at the place of its act. */
+  tell({ told, tell, server }: Company): Rule[] {
+    let act = 0
+    let joined = this.#alone
+    let and = this.#noMore
+    let without = 0
+    for (const name of told.keys()) {
+      const bits = this.#bitsOf(name)
+      act |= bits.act
+      joined |= bits.with
+      and |= bits.and
+      without |= bits.without
+    }
+    act &= and & ~without
+    if (act === 0) return []
+    const held = this.#rules.filter((rule, index) => {
+      const bit = 1 << index
+      if ((act & bit) === 0) return false
+      if (rule.in !== undefined && !server.has(rule.in)) return false
+      return (joined & bit) !== 0 || (rule.server !== undefined && server.has(rule.server))
+    })
+    for (const rule of held)
+      for (const [name, place] of told)
+        if (rule.act.test(name)) {
+          tell(rule.feature, place)
+          break
+        }
+    return held
+  }
+
+  #bitsOf(name: string): Bits {
+    let bits = this.#known.get(name)
+    if (bits === undefined) {
+      bits = {
+        act: bitsOf(this.#rules, (rule) => rule.act.test(name)),
+        with: bitsOf(this.#rules, (rule) => rule.with?.test(name) ?? false),
+        and: bitsOf(this.#rules, (rule) => rule.and?.test(name) ?? false),
+        without: bitsOf(this.#rules, (rule) => rule.without?.test(name) ?? false),
+      }
+      if (this.#known.size >= KNOWN_FEATURES_MAX) this.#known.clear()
+      this.#known.set(name, bits)
+    }
+    return bits
+  }
+}
+
+function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number {
+  return rules.reduce((bits, rule, index) => (holds(rule) ? bits | (1 << index) : bits), 0)
+}
+
+const OVER_READS_LIST = new RuleList(OVER_READS)
+const RULE_LISTS = [new RuleList(RULES.slice(0, BITS)), new RuleList(RULES.slice(BITS))]
+
+/** `remove … from a list`: what it is taken out of stays, and so does the thing. */
+function holderOf({ name, description }: ToolDefinition): Place | undefined {
+  const named = HOLDER_OF_NAME.test(typeof name === 'string' ? name : '')
+  if (named) return WHOLE_NAME
+  const said = typeof description === 'string' ? description.slice(0, HOLDER_CHARS_MAX) : ''
+  return HOLDER_OF_TEXT.test(said) ? { at: '/description', start: 0, end: 0 } : undefined
+}
+
+const HOLDER_CHARS_MAX = 200
+const HOLDERS =
+  '(?:list|playlist|card|issue|ticket|message|album|queue|watchlist|dashboard|segment|label|board|conversation|channel|cart|sprint|milestone|favorites|favourites|liked|folder|event|epic|thread|view|firewall|balancer|draft|group)'
+const HOLDER_OF_NAME = new RegExp(`from_?-?${HOLDERS}s?(?![a-z])`, 'i')
+const HOLDER_OF_TEXT = new RegExp(
+  `\\bremov(?:e|es|ing) [^.]{1,60}? from (?:an? |the |your |this |its |specific |given |user's |users )*(?:[\\w-]+ )?${HOLDERS}s?\\b`,
+  'i',
+)
+
+/** Where the name is only a noun, the verb of the description is all there is. */
+function readAlone(told: Told, tell: Tell): void {
+  if (!told.has('name:nothing')) return
+  const heads = FAMILY_NAMES.filter((family) => told.has(`text:${family}`))
+  const classes = new Set(heads.map((family) => classOf(family)))
+  const [first] = heads
+  const [only] = classes
+  if (first !== undefined && only !== undefined && classes.size === 1)
+    tell(`alone:${only}`, told.get(`text:${first}`) as Place)
+}
+
+/** A copy with a place to keep it is kept; one without is the answer. */
+function readKeeping(told: Told, tell: Tell): void {
+  for (const [name, place] of told)
+    if (KEEPS.test(name)) {
+      const file = told.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
+      const somewhere = told.has('arg:saves') || told.has('says:saves it') || file
+      tell(somewhere ? 'keeps it somewhere' : 'keeps it nowhere', place)
+      return
+    }
+}
+
+const KEEPS =
+  /^(?:name|text)=(?:download|export|backup|save|dump|screenshot|capture|record|generate|convert|render|fetch|retrieve|pull)$/
+
+function readMoney(definition: ToolDefinition, signals: readonly Signal[], company: Company): void {
+  const { told, tell, server } = company
+  const money = server.has('money') || server.has('house') || some(told, MONEYED)
+  if (money) {
+    for (const { feature, at, start, end } of signals) {
+      const deal = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/.exec(feature)
+      if (deal !== null) tell(`deal with money:${deal[1]}.${deal[2]}`, { at, start, end })
+    }
+    // A draft moves no money until it is completed.
+    const none = told.get('says:moves no money')
+    const settles = some(told, SETTLES)
+    if (none !== undefined && !settles) tell('money that does not move', none)
+  }
+  if (told.has('name:change') || told.has('text:change'))
+    for (const { feature, at, start, end } of signals)
+      if (
+        /^name\.act\+(?:price|deal)\./.test(feature) &&
+        LIVE_PRICE.test(String(definition.name).slice(start, end))
+      )
+        tell('changes a price', { at, start, end })
+  if (server.has('money') || server.has('house')) tell('server:money', WHOLE_NAME)
+}
+
+function readScreen({ told, tell, server }: Company): void {
+  const picture = PICTURES.find((feature) => told.has(feature))
+  if (picture !== undefined && (server.has('screen') || some(told, /\+screen\./)))
+    tell('pictures a screen', told.get(picture) as Place)
+  if (server.has('device')) tell('server:device', WHOLE_NAME)
+}
+
+const PICTURES = ['name=snapshot', 'name=capture', 'text=snapshot', 'text=capture']
+const WHOLE_NAME: Place = { at: '/name', start: 0, end: 0 }
+const SETTLES = /^(?:name|text)=(?:finalize|complete|send|submit|convert|publish|confirm)$/
+const LIVE_PRICE = /^(?:prices?|pricing|bids?|bidding)$/i
+const ACTS = /^(?:name|text)\.(?:act|none)\+|^(?:name|text):(?!look|judge|render|answer|nothing)/
+const VERBS_THAT_ACT = /^(?:name|text):(?!look|judge|render|answer|nothing)/
+const READS = ['text:look', 'text:judge', 'text:render']
+const MONEYED = /\+(?:money|house)\.|^arg(?:\.deep)?:money$|^says:money/

@@ -1,0 +1,73 @@
+// All that a definition says, as signals: name, title, description, schema. The vendor's annotations
+// are not among them: they are a cross-check (annotations.ts). Pure; called by classify and by the
+// training script.
+
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { readCompany, type Silenced } from './company.ts'
+import { readName } from './read-name.ts'
+import { readSchema } from './read-schema.ts'
+import { readText } from './read-text.ts'
+import type { Signal, Tell } from './signal.ts'
+
+/** `schema`: the signals of the schema, where they are known already. */
+export function gatherSignals(
+  definition: ToolDefinition,
+  schema: readonly Signal[] = schemaSignals(definition),
+): Signal[] {
+  const signals: Signal[] = []
+  const tell = teller(signals)
+  readName(text(definition.name), text(definition.server), tell)
+  tellTexts(definition, signals, tell)
+  signals.push(...schema)
+  const silent = SILENT[readCompany(definition, signals, tell)]
+  return silent === undefined ? signals : signals.filter(({ feature }) => !silent.test(feature))
+}
+
+/** What a bare verb says, where its company says more. */
+const SILENT: Readonly<Record<Silenced, RegExp | undefined>> = {
+  nothing: undefined,
+  act: /^(?:name|text)[:=](?!look|judge|render|answer|nothing)/,
+  money:
+    /^(?:name|text)[:=](?!look|judge|render|answer|nothing)|\+(?:money|deal|price)\.|^deal with money/,
+  read: /^(?:name|text)[:=]/,
+}
+
+/** What the text said the last time: an account asks again with words of the name alone gone. */
+let last: { readonly of: string; readonly said: readonly Signal[] } = { of: '', said: [] }
+
+function tellTexts(definition: ToolDefinition, signals: Signal[], tell: Tell): void {
+  const described = text(definition.description)
+  if (described !== '' && described === last.of) return void signals.push(...last.said)
+  const before = signals.length
+  if (described.trim() !== '') readText(described, '/description', tell)
+  else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
+  else tell('text:nothing', { at: '/description', start: 0, end: 0 })
+  if (described.trim() !== '') last = { of: described, said: signals.slice(before) }
+}
+
+export function schemaSignals(definition: ToolDefinition): Signal[] {
+  const signals: Signal[] = []
+  readSchema(definition.inputSchema, teller(signals))
+  return signals
+}
+
+function teller(signals: Signal[]): Tell {
+  return (feature, { at, start, end }, amount = 1) => {
+    signals.push({ feature, amount, at, start, end })
+  }
+}
+
+/** A server may put anything where text belongs. */
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Each feature once, with the largest amount it was told with: saying it twice proves no more. */
+export function amountsOf(signals: readonly Signal[]): Map<string, number> {
+  const amounts = new Map<string, number>()
+  for (const { feature, amount } of signals) {
+    const before = amounts.get(feature)
+    if (before === undefined || before < amount) amounts.set(feature, amount)
+  }
+  return amounts
+}

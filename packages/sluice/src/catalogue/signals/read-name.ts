@@ -1,0 +1,181 @@
+// The grammar of tool names. The act is the first plain verb (`create_issue`, `db_cluster_delete`);
+// where there is none, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
+// where there is none either, the noun tells (`server_status`). Pure; called by gather-signals.
+
+import { classOf, verbAt } from './lexicon.ts'
+import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import type { Tell } from './signal.ts'
+import { splitName, type Word } from './split-words.ts'
+
+/** Words that say nothing about the act. */
+const FILLERS = new Set(
+  'mcp tool tools api v1 v2 v3 batch bulk multi multiple all my the a of'.split(' '),
+)
+const JOINS = new Set(['and', 'or', 'n'])
+const STRONG_HEADS =
+  /^(get|list|create|delete|update|search|fetch|remove|send|read|find)([a-z]{4,})$/
+const NOT_COMPOUND = /^(ing|able|ment|ness|tion|ings|iness|ening|ready|ener|eners)/
+
+/** What the name says: the act's words are told with their place. */
+export function readName(name: string, server: string, tell: Tell): void {
+  const words = withoutServer(splitName(name), server)
+  const head = headOf(words)
+  const works = head !== undefined && (rehearses(words) || worksOut(words, words.indexOf(head)))
+  const read = head !== undefined && (works || isRead(head.text))
+  if (head === undefined) tellNouns(words, tell)
+  else {
+    if (works) tell('name:render', place(head))
+    else tellVerb('name', head, tell)
+    for (let at = words.indexOf(head) + 1; at < words.length; at++) {
+      const word = words[at] as Word
+      const joined = JOINS.has(words[at - 1]?.text ?? '')
+      if (joined && verbAt(word.text) !== undefined) tellVerb('name.and', word, tell)
+    }
+  }
+  const kind = head === undefined ? 'none' : read ? 'read' : 'act'
+  const object = objectOf(words, head)
+  // A draft order is none, until it is completed.
+  const settles = head !== undefined && (verbAt(head.text)?.families.includes('settle') ?? false)
+  words.forEach((word, index) => {
+    if (word.text === 'call' && kind === 'act') tell('call:name', place(word))
+    if (word === head) return
+    for (const noun of nounsAt(word.text)) {
+      if (noun === 'answer' || noun === 'lore' || (kind === 'read' && !TOLD_OF_READS.has(noun)))
+        continue
+      const before = words[index - 1]?.text ?? ''
+      if (noun === 'deal' && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
+      tell(`name.${kind}+${noun}.${word === object ? 'object' : 'near'}`, place(word))
+    }
+  })
+}
+
+/** `resize_preview`, `submit_dry_run`: what would be done is told, not done. */
+function rehearses(words: readonly Word[]): boolean {
+  const [before, last] = words.slice(-2).map(({ text }) => text)
+  return last === 'preview' || last === 'dryrun' || (before === 'dry' && last === 'run')
+}
+
+/** The families of a verb share its amount; the word also speaks for itself. */
+function tellVerb(zone: string, word: Word, tell: Tell): void {
+  const verb = verbAt(word.text)
+  if (verb === undefined) return
+  for (const family of verb.families)
+    tell(`${zone}:${family}`, place(word), 1 / verb.families.length)
+  tell(`${zone}=${verb.base}`, place(word))
+}
+
+/** `cancel_all_orders_by_id` acts on orders, `order_cancel` on an order. */
+function objectOf(words: readonly Word[], head: Word | undefined): Word | undefined {
+  const stop = words.findIndex(({ text }, index) => index > 0 && OF.has(text))
+  const phrase = stop > 0 ? words.slice(0, stop) : words
+  const index = phrase.findLastIndex((word) => word !== head && !FILLERS.has(word.text))
+  const before = phrase[index - 1]
+  // A payment link or an order item is the payment or the order.
+  if (before !== undefined && before !== head && PARTS.has(phrase[index]?.text ?? ''))
+    if (nounsAt(before.text).some((noun) => noun === 'money' || noun === 'deal')) return before
+  if (before?.text === 'credit' && /^notes?$/.test(phrase[index]?.text ?? '')) return before
+  return phrase[index]
+}
+
+const TOLD_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
+const PARTS = new Set('link intent item items session request capture authorization'.split(' '))
+const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
+
+function tellNouns(words: readonly Word[], tell: Tell): void {
+  const last = words.findLast(({ text }) => nounsAt(text).includes('answer'))
+  if (last !== undefined) tell('name:answer', place(last))
+  else tell('name:nothing', { at: '/name', start: 0, end: 0 })
+}
+
+function headOf(words: readonly Word[]): Word | undefined {
+  const useful = words.filter(
+    ({ text }, index) =>
+      !FILLERS.has(text) && !/^(?:\d+|[a-z])$/.test(text) && !isThing(words, index),
+  )
+  // The status of a deploy is no deploy.
+  const [deed, status] = useful.slice(-2)
+  if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
+    return undefined
+  const plain = useful.find(({ text }, index) => {
+    const verb = verbAt(text)
+    return (
+      verb !== undefined &&
+      !verb.nounish &&
+      (verb.form === 'base' || (verb.form === 'third' && index === 0))
+    )
+  })
+  const first = useful[0]
+  const last = useful.at(-1)
+  const mayBe = (word: Word | undefined): boolean =>
+    word !== undefined && verbAt(word.text)?.form === 'base'
+  if (plain !== undefined) {
+    // `place_order`, `set_read_status`: what heads the name is its verb, even if it may be a noun.
+    if (first !== plain && mayBe(first) && SURE_HEADS.has(first?.text ?? '')) return first
+    return plain
+  }
+  const sure = SURE_HEADS.has(first?.text ?? '') || ENDS.has(first?.text ?? '')
+  // A noun by itself is no act (`label`, `message`), but may be an answer (`preview`).
+  if (mayBe(first) && (sure || useful.length > 1 || isRead(first?.text ?? ''))) {
+    if (
+      useful.length > 1 &&
+      mayBe(last) &&
+      !SURE_HEADS.has(first?.text ?? '') &&
+      ENDS.has(last?.text ?? '')
+    )
+      return last
+    return first
+  }
+  if (mayBe(last) && ENDS.has(last?.text ?? '')) return last
+  return useful.find((word) => mayBe(word) && (SURE_HEADS.has(word.text) || ASKS.has(word.text)))
+}
+
+/** `play_store`, `app_store`: a place, not an act. */
+function isThing(words: readonly Word[], index: number): boolean {
+  return words[index]?.text === 'store' && /^(?:app|play|web)$/.test(words[index - 1]?.text ?? '')
+}
+
+const DEEDS = new Set(
+  'deploy deployment build run test job task scan audit sync release import export backup migrate restore'.split(
+    ' ',
+  ),
+)
+const STATES = new Set('status state progress history'.split(' '))
+const ASKS = new Set('list search query view log review'.split(' '))
+/** May be nouns, but not at the head of a name. */
+const SURE_HEADS = new Set(
+  'set update place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end'.split(
+    ' ',
+  ),
+)
+/** May be nouns, but verbs where they end a name: `message_list`, `task_run`. */
+const ENDS = new Set(
+  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag'.split(
+    ' ',
+  ),
+)
+
+function isRead(text: string): boolean {
+  return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
+}
+
+/** `github_create_issue` of server `github` is `create_issue`; joined words are taken apart. */
+function withoutServer(words: readonly Word[], server: string): Word[] {
+  const own = new Set(splitName(server).map(({ text }) => text))
+  const first = words[0]
+  const named = words.length > 1 && first !== undefined && own.has(first.text)
+  const rest = named && verbAt(first.text)?.nounish !== false ? words.slice(1) : words
+  return rest.flatMap((word) => {
+    if (verbAt(word.text) !== undefined || nounsAt(word.text).length > 0) return [word]
+    const [, verb, object] = STRONG_HEADS.exec(word.text) ?? []
+    if (verb === undefined || object === undefined || NOT_COMPOUND.test(object)) return [word]
+    const middle = word.start + verb.length
+    return [
+      { text: verb, start: word.start, end: middle },
+      { text: object, start: middle, end: word.end },
+    ]
+  })
+}
+
+function place({ start, end }: Word) {
+  return { at: '/name', start, end }
+}

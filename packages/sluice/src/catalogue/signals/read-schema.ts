@@ -1,0 +1,224 @@
+// What the input schema says: actions to choose from, arguments that are programs, amounts or
+// switches for the worst, the arguments of a search, and a payload. Pure; bounded by the number of
+// properties and their depth, because a schema is the server's.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Category } from '@sluice/policy/core/tools'
+import {
+  KNOWN_ARGUMENTS_MAX,
+  SCHEMA_DEPTH_MAX,
+  SCHEMA_PROPERTIES_MAX,
+  SCHEMA_VALUES_MAX,
+} from './limits.ts'
+import { readOffered } from './read-phrases.ts'
+import { below, type Tell } from './signal.ts'
+import { classOfAct, worseOf } from './worst-act.ts'
+
+/** Arguments that choose what the tool does, and those that may. */
+const CHOOSES =
+  /^(?:action|actions|operation|operations|op|verb|subcommand|command|method|http_?method)$/i
+/** With one of these a method is that of the tool's own request. */
+const REACHES = /^(?:url|uri|path|endpoint|route|api_?path)$/i
+const METHOD = /^(?:GET|POST|PUT|PATCH|DELETE)$/
+const MAY_CHOOSE = /^(?:mode|task|function|intent|request_?type|status|state)$/i
+
+const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
+  ['arg:sql', /^(?:sql|sql_?query|sql_?statement|statements?|cypher|aql)$/i],
+  [
+    'arg:program',
+    /^(?:command|cmd|commands|shell|script|code|javascript|js|python|expression|function|program|source_?code|entrypoint|cli_?args)$/i,
+  ],
+  [
+    'arg:money',
+    /^(?:amt|total|sz|px|side|ccy|leverage|lever|slippage\w*|private_?key|to_?address|recipient_?address|payee|subscription(?:_?id)?|new_?sz|new_?px|token_?address|order_?type|ord_?type|ord_?id|capture_?id|plan_?id)$|(?:^|_|[a-z](?=[A-Z]))(?:amount|price|currency|payment|billing|refund|charge|payout|invoice)(?:$|_|[A-Z])/i,
+  ],
+  [
+    'arg:paging',
+    /^(?:page|limit|offset|cursor|per_?page|page_?size|page_?token|max_?results?|sort|sort_?by|order_?by|order|filter|filters|fields|since|until|start_?time|end_?time|start_?date|end_?date|jq_?filter|verbose|include\w*|num_?results|count|skip|top|after|before|lines|expand|starting_after|next_?token)$/i,
+  ],
+  [
+    'arg:query',
+    /^(?:query|q|search|search_?query|keywords?|search_?term|pattern|question|term|prompt)$/i,
+  ],
+  [
+    'arg:payload',
+    /^(?:body|content|contents|data|text|title|message|values?|properties|payload|request_?body|requests|items|inputs?|new_?\w+|updates?|fields_?to_?update|attributes|settings|config|summary|comment|subject|due_?\w*|color|label_?ids|labels|tags|assignee\w*|status|priority|note|notes)$/i,
+  ],
+  [
+    'arg:worst',
+    /^(?:force|permanent|permanently|hard_?delete|cascade|recursive|purge|skip_?trash|delete_?\w+|destroy\w*|overwrite|prune|wipe|confirm|confirm_?delete|confirmed|are_?you_?sure|yes)$/i,
+  ],
+  [
+    'arg:file',
+    /^(?:file_?path|file_?name|path|dir(?:ectory)?|folder|download\w*dir|save\w*|output_?directory|local\w*)$/i,
+  ],
+  [
+    'arg:empties',
+    /^(?:truncate\w*|(?:replace|delete|clear|drop|remove|wipe)_?(?:all|existing|first|target))$/i,
+  ],
+  ['arg:cost', /^(?:confirm_?cost\w*|max_?(?:price|cost)|accept_?(?:cost|charges?))$/i],
+  ['arg:rehearsal', /^(?:dry_?run|preview|simulate|validate_?only)$/i],
+  [
+    'arg:saves',
+    /^(?:save_?path|save_?to\w*|output_?(?:path|directory|folder)|out_?path|output_?file|output_?dir(?:_?path)?|target_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
+  ],
+  [
+    'arg:screen',
+    /^(?:selector|element|ref|uid|x|y|delta_?x|delta_?y|coordinates?|key|keys|button)$/i,
+  ],
+  ['arg:method', /^(?:http_?method|method)$/i],
+]
+
+export function readSchema(schema: JsonValue | undefined, tell: Tell): void {
+  const walk = { left: SCHEMA_PROPERTIES_MAX, names: 0, ids: 0, tell }
+  readObject(schema, { key: 'inputSchema' }, 0, walk)
+  const whole = { at: '/inputSchema', start: 0, end: 0 }
+  if (walk.names === 0) tell('args:none', whole)
+  else if (walk.ids === walk.names) tell('args:only an id', whole)
+}
+
+interface Walk {
+  left: number
+  names: number
+  ids: number
+  readonly tell: Tell
+}
+
+/** A place in the schema; its pointer is written only where something is told. */
+interface Path {
+  readonly up?: Path
+  readonly key: string
+}
+
+function pointerOf({ up, key }: Path): string {
+  return below(up === undefined ? '' : pointerOf(up), key)
+}
+
+function readObject(schema: JsonValue | undefined, path: Path, depth: number, walk: Walk): void {
+  if (!isObject(schema) || depth > SCHEMA_DEPTH_MAX) return
+  if (isObject(schema.properties)) readProperties(schema.properties, path, depth, walk)
+  if (isObject(schema.items)) readObject(schema.items, { up: path, key: 'items' }, depth + 1, walk)
+  for (const key of ['anyOf', 'oneOf', 'allOf']) {
+    const list = schema[key]
+    if (!Array.isArray(list)) continue
+    const up = { up: path, key }
+    list.forEach((item: JsonValue, index) => {
+      readObject(item, { up, key: String(index) }, depth + 1, walk)
+    })
+  }
+}
+
+function readProperties(properties: JsonObject, path: Path, depth: number, walk: Walk): void {
+  const names = Object.keys(properties)
+  const up = { up: path, key: 'properties' }
+  for (const name of names) {
+    if (walk.left-- <= 0) return
+    const property = properties[name] as JsonValue
+    const here: Path = { up, key: name }
+    if (depth === 0) {
+      walk.names++
+      if (NAMES_A_THING.test(name)) walk.ids++
+    }
+    const { features, chooses } = argumentOf(name)
+    if (features.length > 0) tellArgument(features, here, depth, walk.tell)
+    if (chooses && isObject(property)) {
+      const reaches = names.some((key) => REACHES.test(key))
+      readChoices(name, property, pointerOf(here), reaches, walk.tell)
+    }
+    readObject(property, here, depth + 1, walk)
+  }
+}
+
+function tellArgument(features: readonly string[], here: Path, depth: number, tell: Tell): void {
+  const place = { at: pointerOf(here), start: 0, end: 0 }
+  if (depth === 0) for (const feature of features) tell(feature, place)
+  else if (features.includes('arg:money')) tell('arg.deep:money', place)
+}
+
+const NAMES_A_THING = /(?:^|_|[a-z])(?:id|ids|uuid|key|name|slug|project|owner|repo|team)s?$/i
+
+interface Argument {
+  readonly features: readonly string[]
+  readonly chooses: boolean
+}
+
+/** The same names come again and again; the memory of them is bounded. */
+const KNOWN = new Map<string, Argument>()
+
+function argumentOf(name: string): Argument {
+  let known = KNOWN.get(name)
+  if (known === undefined) {
+    const features = ARGUMENTS.filter(([, pattern]) => pattern.test(name)).map(
+      ([feature]) => feature,
+    )
+    known = { features, chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name) }
+    if (KNOWN.size >= KNOWN_ARGUMENTS_MAX) KNOWN.clear()
+    KNOWN.set(name, known)
+  }
+  return known
+}
+
+/** The worst of the actions a caller may choose from. */
+function readChoices(
+  name: string,
+  property: JsonObject,
+  at: string,
+  reaches: boolean,
+  tell: Tell,
+): void {
+  const sure = CHOOSES.test(name)
+  const choices = choicesOf(property, at)
+  // `add` beside `remove` takes back what it did; any method on any path is a request at will.
+  const adds = choices.some(({ value }) => /^add/i.test(value))
+  const said = (value: string): Category | undefined => {
+    if (adds && /^remove/i.test(value)) return 'Write'
+    return value === 'DELETE' && reaches ? 'Execute' : classOfAct(value)
+  }
+  let worst: Category | undefined
+  let known = 0
+  for (const { value } of choices) {
+    // A method of somebody's webhook is no choice of this tool's act.
+    if (METHOD.test(value) && !reaches) continue
+    if (said(value) !== undefined) known++
+    worst = worseOf(said(value), worst)
+  }
+  if (worst !== undefined && known * 3 >= choices.length)
+    for (const { value, place } of choices)
+      if (said(value) === worst)
+        tell(`${sure ? 'choice' : 'mode'}:${worst}`, { at: place, start: 0, end: value.length })
+  if (choices.length === 0 && sure && typeof property.description === 'string')
+    readOffered(`actions: ${property.description}`, below(at, 'description'), tell, 'choice')
+}
+
+export interface Choice {
+  readonly value: string
+  readonly place: string
+}
+
+/** What an argument may be: `enum`, `const`, alternatives of these, or members named as acts. */
+export function choicesOf(property: JsonObject, at: string): Choice[] {
+  const choices: Choice[] = []
+  const list = property.enum
+  if (Array.isArray(list))
+    list.slice(0, SCHEMA_VALUES_MAX).forEach((value: JsonValue, index) => {
+      if (typeof value === 'string') choices.push({ value, place: `${at}/enum/${index}` })
+    })
+  if (typeof property.const === 'string')
+    choices.push({ value: property.const, place: below(at, 'const') })
+  for (const key of ['anyOf', 'oneOf']) {
+    const options = property[key]
+    if (!Array.isArray(options)) continue
+    options.slice(0, SCHEMA_VALUES_MAX).forEach((option: JsonValue, index) => {
+      if (isObject(option)) choices.push(...choicesOf(option, `${at}/${key}/${index}`))
+    })
+  }
+  const { items } = property
+  if (isObject(items)) {
+    choices.push(...choicesOf(items, below(at, 'items')))
+    if (isObject(items.properties))
+      for (const key of Object.keys(items.properties).slice(0, SCHEMA_VALUES_MAX))
+        if (/^[a-z]+_/.test(key) && classOfAct(key) !== undefined)
+          choices.push({ value: key, place: below(`${at}/items/properties`, key) })
+  }
+  return choices
+}

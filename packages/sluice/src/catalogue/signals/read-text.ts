@@ -1,0 +1,312 @@
+// The grammar of descriptions. The act is the head verb of the first sentence that says what the
+// tool does ("Deletes a bucket", "Use this to retrieve …"); verbs joined to it make a list of acts,
+// of which the worst counts; verbs that head later sentences count less. What is denied ("does not
+// delete", "instead of …") does not count. Pure; called by gather-signals.
+
+import type { Category } from '@sluice/policy/core/tools'
+import { classOf, type Family, verbAt } from './lexicon.ts'
+import { TEXT_CHARS_MAX } from './limits.ts'
+import { nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
+import { readPhrases } from './read-phrases.ts'
+import type { Tell } from './signal.ts'
+import { splitText, type Word } from './split-words.ts'
+import { worstActOf } from './worst-act.ts'
+
+/** What stands before a sentence and is none: `[API]`, `🎯 Purpose: 1.`, `DANGER:`. */
+const LABEL =
+  /(?:\s*(?:\[[^\]\n]{1,160}\]|[^\p{L}\p{N}\s[]{1,6}|[A-Z]{4,12}\b:?(?= [A-Z])|\d+\.|Purpose:|Designer Tool -))+\s*/uy
+/** Sentences that set the scene and say nothing of the act. */
+const SCENE =
+  /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|start (?:here|with)|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy
+/** Where the sentence of the act ends although no full stop does. */
+const CUT =
+  /[.!?;](?=\s|$)|\n|\s[-–—]\s(?=(?:use|ideal|useful|perfect|great)\b)|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
+const SENTENCES_MAX = 6
+const LATER_WORDS_MAX = 6
+const NEGATIONS = new Set(
+  'not never no without cannot instead avoid neither nor rather dont'.split(' '),
+)
+/** What makes the next word a noun. */
+const DETERMINERS = new Set(
+  'a an the of for this that these those your my its their any some each every all existing new specific specified given single multiple current previous next first last no in on at with from by as per via is are was be been has have using up'.split(
+    ' ',
+  ),
+)
+const LEAD_INS = new Set('use used allows allow let lets helps help enables enable'.split(' '))
+/** A prepositional phrase is not the object of the act. */
+const PREPOSITIONS = new Set(
+  'in for to of from with using by at on into through via as over under and or'.split(' '),
+)
+
+export function readText(text: string, at: string, tell: Tell): void {
+  const end = Math.min(text.length, TEXT_CHARS_MAX)
+  readPhrases(text, at, end, tell)
+  let said = false
+  let start = 0
+  for (let count = 0; count < SENTENCES_MAX && start < end; count++) {
+    LABEL.lastIndex = start
+    if (LABEL.test(text)) start = LABEL.lastIndex
+    const stop = cutAt(text, start, end)
+    SCENE.lastIndex = start
+    if (!SCENE.test(text)) {
+      const words = splitText(text, start, stop)
+      if (said) readLater(words, text, at, tell)
+      else said = readAct(words, text, at, tell)
+    }
+    start = stop + 1
+  }
+  if (!said && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
+}
+
+/** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
+function readThing(text: string, at: string, end: number, tell: Tell): void {
+  const words = splitText(text, 0, cutAt(text, 0, end))
+  const [first] = words
+  if (first === undefined || words.length < THING_WORDS_MIN) return
+  // A noun that nobody knows says nothing.
+  const answer = ASKS.test(first.text)
+    ? first
+    : words.find(({ text: word }) => nounsAt(word).includes('answer'))
+  if (answer !== undefined) tell('text:answer', placeOf(at, answer))
+}
+
+const THING_WORDS_MIN = 2
+const ASKS = /^(?:how|what|which|who|whether|where)$/
+
+function cutAt(text: string, start: number, end: number): number {
+  CUT.lastIndex = start
+  for (;;) {
+    const found = CUT.exec(text)
+    if (found === null || found.index >= end) return end
+    if (found.index - start > 2) return found.index
+  }
+}
+
+/** The sentence of the act; false where no verb heads it. */
+function readAct(words: readonly Word[], text: string, at: string, tell: Tell): boolean {
+  const verbs = verbsOf(words, text)
+  const [head, ...others] = verbs
+  if (head === undefined) return false
+  const works = asks(words, head)
+  if (works !== undefined) tell(`text:${works}`, placeOf(at, head))
+  else tellVerb('text', head, at, tell)
+  const joined: Word[] = [head]
+  for (const other of others) {
+    const how = joinOf(text, words, joined.at(-1) as Word, other)
+    if (how === 'and') joined.push(other)
+    tellVerb(
+      how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
+      other,
+      at,
+      tell,
+    )
+  }
+  const acts = works === undefined ? joined : joined.slice(1)
+  if (joined.length > 1) tellWorst(acts, text, at, tell)
+  readObject(
+    words,
+    head,
+    verbs.some((verb) => !(verb === head && works !== undefined) && !isRead(verb.text)),
+    at,
+    tell,
+  )
+  return true
+}
+
+/** An act by its verb, and none by what it is done to: to convert between units, to test a connection,
+ * to send a question and get the answer. The family that it belongs to instead. */
+function asks(words: readonly Word[], head: Word): string | undefined {
+  const from = words.indexOf(head)
+  if (worksOut(words, from)) return 'render'
+  if (words[from + 1]?.text === 'out' && /^checks?$/.test(head.text)) return 'keep'
+  if (words[from + 1]?.text === 'off' && /^kicks?$/.test(head.text)) return 'run'
+  const act = ASKING.exec(head.text)?.[1]
+  if (act === undefined) return undefined
+  const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (act === 'convert') return near.includes('between') ? 'judge' : undefined
+  if (act === 'test')
+    return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
+  const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
+  // Whoever acts on what it is told is driven by the question.
+  if (words.some(({ text }) => nounsAt(text).includes('agent'))) return 'run'
+  const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
+  return isQuestion && answered ? 'look' : undefined
+}
+
+const ASKING = /^(convert|test|send)s?$/
+
+/** The worst of several acts: `list, create, delete or rename` deletes. */
+function tellWorst(acts: readonly Word[], text: string, at: string, tell: Tell): void {
+  let worst: { act: Word; said: Category } | undefined
+  for (const act of acts) {
+    const said = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.said)
+    if (said !== undefined) worst = { act, said }
+  }
+  if (worst === undefined) return
+  // `add or remove` takes back what it did.
+  const pair = acts.some((act) => act.text.startsWith('add')) && /^removes?$/.test(worst.act.text)
+  tell(`acts:${pair ? 'Write' : worst.said}`, placeOf(at, worst.act))
+}
+
+/** `INSERT, UPDATE or DELETE`: words of a query language, which is run. */
+function isStatement(text: string, { start, end }: Word): boolean {
+  return /^(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|MERGE|TRUNCATE)$/.test(text.slice(start, end))
+}
+
+/** The nouns of the act: its object (the noun before a preposition), and what else is spoken of. */
+function readObject(
+  words: readonly Word[],
+  head: Word,
+  acts: boolean,
+  at: string,
+  tell: Tell,
+): void {
+  const from = words.indexOf(head) + 1
+  let object = words.length - 1
+  for (let index = from; index < words.length; index++)
+    if (PREPOSITIONS.has((words[index] as Word).text) && index > from) {
+      object = index - 1
+      break
+    }
+  words.forEach((word, index) => {
+    if (word === head) return
+    for (const noun of nounsAt(word.text)) {
+      if (noun === 'lore' && !acts) tell('text.read+lore', placeOf(at, word))
+      if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
+      if (noun === 'deal' && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
+      const role = index === object ? 'object' : 'near'
+      tell(`text.${acts ? 'act' : 'read'}+${noun}.${role}`, placeOf(at, word))
+    }
+  })
+}
+
+function readLater(words: readonly Word[], text: string, at: string, tell: Tell): void {
+  const verbs = verbsOf(words.slice(0, LATER_WORDS_MAX), text)
+  const head = verbs[0]
+  if (head !== undefined) tellVerb('text.later', head, at, tell)
+}
+
+/** The verbs of a sentence, the head first: neither denied, nor nouns by what stands before them. */
+function verbsOf(words: readonly Word[], text: string): Word[] {
+  const verbs: Word[] = []
+  words.forEach((word, index) => {
+    const verb = verbAt(word.text)
+    if (verb === undefined) return
+    const before = words[index - 1]
+    const said = before?.text ?? ''
+    if (verb.form === 'participle') return
+    if (verb.form === 'gerund' && !/^(for|by|of|and|or|to)$/.test(said)) return
+    if (LEAD_INS.has(word.text) && isLeadIn(words, index)) return
+    const list = before !== undefined && isJoint(text.slice(before.end, word.start))
+    if (verb.form !== 'gerund' && DETERMINERS.has(said) && !list) return
+    if (verb.nounish && !list && isNoun(words, index)) return
+    // A second verb that may be a noun is one, unless it is joined to the first.
+    if (verb.nounish && verbs.length > 0 && said !== 'to' && !joins(said) && !list) return
+    if (words.slice(Math.max(0, index - 3), index).some(({ text: near }) => isDenial(near))) return
+    verbs.push(word)
+  })
+  return verbs
+}
+
+/** `comments in Todoist`, `a direct message to …` are things; `Comment on …`, `Records the …` acts. */
+function isNoun(words: readonly Word[], index: number): boolean {
+  const word = words[index] as Word
+  const verb = verbAt(word.text)
+  if (verb === undefined || verb.families.some((family) => classOf(family) === 'Read')) return false
+  const before = words[index - 1]?.text
+  const after = words[index + 1]?.text ?? ''
+  const placed = before === undefined || VERBS_FOLLOW.test(before)
+  if (!placed) return true
+  if (verb.form === 'third') return !VERBS_PRECEDE.test(after)
+  return (PREPOSITIONS.has(after) || after === '') && !/^(?:on|to|back|up|in|and|or)$/.test(after)
+}
+
+/** What comes after an act; `Contacts by name`, `Messages in a box` are things. */
+const VERBS_PRECEDE =
+  /^(?:an?|the|this|that|these|those|your|my|its|their|any|some|each|every|all|existing|new|specific|specified|given|single|multiple|one|to|on|up|out|back|off|into|whether)$/
+const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
+
+/** `Use this tool to …`, `Allows you to …`: the act comes after. */
+function isLeadIn(words: readonly Word[], index: number): boolean {
+  return words.slice(index + 1, index + 7).some(({ text }) => text === 'to' || text === 'for')
+}
+
+/** Between two acts of one list. */
+function isJoint(gap: string): boolean {
+  return /^\s*(?:[,/|&]|\s(?:and|or)\s)\s*(?:(?:and|or)\s)?["'`]?$/.test(gap)
+}
+
+function joins(word: string): boolean {
+  return word === 'and' || word === 'or' || word === 'then'
+}
+
+/** `Archive (delete)` means it; `create or delete` are two acts; all else is beside the act. */
+function joinOf(
+  text: string,
+  words: readonly Word[],
+  last: Word,
+  word: Word,
+): 'means' | 'and' | 'beside' {
+  const gap = text.slice(last.end, word.start)
+  if (/^\s*\($/.test(gap)) return 'means'
+  if (isJoint(gap)) return 'and'
+  const index = words.indexOf(word)
+  const verb = verbAt(word.text)
+  const object = words[index + 1]?.text ?? ''
+  if (!joins(words[index - 1]?.text ?? '') || verb === undefined) return 'beside'
+  if (verb.nounish && !/^(?:set|update|start|stop)$/.test(word.text)) return 'beside'
+  // `orders, history, or archive` is a list of things.
+  const then = words[index - 1]?.text === 'then'
+  if (!then && text.slice(words[index - 2]?.end ?? last.end, words[index - 1]?.start).includes(','))
+    return 'beside'
+  // `and transform of …` is a noun; `find by name and deletes it` changes the mood, and is a verb.
+  return object === '' || OF_A_NOUN.has(object) || word.start - last.end > 80 ? 'beside' : 'and'
+}
+
+/** `and start time`, `and transform of` are things. */
+const OF_A_NOUN = new Set('of time date point position'.split(' '))
+
+function isDenial(text: string): boolean {
+  return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
+}
+
+function tellVerb(zone: string, word: Word, at: string, tell: Tell): void {
+  const verb = verbAt(word.text)
+  if (verb === undefined) return
+  const place = placeOf(at, word)
+  for (const family of verb.families) tell(`${zone}:${family}`, place, 1 / verb.families.length)
+  if (zone === 'text') tell(`${zone}=${verb.base}`, place)
+}
+
+function isRead(text: string): boolean {
+  return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
+}
+
+/** The act in a script without words: where the verb ends the sentence the last one, else the first. */
+function readOtherScript(text: string, at: string, end: number, tell: Tell): boolean {
+  if (!OTHER_LETTER.test(text)) return false
+  const stop = text.slice(0, end).search(/[。\n]/u)
+  const looked = text.slice(0, stop < 0 ? end : stop)
+  const last = VERB_LAST.test(looked)
+  const found: { family: Family; start: number; end: number }[] = []
+  for (const [family, pattern] of Object.entries(OTHER_SCRIPTS)) {
+    pattern.lastIndex = 0
+    for (let hit = pattern.exec(looked); hit !== null; hit = pattern.exec(looked))
+      found.push({ family: family as Family, start: hit.index, end: hit.index + hit[0].length })
+  }
+  found.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
+  const [head, ...others] = found
+  if (head === undefined) return false
+  tell(`text:${head.family}`, { at, start: head.start, end: head.end })
+  for (const { family, start, end: stopAt } of others)
+    if (ALSO.test(looked.slice(Math.max(0, start - 2), start)))
+      tell(`text.and:${family}`, { at, start, end: stopAt })
+  return true
+}
+
+const ALSO = /[并並且和或、，及]|하고|및| и $/u
+
+function placeOf(at: string, { start, end }: Word) {
+  return { at, start, end }
+}

@@ -1,0 +1,91 @@
+// The class of one act among several, as in `action: list | create | delete`: by its word alone,
+// and the worst of them all. A tool takes its worst action. Pure; called by the readers.
+
+import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { classOf, verbAt } from './lexicon.ts'
+import { splitName } from './split-words.ts'
+
+/** Where a word has several families, the one it means among the actions of a tool. */
+const MEANT: Readonly<Record<string, Category>> = {
+  drop: 'Destructive',
+  reset: 'Destructive',
+  rotate: 'Destructive',
+  clear: 'Destructive',
+  wipe: 'Destructive',
+  release: 'Write',
+  trash: 'Write',
+  archive: 'Write',
+  restore: 'Write',
+  close: 'Write',
+  open: 'Write',
+  cancel: 'Execute',
+  select: 'Read',
+  query: 'Read',
+  test: 'Execute',
+  evaluate: 'Read',
+  check: 'Read',
+  report: 'Read',
+  download: 'Write',
+  resolve: 'Write',
+  transfer: 'Write',
+  swap: 'Write',
+  terminate: 'Destructive',
+  apply: 'Write',
+  package: 'Write',
+  lock: 'Write',
+  unlock: 'Write',
+  mute: 'Write',
+  unmute: 'Write',
+  activate: 'Write',
+  deactivate: 'Write',
+  block: 'Write',
+  book: 'Write',
+  renew: 'Write',
+  subscribe: 'Write',
+  publish: 'Write',
+  play: 'Execute',
+  format: 'Read',
+  convert: 'Read',
+  log: 'Write',
+  debug: 'Execute',
+  simulate: 'Read',
+  rate: 'Read',
+}
+
+export const HTTP_METHODS: Readonly<Record<string, Category>> = {
+  GET: 'Read',
+  HEAD: 'Read',
+  OPTIONS: 'Read',
+  POST: 'Write',
+  PUT: 'Write',
+  PATCH: 'Write',
+  DELETE: 'Destructive',
+}
+
+/** `delete_row`, `DELETE`, `listTables`; undefined where the word is no act. */
+export function classOfAct(value: string): Category | undefined {
+  const http = HTTP_METHODS[value]
+  if (http !== undefined) return http
+  for (const word of splitName(value).slice(0, 3)) {
+    const verb = verbAt(word.text)
+    if (verb === undefined || verb.form === 'participle' || verb.form === 'gerund') continue
+    const family = verb.families[0]
+    return MEANT[verb.base] ?? (family === undefined ? undefined : classOf(family))
+  }
+  return undefined
+}
+
+/** The class of this act if it is worse than what is known; undefined where it is not. */
+export function worstActOf(value: string, known: Category | undefined): Category | undefined {
+  const worse = worseOf(classOfAct(value), known)
+  return worse === known ? undefined : worse
+}
+
+export function worseOf(
+  said: Category | undefined,
+  known: Category | undefined,
+): Category | undefined {
+  if (said === undefined) return known
+  if (known === undefined) return said
+  return CATEGORIES.indexOf(said) > CATEGORIES.indexOf(known) ? said : known
+}

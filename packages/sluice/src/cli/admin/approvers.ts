@@ -1,0 +1,189 @@
+// `sluice approvers …`: who may decide, and how they show that it is they. Everything but listing needs
+// the PIN of an admin, at the terminal; the very first PIN needs nobody's, and is told everywhere.
+
+import type { Command } from 'commander'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { ROLES } from '../../core/person.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import {
+  addProofOption,
+  askFirstPin,
+  askNewPin,
+  peopleOffline,
+  provePerson,
+} from '../connect/prove-person.ts'
+
+interface Options extends PlaceOptions {
+  readonly as?: string
+  readonly roles?: string
+  readonly groups?: string
+  readonly owns?: string
+  readonly token?: boolean
+  readonly pin?: boolean
+  readonly json?: boolean
+}
+
+const ADD_EXAMPLES = `
+Examples:
+  sluice approvers add bob --groups security              prints a link: bob adds a passkey there, once
+  sluice approvers add bob --pin                          bob types a PIN at this terminal
+  sluice approvers add eve --roles approver,policy-manager --owns ci
+  sluice approvers add chatbot --token --groups ops       a system: prints its credential, once
+
+Roles: viewer looks; approver decides over held calls; policy-manager also applies policies, accepts
+pins and thaws; admin does everything. --owns names principals whose calls this person may not approve
+where a rule asks for separation of duties. A system's token goes in \`Authorization: Bearer TOKEN\` to
+/api/approvals. Asks for the PIN of an admin at the terminal.`
+
+const PIN_EXAMPLES = `
+Examples:
+  sluice approvers pin            the first time: sets the first PIN, and you have all roles
+  sluice approvers pin ann        the same, under another name than the user's
+  sluice approvers pin            later: changes yours, with the old one
+  sluice approvers pin bob        an admin sets bob's
+
+The PIN is read from the terminal itself: never from a pipe, a flag, a file or the environment. After 5
+wrong ones there is a pause, which grows, and which no restart shortens.`
+
+export function addApprovers(program: Command, answer: Answer): void {
+  const parent = program
+    .command('approvers')
+    .description('who may decide over held calls, the policy, grants and the freeze')
+    .helpCommand(false)
+  command(parent, 'add', 'let somebody decide')
+    .argument('<name>', 'who, as the record names them')
+    .option('--roles <a,b>', `of ${ROLES.join(', ')}`, 'approver')
+    .option('--groups <a,b>', 'what rules name as `approvers`')
+    .option('--owns <a,b>', 'principals that are this one’s own')
+    .option('--token', 'a system: prints a credential for the API, once')
+    .option('--pin', 'the person is here and types a PIN now')
+    .addHelpText('after', ADD_EXAMPLES)
+    .action((name: string, options: Options) => add(name, options, answer))
+  command(parent, 'remove', 'let somebody decide no more')
+    .argument('<name>', 'who')
+    .action((name: string, options: Options) => remove(name, options, answer))
+  command(parent, 'pin', 'set the first PIN, or change one')
+    .argument('[name]', 'whose; yours without')
+    .addHelpText('after', PIN_EXAMPLES)
+    .action((name: string | undefined, options: Options) => setPin(name, options, answer))
+  command(parent, 'list', 'who may decide').action(async (options: Options) => {
+    const output = new Output(options)
+    const said = await ask(findData(options).data, { do: 'people' })
+    output.value(said)
+    showPeople(said, output)
+    answer(said.anybody === true ? 0 : 1)
+  })
+}
+
+/** As `sluice status` shows them, too. */
+export function showPeople({ people, anybody }: JsonObject, output: Output): void {
+  if (anybody !== true)
+    output.line(
+      `${output.paint('yellow', 'nobody can approve')}: \`sluice approvers pin\` sets the first PIN`,
+    )
+  for (const person of Array.isArray(people) ? people.filter(isObject) : [])
+    output.line(`approver ${output.paint('bold', printable(String(person.name)))} ${about(person)}`)
+}
+
+function about(person: JsonObject): string {
+  const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : '')
+  const has = [
+    ...(person.pinSet === null ? [] : [`PIN since ${person.pinSet}`]),
+    ...(person.passkeys === 0 ? [] : [plural(Number(person.passkeys), 'passkey')]),
+    ...(person.token === true ? ['a token'] : []),
+    ...(person.wrongPins === 0 ? [] : [`${person.wrongPins} wrong PINs since the last right one`]),
+  ]
+  const groups = list(person.groups)
+  const what = `(${person.kind}: ${list(person.roles)}${groups === '' ? '' : `; groups ${groups}`})`
+  return printable(`${what}: ${has.join(', ') || 'nothing to prove it by yet'}`)
+}
+
+function command(parent: Command, name: string, description: string): Command {
+  return addProofOption(addPlaceOptions(parent.command(name).description(description))).option(
+    '--json',
+    'answer as JSON',
+  )
+}
+
+function ask(data: string, request: JsonObject & { readonly do: string }): Promise<JsonObject> {
+  return askOwner(data, request, () => peopleOffline(data, request))
+}
+
+async function add(name: string, options: Options, answer: Answer): Promise<void> {
+  const output = new Output(options)
+  const { data } = findData(options)
+  if (options.token === true && options.pin === true)
+    throw new CliError('CLI_ARGUMENT', '--token is for systems, --pin for people', 'one of them')
+  const proof = await provePerson(data, options)
+  const names = (text: string | undefined): string[] => (text === undefined ? [] : text.split(','))
+  const pin = options.pin === true ? { pin: await askNewPin(name) } : {}
+  const said = await ask(data, {
+    ...{ do: 'approver-add', name, proof, token: options.token === true, ...pin },
+    roles: names(options.roles),
+    groups: names(options.groups),
+    owns: names(options.owns),
+  })
+  const isInvited = options.token !== true && options.pin !== true
+  const invited = isInvited ? await invite(data, name, proof) : undefined
+  const { token } = said
+  const { invitation } = invited ?? {}
+  output.value({ ...said, ...invited })
+  output.line(`${output.paint('bold', printable(name))} is an approver`)
+  const once = output.paint('dim', 'it is shown this once and kept nowhere')
+  if (typeof token === 'string') output.line(`token  ${token}\n${once}`)
+  if (typeof invitation === 'string')
+    output.line(`link   ${invitation}\n${once}; within a day ${name} adds a passkey there`)
+  if (token === null && invitation === undefined && options.pin !== true)
+    output.remark(
+      `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
+    )
+  answer(0)
+}
+
+/** A link for the page of the running gate; undefined where none serves one. */
+async function invite(
+  data: string,
+  name: string,
+  proof: JsonObject,
+): Promise<JsonObject | undefined> {
+  try {
+    return await askGate(data, { do: 'invite', name, proof })
+  } catch {
+    return undefined // It serves pipes only.
+  }
+}
+
+async function remove(name: string, options: Options, answer: Answer): Promise<void> {
+  const output = new Output(options)
+  const { data } = findData(options)
+  const proof = await provePerson(data, options)
+  output.value(await ask(data, { do: 'approver-remove', name, proof }))
+  output.line(`${printable(name)} decides no more`)
+  answer(0)
+}
+
+async function setPin(name: string | undefined, options: Options, answer: Answer): Promise<void> {
+  const output = new Output(options)
+  const { data } = findData(options)
+  const { anybody } = await ask(data, { do: 'people' })
+  if (anybody !== true) {
+    const why = 'This is the first PIN here: whoever sets it may approve everything.'
+    const first = await askFirstPin((request) => ask(data, request), {
+      ...{ why, ...(name === undefined ? {} : { name }) },
+    })
+    output.value({ set: first !== undefined, first: true })
+    return answer(first === undefined ? 1 : 0)
+  }
+  const proof = await provePerson(data, options)
+  const whose = name ?? String(proof.name)
+  const pin = await askNewPin(whose)
+  await ask(data, { do: 'change-pin', name: whose, pin, proof })
+  output.value({ set: true, first: false })
+  output.line(`the PIN of ${printable(whose)} is changed`)
+  answer(0)
+}

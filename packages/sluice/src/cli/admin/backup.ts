@@ -1,0 +1,106 @@
+// `sluice backup` and `sluice restore`: a copy of the data directory, made while the gate runs, and put
+// back where none does. Both verify the record.
+
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { backUp } from '../../gateway/data/backup.ts'
+import { restoreBackup } from '../../gateway/data/restore.ts'
+import { DataLock, DataTaken } from '../../gateway/data/data-lock.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { asCliError } from '../connect/run-on-owner.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
+
+interface Options extends PlaceOptions {
+  readonly as?: string
+  readonly json?: boolean
+}
+
+const BACKUP_EXAMPLES = `
+Examples:
+  sluice backup backups/2026-11-15
+  sluice backup /mnt/safe/gate --data ./.sluice --json
+
+Works while the gate runs. The folder must not be there yet, or be empty; it holds the gate's keys, so
+keep it as safe as the data directory. The head it prints can be noted elsewhere (\`ledger verify\`).`
+
+const RESTORE_EXAMPLES = `
+Examples:
+  sluice restore backups/2026-11-15
+  sluice restore backups/2026-11-15 --data ./.sluice
+
+Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
+Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
+
+export function addBackup(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('backup')
+      .description('copy the data directory, also while the gate runs')
+      .argument('<folder>', 'where the copy goes'),
+  )
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', BACKUP_EXAMPLES)
+    .action((folder: string, options: Options) => {
+      const output = new Output(options)
+      const made = told(() => backUp(findData(options).data, resolve(folder), new Date()))
+      output.value({ folder: resolve(folder), ...made })
+      output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
+      output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
+      answer(0)
+    })
+}
+
+export function addRestore(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('restore')
+      .description('put a backup in the place of the data directory')
+      .argument('<folder>', 'a folder that `sluice backup` has made'),
+  )
+    .option('--as <name>', 'who you are, where several people have a PIN')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', RESTORE_EXAMPLES)
+    .action(async (folder: string, options: Options) => {
+      const output = new Output(options)
+      const { data } = findData(options, { mayBeMissing: true })
+      const lock = told(() => DataLock.take(data))
+      try {
+        await proveRestore(data, folder, options)
+        const done = await restoreBackup(resolve(folder), data, new Date()).catch((error) => {
+          throw asCliError(error as Error)
+        })
+        output.value({ data, ...done })
+        output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
+        if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
+        answer(0)
+      } finally {
+        lock.release()
+      }
+    })
+}
+
+/** A backup brings back an older policy, older grants and older approvers. */
+async function proveRestore(data: string, folder: string, options: Options): Promise<void> {
+  if (!existsSync(join(data, 'identity.db'))) return
+  const { anybody } = await peopleOffline(data, { do: 'people' })
+  if (anybody !== true) return
+  const proof = await provePersonAlone(data, options)
+  const request = { do: 'prove', what: `restore ${resolve(folder)}`, may: 'restore', proof }
+  await peopleOffline(data, request).catch((error: Error) => {
+    throw asCliError(error)
+  })
+}
+
+function told<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof DataTaken)
+      throw new CliError('CLI_GATE', error.message, 'a backup is restored while no gate runs')
+    throw asCliError(error as Error)
+  }
+}

@@ -1,0 +1,128 @@
+// `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
+// in order. Where none runs, what it would find.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { told } from '../../operations/freeze.ts'
+import { readFreezes } from '../../gateway/state/freezes.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { listPeople } from '../../operations/people-commands.ts'
+import { People } from '../../identity/people/people.ts'
+import { StoreError } from '../../store/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { showPeople } from './approvers.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { whatOf } from './freeze.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+
+interface Options extends PlaceOptions {
+  readonly metrics?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice status
+  sluice status --data ./.sluice --json
+  sluice status --metrics
+
+Exit code 0 where the gate runs and is ready, 1 where not.`
+
+export function addStatus(parent: Command, answer: Answer): void {
+  addPlaceOptions(parent.command('status').description('how the gate is'))
+    .option('--metrics', 'the figures of the gate, in the format of Prometheus')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const { data } = findData(options)
+      if (options.metrics === true) return answer(await metrics(data))
+      const said = (await askGate(data, { do: 'status' })) ?? resting(data)
+      const output = new Output(options)
+      output.value(said)
+      show(said, output)
+      answer(said.running === true && said.ready === true ? 0 : 1)
+    })
+}
+
+/** They are what they are: the same text with --json too. */
+async function metrics(data: string): Promise<0 | 1> {
+  const said = await askGate(data, { do: 'metrics' })
+  if (said === undefined) process.stderr.write('no gate runs\n')
+  else process.stdout.write(String(said.text))
+  return said === undefined ? 1 : 0
+}
+
+function resting(data: string): JsonObject {
+  return { running: false, data, frozen: frozenIn(data).map(told), ...peopleIn(data) }
+}
+
+/** Looks only: a status makes no files. */
+function peopleIn(data: string): JsonObject {
+  if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
+  const people = People.open(data)
+  try {
+    return listPeople({ people })
+  } finally {
+    people.close()
+  }
+}
+
+function frozenIn(data: string) {
+  try {
+    const store = openGateStoreReadOnly(data)
+    try {
+      return readFreezes(store)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
+    throw error
+  }
+}
+
+function show(said: JsonObject, output: Output): void {
+  const word = (style: 'green' | 'yellow', text: string) => output.paint(style, text)
+  if (said.running !== true)
+    output.line(`${word('yellow', 'not running')}: ${printable(String(said.data))}`)
+  else {
+    const state = said.ready === true ? word('green', 'ready') : word('yellow', 'not ready')
+    const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
+    output.line(`${state}${why}`)
+    output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
+    const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
+    for (const { name, file, digest } of objects(documents))
+      output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)
+    if (isFirstPolicy === true)
+      output.line(
+        `${word('yellow', 'not compared')}: at its start this gate knew no earlier policy, so the files were taken as they are`,
+      )
+    for (const server of objects(said.servers)) output.line(serverLine(server, output))
+    const ledger = isObject(said.ledger) ? said.ledger : {}
+    output.line(`record ${ledger.state}, ${ledger.records} records`)
+  }
+  showPeople(said, output)
+  if (Number(said.waiting ?? 0) > 0)
+    output.line(
+      `${output.paint('yellow', plural(Number(said.waiting), 'call'))} for a person to decide: \`sluice approvals watch\``,
+    )
+  for (const frozen of objects(said.frozen)) {
+    const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
+    output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)
+  }
+}
+
+function serverLine(server: JsonObject, output: Output) {
+  const { name, kind, sessions, openRequests, fails, leftOut } = server
+  const cut = leftOut === undefined ? '' : `, list cut: ${printable(String(leftOut))}`
+  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${openRequests} open${cut}`
+  if (fails === undefined) return line
+  return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

@@ -1,0 +1,17 @@
+// How the commands of agents reach them, whoever runs them: a gate (over-gate.ts), or the command itself
+// (source.ts).
+
+import type { Service } from '../../agents/service/service.ts'
+
+export interface Watch {
+  onProgress(message: string): void
+  readonly signal: AbortSignal
+}
+
+/** The tools of the agents' MCP server, called as the local user. */
+export interface AgentsDoor {
+  call<View>(tool: string, args: object, watch?: Watch): Promise<View>
+  close(): Promise<void>
+  /** Where this process runs the agents itself. */
+  readonly service?: Service
+}

@@ -1,0 +1,40 @@
+// `sluice agents …`: its commands in the order help shows them. Loaded only where one is asked for
+// (all-commands.ts).
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addAgentsControl, addAgentsExport, addAgentsImport } from './control.ts'
+import { addAgentsCreate, addAgentsPrompt } from './run.ts'
+import { addAgentsServe } from './serve.ts'
+import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './show.ts'
+
+const EXAMPLES = `
+Examples:
+  sluice agents create --model ollama:llama3 --template coder        prints the id of the new agent
+  sluice agents prompt agent_… "write a README for these files"
+  sluice agents todos agent_…
+  sluice agents files agent_… README.md
+  sluice agents export agent_… --out agent.json
+
+Where a gate runs with the agents (\`agents: { builtin: agents }\` in sluice.yaml), these ask it.
+All about them: docs/agents.md.`
+
+export function addAgents(program: Command, answer: Answer): void {
+  const agents = program
+    .command('agents')
+    .description('agents in WebAssembly sandboxes: run them, watch them, take them along')
+    .helpCommand(false)
+    .addHelpText('after', EXAMPLES)
+  for (const add of [
+    addAgentsServe,
+    addAgentsLs,
+    addAgentsCreate,
+    addAgentsPrompt,
+    addAgentsTodos,
+    addAgentsFiles,
+    addAgentsControl,
+    addAgentsExport,
+    addAgentsImport,
+  ])
+    add(agents, answer)
+}

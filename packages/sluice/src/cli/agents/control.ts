@@ -1,0 +1,177 @@
+// `sluice agents stop`, `resume`, `fork`, `upgrade`, `rm`, `export` and `import`: what is done to an
+// agent from outside. Each answers with the agent as it is after it.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import type { AgentsDoor } from './agents-api.ts'
+import {
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  gather,
+  OWNER,
+  withAgents,
+} from './open-agents.ts'
+
+interface ControlOptions extends AgentsOptions {
+  readonly reason?: string
+  readonly maxTurns?: string
+  readonly count?: string
+  readonly at?: string
+  readonly out?: string
+  readonly bundle?: boolean
+  readonly keepSecrets?: boolean
+}
+
+type Standing = Pick<AgentView, 'id' | 'state'>
+
+interface ImportView {
+  readonly agent: AgentView
+  readonly restored: string
+  readonly notGranted?: readonly string[]
+}
+
+interface ExportView {
+  readonly bundle?: string
+  readonly secrets: readonly {
+    readonly kind: string
+    readonly where: string
+    readonly count: number
+  }[]
+}
+
+export function addAgentsControl(parent: Command, answer: Answer): void {
+  add(parent, answer, 'stop', 'stop an agent', async (agents, agentId, { reason }) => {
+    await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
+    return [await stateOf(agents, agentId)]
+  }).option('--reason <text>', 'why')
+  add(parent, answer, 'resume', 'lift a stop', async (agents, agentId, { maxTurns }) => {
+    const limits = maxTurns === undefined ? {} : { maxTurns: readNumber('--max-turns', maxTurns) }
+    await agents.call('wasm_agent_resume', { agentId, limits })
+    return [await stateOf(agents, agentId)]
+  }).option('--max-turns <n>', 'a higher limit')
+  add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
+    const { agents: forks } = await agents.call<{ agents: AgentView[] }>('wasm_agent_fork', {
+      agentId,
+      ...(options.count === undefined ? {} : { count: readNumber('--count', options.count) }),
+      ...(options.at === undefined ? {} : { at: readNumber('--at', options.at) }),
+    })
+    return forks
+  })
+    .option('--count <n>', 'how many')
+    .option('--at <turn>', 'as it was after this turn')
+  add(parent, answer, 'upgrade', 'move to the core of this version', async (agents, agentId) => {
+    if (agents.service === undefined)
+      throw new CliError(
+        'CLI_AGENTS',
+        'a gate runs these agents',
+        'an agent moves by itself at its next prompt',
+      )
+    return [await agents.service.steps.move(OWNER, agentId, Date.now())]
+  })
+  add(parent, answer, 'rm', 'remove an agent and all of it', async (agents, agentId) => {
+    await agents.call('wasm_agent_terminate', { agentId })
+    return []
+  })
+}
+
+function add(
+  parent: Command,
+  answer: Answer,
+  name: string,
+  description: string,
+  work: (
+    agents: AgentsDoor,
+    agentId: string,
+    options: ControlOptions,
+  ) => Promise<readonly Standing[]>,
+): Command {
+  return addAgentsOptions(parent.command(`${name} <agent>`))
+    .description(description)
+    .option('--json', 'answer as JSON')
+    .action(async (agentId: string, options: ControlOptions) => {
+      const output = new Output(options)
+      await withAgents(options, async (door) => {
+        const found = await work(door, agentId, options)
+        const agents = found.map(({ id, state }) => ({ id, state }))
+        output.value({ success: true, agents })
+        for (const { id, state } of agents) output.line(`${id} ${state}`)
+      })
+      answer(0)
+    })
+}
+
+async function stateOf(agents: AgentsDoor, agentId: string): Promise<Standing> {
+  const { isStopped } = await agents.call<{ isStopped: boolean }>('wasm_agent_is_stopped', {
+    agentId,
+  })
+  return { id: agentId, state: isStopped ? 'stopped' : 'idle' }
+}
+
+export function addAgentsExport(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('export <agent>'))
+    .description('everything of an agent as JSON, or as a signed bundle')
+    .option('--out <file>', 'into a file instead of stdout')
+    .option('--bundle', 'with its exact memory, signed')
+    .option('--keep-secrets', 'do not replace secrets that are found')
+    .action(async (agentId: string, options: ControlOptions) => {
+      await withAgents(options, async (agents) => {
+        const format = options.bundle === true ? 'bundle' : 'json'
+        const secrets = options.keepSecrets === true ? 'keep' : 'redact'
+        const given = { agentId, format, secrets }
+        const { bundle, ...exported } = await agents.call<ExportView>('wasm_agent_export', given)
+        for (const { kind, where, count } of exported.secrets)
+          process.stderr.write(
+            `${secrets === 'keep' ? 'kept' : 'replaced'}: ${count} ${kind} in ${printable(where)}\n`,
+          )
+        const written =
+          bundle === undefined
+            ? Buffer.from(`${JSON.stringify(exported, null, 2)}\n`)
+            : Buffer.from(bundle, 'base64')
+        if (options.out === undefined) process.stdout.write(written)
+        else writeFileSync(options.out, written, { mode: 0o600 })
+      })
+      answer(0)
+    })
+}
+
+export function addAgentsImport(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('import <file>'))
+    .description('an agent from an export or a bundle')
+    .option('--tool <server/tool>', 'a tool to give it, again for each', gather, [])
+    .option('--json', 'answer as JSON')
+    .action(async (file: string, options: AgentsOptions & { readonly tool: readonly string[] }) => {
+      const output = new Output(options)
+      const bytes = readBytes(file)
+      await withAgents(options, async (agents) => {
+        const bundle = bytes.toString(bytes[0] === 0x7b ? 'utf8' : 'base64')
+        const { agent, restored, notGranted } = await agents.call<ImportView>('wasm_agent_import', {
+          bundle,
+          ...(options.tool.length === 0 ? {} : { tools: options.tool }),
+        })
+        output.value({ success: true, agent, restored, ...(notGranted ? { notGranted } : {}) })
+        output.line(`${agent.id} restored from ${restored === 'memory' ? 'its memory' : 'JSON'}`)
+        if (notGranted !== undefined)
+          output.line(`without ${notGranted.map(printable).join(', ')}: give tools with --tool`)
+      })
+      answer(0)
+    })
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new CliError('CLI_FILE', `\`${file}\`: ${(error as Error).message}`, 'name an export')
+  }
+}
+
+function readNumber(option: string, text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, 'a whole number')
+  return number
+}

@@ -1,0 +1,129 @@
+// The agents of a gate that runs, from the command line: a client of MCP over the gate's socket, so
+// that one process owns agents.db and every call is judged and recorded like any other. Undefined
+// where no gate runs, or it has no agents. Called by source.ts.
+
+import type { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { CliError } from '../../terminal/errors.ts'
+import { connectGate, greet } from '../connect/gate-socket.ts'
+import type { AgentsDoor, Watch } from './agents-api.ts'
+
+interface Waiting {
+  readonly settle: (said: JsonObject) => void
+  readonly watch: Watch | undefined
+}
+
+const NO_SUCH_SERVER = /no server is called/
+
+export async function agentsOfGate(
+  directory: string,
+  server: string,
+): Promise<AgentsDoor | undefined> {
+  const socket = await connectGate(directory)
+  if (socket === undefined) return undefined
+  const { SLUICE_TOKEN: token } = process.env
+  try {
+    await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
+  } catch (error) {
+    socket.destroy()
+    if (NO_SUCH_SERVER.test((error as Error).message)) return undefined
+    throw error
+  }
+  const door = new GateDoor(socket)
+  await door.begin()
+  return door
+}
+
+class GateDoor implements AgentsDoor {
+  readonly #socket: Socket
+  readonly #waiting = new Map<number, Waiting>()
+  #next = 1
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    createInterface({ input: socket }).on('line', (line) => this.#hear(line))
+    socket.once('close', () => {
+      const error = { message: 'the gate ended the connection' }
+      for (const { settle } of this.#waiting.values()) settle({ error })
+    })
+    socket.resume()
+  }
+
+  async begin(): Promise<void> {
+    await this.#ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'sluice', version: '1' },
+    })
+    this.#write({ method: 'notifications/initialized' })
+  }
+
+  async call<View>(name: string, args: object, watch?: Watch): Promise<View> {
+    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch)
+    const [content] = Array.isArray(result.content) ? result.content : []
+    const text = isObject(content) ? String(content.text) : ''
+    if (result.isError !== true) return (result.structuredContent ?? JSON.parse(text)) as View
+    throw new CliError('CLI_AGENTS', said(text), 'docs/errors.md says what to do about each code')
+  }
+
+  async close(): Promise<void> {
+    this.#socket.end()
+    this.#socket.destroy()
+  }
+
+  async #ask(method: string, params: object, watch?: Watch): Promise<JsonObject> {
+    const id = this.#next++
+    const meta = watch === undefined ? {} : { _meta: { progressToken: id } }
+    watch?.signal.addEventListener('abort', () =>
+      this.#write({ method: 'notifications/cancelled', params: { requestId: id } }),
+    )
+    const answer = await new Promise<JsonObject>((settle) => {
+      this.#waiting.set(id, { settle, watch })
+      this.#write({ id, method, params: { ...params, ...meta } })
+    })
+    if (isObject(answer.result)) return answer.result
+    const { message = 'the gate answered with something else' } = isObject(answer.error)
+      ? answer.error
+      : {}
+    throw new CliError('CLI_GATE', String(message), 'the gate runs these agents: see its policy')
+  }
+
+  #hear(line: string): void {
+    const message = parse(line)
+    if (!isObject(message)) return
+    if (message.method === 'notifications/progress' && isObject(message.params)) {
+      const { progressToken, message: text } = message.params
+      this.#waiting.get(Number(progressToken))?.watch?.onProgress(String(text ?? ''))
+      return
+    }
+    const waiting = this.#waiting.get(Number(message.id))
+    if (waiting === undefined || message.method !== undefined) return
+    this.#waiting.delete(Number(message.id))
+    waiting.settle(message)
+  }
+
+  #write(message: object): void {
+    if (!this.#socket.destroyed)
+      this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** A tool's own words, or what the gate said in its place. */
+function said(text: string): string {
+  try {
+    const { error, code } = JSON.parse(text) as { error?: unknown; code?: unknown }
+    if (typeof error === 'string') return `${error} (${String(code)})`
+  } catch {
+    // It is text.
+  }
+  return text
+}

@@ -1,0 +1,146 @@
+// What the agents commands share: the options that say where agents live and which models there are,
+// the agents reached through the gate that runs them or opened for one command and closed after it,
+// and errors of the room as the command line's own. The room is loaded only by what runs agents.
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Service } from '../../agents/service/service.ts'
+import { LOCAL_USER } from '../../identity/names.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
+import { printable } from '../../terminal/output.ts'
+import type { AgentsDoor, Watch } from './agents-api.ts'
+
+export interface AgentsOptions {
+  readonly data: string
+  readonly server: string
+  readonly price: readonly string[]
+  readonly scripts?: string
+  readonly provider: readonly string[]
+  readonly json?: boolean
+}
+
+/** As the tools answer. */
+export interface AgentView {
+  readonly id: string
+  readonly state: string
+  readonly model: string
+  readonly turnCount: number
+  readonly fileCount: number
+}
+
+/** Agents of the command line and of `agents serve` are the local user's. */
+export const OWNER = LOCAL_USER.id
+
+/** An option that may be given again. */
+export const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
+
+export function addAgentsOptions(command: Command): Command {
+  return addDirectoryOptions(command)
+    .option('--server <name>', 'what the agents are called in the gate that runs them', 'agents')
+    .option('--scripts <dir>', 'where `script:` models are; <data>/scripts unless said')
+    .option('--provider <name=url>', 'a server that speaks OpenAI chat completions', gather, [])
+    .option('--price <model=in/out>', 'what a million tokens of a model cost', gather, [])
+}
+
+async function openAgents(options: AgentsOptions): Promise<Service> {
+  const { Service: Agents } = await import('../../agents/service/service.ts')
+  const directory = resolve(options.data)
+  return Agents.start({
+    directory,
+    models: {
+      environment: process.env,
+      providers: Object.fromEntries(options.provider.map(readProvider)),
+      scripts: resolve(options.scripts ?? `${directory}/scripts`),
+      prices: Object.fromEntries(options.price.map(readPrice)),
+    },
+    warn: (message) => process.stderr.write(`warn  ${printable(message)}\n`),
+  })
+}
+
+function readProvider(text: string): [string, { url: string; keyFrom?: string }] {
+  const [, name = '', url = ''] = /^([a-z][a-z0-9_-]{0,63})=(https?:\/\/.+)$/.exec(text) ?? []
+  if (name === '')
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--provider is \`${text}\``,
+      'write a name and a URL, such as `lab=http://127.0.0.1:8000/v1`',
+    )
+  const keyFrom = `${name.toUpperCase().replaceAll('-', '_')}_API_KEY`
+  return [name, process.env[keyFrom] ? { url, keyFrom } : { url }]
+}
+
+function readPrice(text: string): [string, { inputMicros: number; outputMicros: number }] {
+  const number = String.raw`(\d{1,9}(?:\.\d{1,6})?)`
+  const form = new RegExp(`^([a-z][a-z0-9_-]{0,63}:[^=]+)=${number}/${number}$`)
+  const [, model = '', input, output] = form.exec(text) ?? []
+  if (model === '')
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--price is \`${text}\``,
+      'write a model and what a million tokens cost, in and out: `lab:llama3=0.25/1.5`',
+    )
+  return [model, { inputMicros: Number(input), outputMicros: Number(output) }]
+}
+
+/** Runs `work` on the agents of the data directory, by the gate that has them or here. */
+export async function withAgents<T>(
+  options: AgentsOptions,
+  work: (agents: AgentsDoor) => Promise<T>,
+): Promise<T> {
+  const { agentsOfGate } = await import('./gate-agents-api.ts')
+  const there = await agentsOfGate(resolve(options.data), options.server)
+  if (there === undefined) return withService(options, (service) => workHere(service, work))
+  const unused = [...options.provider, ...options.price, options.scripts ?? ''].some(Boolean)
+  if (unused)
+    process.stderr.write('a gate runs these agents: models are those of its configuration\n')
+  try {
+    return await work(there)
+  } finally {
+    await there.close()
+  }
+}
+
+async function workHere<T>(service: Service, work: (agents: AgentsDoor) => Promise<T>): Promise<T> {
+  const { callTool } = await import('../../agents/tools/all-tools.ts')
+  const { Gallery } = await import('../../agents/tools/gallery.ts')
+  const gallery = new Gallery(service.steps)
+  return work({
+    service,
+    close: async () => {},
+    call: async <View>(tool: string, args: object, watch?: Watch) => {
+      const onProgress = ({ turn, message }: { turn: number; message: string }): void =>
+        watch?.onProgress(`turn ${turn}: ${message}`)
+      const signal = watch?.signal ?? new AbortController().signal
+      const setting = { service, gallery, owner: OWNER, parent: undefined, signal, onProgress }
+      return (await callTool(tool, args, setting)) as View
+    },
+  })
+}
+
+/** Opens the agents of the data directory and closes them, whatever happens. */
+export async function withService<T>(
+  options: AgentsOptions,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  let service: Service | undefined
+  try {
+    service = await openAgents(options)
+    return await work(service)
+  } catch (error) {
+    throw told(error)
+  } finally {
+    await service?.close()
+  }
+}
+
+function told(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  if (!/^(AGENT|MODEL|TOOL|TEMPLATE|RVF|OUTCOME|PROGRAM|SANDBOX|STORE)_/.test(code ?? ''))
+    return error
+  const help =
+    message?.includes('STORE_LOCKED') === true
+      ? 'another process runs the agents of this directory: ask it, or stop it'
+      : 'docs/errors.md says what to do about each code'
+  return new CliError('CLI_AGENTS', `${message} (${code})`, help)
+}

@@ -1,0 +1,163 @@
+// `sluice agents create` and `prompt`: make an agent, give it something to do. While it works, each
+// turn is a line on stderr, and the todo list is drawn anew when it changes.
+
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import type { AgentsDoor } from './agents-api.ts'
+import {
+  type AgentsOptions,
+  type AgentView,
+  addAgentsOptions,
+  gather,
+  withAgents,
+} from './open-agents.ts'
+
+interface CreateOptions extends AgentsOptions {
+  readonly template?: string
+  readonly model?: string
+  readonly instructions?: string
+  readonly maxTurns?: string
+  readonly file: readonly string[]
+}
+
+interface PromptOptions extends AgentsOptions {
+  readonly maxTurns?: string
+}
+
+const CREATE_EXAMPLES = `
+Examples:
+  sluice agents create                                   on anthropic:claude-sonnet-4-6
+  sluice agents create --model ollama:llama3 --template researcher
+  sluice agents create --model lab:llama3 --provider lab=http://127.0.0.1:8000/v1
+  sluice agents create --file notes.md --max-turns 20 --instructions "sum up the notes"
+
+A model's key is read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY) when it is asked.`
+
+const PROMPT_EXAMPLES = `
+Examples:
+  sluice agents prompt agent_… "write a README for these files"
+  sluice agents prompt agent_… "go on" --max-turns 5 --json
+
+Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 where the agent
+answered, 1 where it stopped for another reason.`
+
+export function addAgentsCreate(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('create'))
+    .description('create an agent')
+    .option('--template <id>', 'coder, researcher, tester, reviewer, security, swarm, or your own')
+    .option('--model <provider:model>', 'such as anthropic:claude-sonnet-4-6 or ollama:llama3')
+    .option('--instructions <text>', 'what it is told')
+    .option('--max-turns <n>', 'answered model calls in its life')
+    .option('--file <path>', 'a file to take along, again for each', gather, [])
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', CREATE_EXAMPLES)
+    .action(async (options: CreateOptions) => {
+      const output = new Output(options)
+      await withAgents(options, async (agents) => {
+        const given = {
+          ...(options.template === undefined ? {} : { template: options.template }),
+          ...(options.model === undefined ? {} : { model: options.model }),
+          ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+          ...(options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }),
+          files: Object.fromEntries(options.file.map(readFile)),
+        }
+        const { agent } = await agents.call<{ agent: AgentView }>('wasm_agent_create', given)
+        output.value({ success: true, agent })
+        output.line(agent.id)
+      })
+      answer(0)
+    })
+}
+
+export function addAgentsPrompt(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('prompt <agent> <text>'))
+    .description('give an agent something to do and wait for its answer')
+    .option('--max-turns <n>', 'turns of this run')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', PROMPT_EXAMPLES)
+    .action(async (agent: string, text: string, options: PromptOptions) => {
+      const code = await withAgents(options, (agents) => prompt(agents, agent, text, options))
+      answer(code)
+    })
+}
+
+async function prompt(
+  agents: AgentsDoor,
+  agentId: string,
+  input: string,
+  options: PromptOptions,
+): Promise<0 | 1> {
+  const output = new Output(options)
+  let drawn = ''
+  const draw = async (): Promise<void> => {
+    const { todos } = await agents.call<TodosView>('wasm_agent_todos', { agentId })
+    const list = todos.map(({ content, status }) => `  ${MARKS[status]} ${printable(content)}`)
+    if (list.join('\n') !== drawn && list.length > 0) output.remark(list.join('\n'))
+    drawn = list.join('\n')
+  }
+  let drawing = Promise.resolve()
+  const cancel = new AbortController()
+  process.once('SIGINT', () => cancel.abort())
+  const watch = {
+    signal: cancel.signal,
+    onProgress: (message: string): void => {
+      output.remark(printable(message))
+      drawing = drawing.then(draw).catch(() => undefined)
+    },
+  }
+  const maxTurns = options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }
+  const given = { agentId, input, ...maxTurns }
+  let view = await agents.call<PromptView>('wasm_agent_prompt', given, watch)
+  while (view.stop === undefined && !cancel.signal.aborted)
+    view = await agents.call('wasm_agent_wait', { agentId, runId: view.runId }, watch)
+  await drawing
+  output.value(view)
+  const { response = '', stop } = view
+  if (response !== '') output.line(printableLines(response))
+  if (stop !== undefined && stop.reason !== 'answered')
+    output.remark(`stopped: ${stop.reason} ${printable(stop.detail)}`)
+  return stop?.reason === 'answered' ? 0 : 1
+}
+
+interface TodosView {
+  readonly todos: readonly { readonly content: string; readonly status: string }[]
+}
+
+/** Without `stop` it goes on. */
+interface PromptView {
+  readonly response?: string
+  readonly stop?: { readonly reason: string; readonly detail: string }
+  readonly runId?: string
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  pending: '[ ]',
+  in_progress: '[~]',
+  completed: '[x]',
+  cancelled: '[-]',
+}
+
+/** A model's words may have lines, and nothing else that drives a terminal. */
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
+}
+
+function readTurns(text: string): number {
+  const turns = Number(text)
+  if (!Number.isSafeInteger(turns) || turns < 1)
+    throw new CliError('CLI_ARGUMENT', `--max-turns is \`${text}\``, 'a number from 1 on')
+  return turns
+}
+
+function readFile(path: string): [string, string | { base64: string }] {
+  try {
+    const bytes = readFileSync(path)
+    return [basename(path), { base64: bytes.toString('base64') }]
+  } catch (error) {
+    throw new CliError('CLI_FILE', `\`${path}\`: ${(error as Error).message}`, 'name a file')
+  }
+}

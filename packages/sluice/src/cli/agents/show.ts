@@ -1,0 +1,106 @@
+// `sluice agents ls`, `todos` and `files`: what there is, and how far it has come. With --json the
+// same as the MCP tools answer.
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { type AgentsOptions, type AgentView, addAgentsOptions, withAgents } from './open-agents.ts'
+
+interface FilesOptions extends AgentsOptions {
+  readonly glob?: string
+}
+
+interface Page {
+  readonly agents: readonly AgentView[]
+  readonly nextCursor: string | null
+}
+
+interface TodosView {
+  readonly todos: readonly {
+    readonly id: string
+    readonly status: string
+    readonly content: string
+  }[]
+}
+
+interface FilesView {
+  readonly fileCount: number
+  readonly files: readonly {
+    readonly path: string
+    readonly bytes: number
+    readonly modifiedAt: string
+    readonly content?: string
+    readonly contentBase64?: string
+  }[]
+}
+
+export function addAgentsLs(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('ls'))
+    .description('the agents')
+    .option('--json', 'answer as JSON')
+    .action(async (options: AgentsOptions) => {
+      const output = new Output(options)
+      await withAgents(options, async (agents) => {
+        const all: AgentView[] = []
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const given = cursor === undefined ? {} : { cursor }
+          const page: Page = await agents.call('wasm_agent_list', given)
+          all.push(...page.agents)
+          cursor = page.nextCursor
+        }
+        output.value({ agents: all, count: all.length })
+        for (const { id, state, turnCount, fileCount, model } of all)
+          output.line(
+            `${id}  ${state.padEnd(8)} ${turnCount} turns  ${fileCount} files  ${printable(model)}`,
+          )
+        if (all.length === 0) output.line('no agents')
+      })
+      answer(0)
+    })
+}
+
+export function addAgentsTodos(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('todos <agent>'))
+    .description("an agent's todo list")
+    .option('--json', 'answer as JSON')
+    .action(async (agent: string, options: AgentsOptions) => {
+      const output = new Output(options)
+      await withAgents(options, async (agents) => {
+        const view = await agents.call<TodosView>('wasm_agent_todos', { agentId: agent })
+        output.value(view)
+        for (const { id, status, content } of view.todos)
+          output.line(`${id.padEnd(4)} ${status.padEnd(11)} ${printable(content)}`)
+        if (view.todos.length === 0) output.line('no todos')
+      })
+      answer(0)
+    })
+}
+
+export function addAgentsFiles(parent: Command, answer: Answer): void {
+  addAgentsOptions(parent.command('files <agent> [path]'))
+    .description("an agent's files, or the content of one")
+    .option('--glob <pattern>', 'only those that match')
+    .option('--json', 'answer as JSON')
+    .action(async (agent: string, path: string | undefined, options: FilesOptions) => {
+      const output = new Output(options)
+      await withAgents(options, async (agents) => {
+        const question = {
+          agentId: agent,
+          ...(path === undefined ? {} : { path }),
+          ...(options.glob === undefined ? {} : { glob: options.glob }),
+        }
+        const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
+        output.value({ files, fileCount })
+        const [file] = files
+        // The bytes as they are: a file may go into a pipe.
+        if (path !== undefined && file !== undefined && !output.json)
+          process.stdout.write(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
+        else
+          for (const each of files)
+            output.line(
+              `${String(each.bytes).padStart(9)}  ${each.modifiedAt}  ${printable(each.path)}`,
+            )
+      })
+      answer(0)
+    })
+}

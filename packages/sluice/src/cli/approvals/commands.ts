@@ -1,0 +1,19 @@
+// `sluice approvals …`: the calls that wait for a person, at the terminal. Its commands in the order
+// help shows them; loaded only where one is asked for (all-commands.ts).
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addApprovalsDecide } from './decide.ts'
+import { addApprovalsList, addApprovalsShow } from './list.ts'
+import { addApprovalsWatch } from './watch.ts'
+
+export function addApprovals(program: Command, answer: Answer): void {
+  const approvals = program
+    .command('approvals')
+    .description('calls that wait for a person')
+    .helpCommand(false)
+  addApprovalsList(approvals, answer)
+  addApprovalsShow(approvals, answer)
+  addApprovalsDecide(approvals, answer)
+  addApprovalsWatch(approvals, answer)
+}

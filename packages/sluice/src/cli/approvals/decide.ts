@@ -1,0 +1,198 @@
+// `sluice approvals approve | deny | lift | end`: a person's word at the terminal. The PIN is asked for
+// at the terminal device itself, so that an agent with a shell cannot decide.
+
+import type { Command } from 'commander'
+import type { ApprovalRequest, Bound } from '../../core/approval.ts'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { parseDuration } from '@sluice/policy/document/shape'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
+import { terminal } from '../../terminal/terminal.ts'
+import { askApprovals, pageOf, reveal } from './source.ts'
+
+interface Options extends PlaceOptions {
+  readonly comment?: string
+  readonly args?: string
+  readonly for?: string
+  readonly bound?: readonly string[]
+  readonly calls?: string
+  readonly reveal?: boolean
+  readonly as?: string
+  readonly json?: boolean
+}
+
+const APPROVE_EXAMPLES = `
+Examples:
+  sluice approvals approve 3f9
+  sluice approvals approve 3f9 --comment "checked with Ann"
+  sluice approvals approve 3f9 --args '{"amount": 20}'          where the rule has edit_args
+  sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*' --calls 10
+
+Shows the request, then asks for your PIN at the terminal: never on stdin, in a flag or a file. --for
+lets calls like this one pass for a while: every argument exactly equal, but for those with a --bound
+(NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
+
+export function addApprovalsDecide(parent: Command, answer: Answer): void {
+  verdictCommand(parent, 'approve', 'let the call pass, once')
+    .option('--args <json>', 'with other arguments, where the rule has `edit_args`')
+    .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
+    .option('--bound <bound>', 'with --for: what an argument may be', collect, [])
+    .option('--calls <n>', 'with --for: at most so many')
+    .option('--reveal', 'first show what is masked, with the same PIN; asks once more')
+    .addHelpText('after', APPROVE_EXAMPLES)
+    .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
+  verdictCommand(parent, 'deny', 'do not let it pass').action(
+    async (id: string, options: Options) => answer(await decide('deny', id, options)),
+  )
+  plainCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
+    .argument('<session>', 'as `approvals list` shows it')
+    .argument('<server/tool>')
+    .action(async (session: string, tool: string, options: Options) => {
+      const [server = '', ...name] = tool.split('/')
+      const request = { do: 'approval-lift', session, server, name: name.join('/') }
+      await proved(request, options)
+      new Output(options).line(`lifted: ${printable(tool)} may be asked for again`)
+      answer(0)
+    })
+  plainCommand(parent, 'end', 'end an approval that was given for a while')
+    .argument('<id>', 'as `approvals list` shows it')
+    .action(async (id: string, options: Options) => {
+      await proved({ do: 'approval-end', id }, options)
+      new Output(options).line(`ended: ${printable(id)}`)
+      answer(0)
+    })
+}
+
+async function decide(
+  verdict: 'approve' | 'deny',
+  given: string,
+  options: Options,
+): Promise<0 | 1> {
+  const output = new Output(options)
+  const { data } = findData(options)
+  const seen = await askApprovals(data, { do: 'approval', id: given })
+  const request = seen.request as unknown as ApprovalRequest
+  // With --json too: nobody decides without having been shown what.
+  const show = (line: string) => (output.json ? output.remark(line) : output.line(line))
+  for (const line of pageOf(request, output, Date.now())) show(line)
+  const { comment, args } = options
+  const asked: JsonObject & { do: string } = {
+    ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
+    ...(comment === undefined ? {} : { comment }),
+    ...(args === undefined ? {} : { args }),
+    ...forAWhile(options),
+  }
+  for (const line of boundLines(asked)) show(`  ${line}`)
+  const proof = await provePerson(data, options)
+  if (options.reveal === true && !(await isSeen({ data, request, proof, output, show }))) {
+    output.line('nothing was decided')
+    return 1
+  }
+  const said = await askApprovals(data, { ...asked, proof })
+  const { state, asks } = said.request as unknown as ApprovalRequest
+  output.value(said.request)
+  const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
+  const waits = state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
+  output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)
+  return 0
+}
+
+/** Shows everything, and asks once more: the PIN was typed before it could be read. */
+async function isSeen(asked: {
+  readonly data: string
+  readonly request: ApprovalRequest
+  readonly proof: JsonObject
+  readonly output: Output
+  readonly show: (line: string) => void
+}): Promise<boolean> {
+  const { data, request, proof, output, show } = asked
+  const shown = await reveal(data, request, proof)
+  for (const line of pageOf(shown, output, Date.now())) show(line)
+  return /^y(es)?$/i.test((await terminal.ask('approve this? (yes/no) ')) ?? '')
+}
+
+/** What a standing approval would let pass, as it will be read. */
+function boundLines({ forAWhile }: JsonObject): string[] {
+  if (!isObject(forAWhile)) return []
+  const bounds = Object.entries(isObject(forAWhile.bounds) ? forAWhile.bounds : {})
+  const { calls } = forAWhile
+  const often = calls === undefined ? 'as many calls as come' : `at most ${String(calls)} calls`
+  return [
+    `for ${Number(forAWhile.forMs) / 60_000} minutes, ${often}, every argument exactly as above but:`,
+    ...bounds.map(([name, bound]) => `  ${printable(name)}: ${boundText(bound)}`),
+    ...(bounds.length === 0 ? ['  none'] : []),
+  ]
+}
+
+function boundText(bound: JsonValue): string {
+  if (!isObject(bound)) return ''
+  const { min, max, oneOf } = bound
+  if (Array.isArray(oneOf)) return `one of ${printable(oneOf.join(', '))}`
+  if (min === undefined && max === undefined) return 'anything'
+  if (max === undefined) return `${String(min)} or more, without an upper end`
+  const from = min === undefined ? '0 (no lower end was written)' : String(min)
+  return printable(`from ${from} to ${String(max)}`)
+}
+
+/** With the PIN of a person. */
+async function proved(
+  request: JsonObject & { readonly do: string },
+  options: Options,
+): Promise<JsonObject> {
+  const { data } = findData(options)
+  const proof = await provePerson(data, options)
+  return askApprovals(data, { ...request, proof })
+}
+
+function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {
+  if (time === undefined) {
+    if (bound.length === 0 && calls === undefined) return {}
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `${calls === undefined ? '--bound' : '--calls'} without --for`,
+      'say for how long, such as --for 1h',
+    )
+  }
+  const seconds = parseDuration(time)
+  if (seconds === undefined)
+    throw new CliError('CLI_ARGUMENT', `--for is \`${time}\``, 'a time such as 30m or 8h')
+  const bounds: Record<string, Record<string, string | string[] | true>> = {}
+  for (const each of bound) {
+    const [name, read] = readBound(each)
+    bounds[name] = { ...bounds[name], ...read } as never
+  }
+  if (calls !== undefined && !/^[1-9]\d{0,8}$/.test(calls))
+    throw new CliError('CLI_ARGUMENT', `--calls is \`${calls}\``, 'a whole number, at least 1')
+  const often = calls === undefined ? {} : { calls: Number(calls) }
+  return { forAWhile: { forMs: seconds * 1_000, ...often, bounds } }
+}
+
+function readBound(text: string): [string, Bound] {
+  const match = /^([^<>=]+)(<=|>=|=)(.*)$/s.exec(text)
+  const [, name = '', sign, value = ''] = match ?? []
+  if (match === null)
+    throw new CliError('CLI_ARGUMENT', `--bound is \`${text}\``, 'such as amount<=50 or note=*')
+  if (sign === '<=') return [name, { max: value }]
+  if (sign === '>=') return [name, { min: value }]
+  return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]
+}
+
+function verdictCommand(parent: Command, name: string, description: string): Command {
+  return plainCommand(parent, name, description)
+    .argument('<id>', 'or the beginning of it')
+    .option('--comment <text>', 'on the record; a denial tells it to the caller')
+}
+
+function plainCommand(parent: Command, name: string, description: string): Command {
+  return addProofOption(addPlaceOptions(parent.command(name).description(description))).option(
+    '--json',
+    'answer as JSON',
+  )
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value]
+}

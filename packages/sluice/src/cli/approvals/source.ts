@@ -1,0 +1,137 @@
+// The running gate's approvals as commands reach them, and how a request looks on a terminal: what it
+// came from is somebody else's text, so nothing of it drives the terminal.
+
+import { describeMasked } from '../../approvals/describe-masked.ts'
+import { canonicalMembers } from '../../approvals/json-text.ts'
+import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { CliError } from '../../terminal/errors.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { type Output, printable, type Style } from '../../terminal/output.ts'
+
+export interface Listed {
+  readonly requests: readonly ApprovalRequest[]
+  readonly standing: readonly Standing[]
+  readonly barred: readonly Barred[]
+  readonly news: number
+}
+
+export async function askApprovals(
+  data: string,
+  request: JsonObject & { readonly do: string },
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  const answer = await askGate(data, request, signal)
+  if (answer !== undefined) return answer
+  throw new CliError(
+    'CLI_GATE',
+    'no gate runs on this data directory, so nothing waits',
+    'requests that were open are kept: `sluice up` goes on with them',
+  )
+}
+
+/** The request with nothing masked; on record. */
+export async function reveal(
+  data: string,
+  request: ApprovalRequest,
+  proof: JsonObject,
+): Promise<ApprovalRequest> {
+  const said = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
+  const masked = { parts: [], count: 0, characters: 0 }
+  return { ...request, args: String(said.args), rest: String(said.rest ?? ''), masked }
+}
+
+const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {
+  pending: 'yellow',
+  approved: 'green',
+  executed: 'green',
+  denied: 'red',
+  expired: 'red',
+  void: 'dim',
+  unknown: 'magenta',
+}
+
+export function lineOf(request: ApprovalRequest, output: Output, nowMs: number): string {
+  const { id, state, server, name, method, principal, agent, args, expiresAtMs } = request
+  const what = `${server}/${name === '' ? method : name}`
+  const who = agent === null ? principal.id : `${principal.id} (agent ${agent})`
+  const left = state === 'pending' ? ` ${leftOf(expiresAtMs - nowMs)}` : ''
+  const whole = printable(args)
+  const shown = whole.length <= 60 ? whole : `${whole.slice(0, 60)}… [${whole.length} characters]`
+  return `${output.paint('bold', id)} ${output.paint(STATES[state], state)}${left}  ${printable(what)} ${shown} ${output.paint('dim', `by ${printable(who)}`)}`
+}
+
+/** Everything that a person decides by. */
+export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
+  const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
+  const dim = (text: string) => output.paint('dim', text)
+  return [
+    lineOf({ ...request, args: '' }, output, nowMs),
+    `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
+    `  ${dim('session')}    ${printable(session)}`,
+    ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {
+      const whom = `${quorum} of ${printable(approvers.join(', ')) || 'any approver'}`
+      const so = approvedBy.length > 0 ? `, approved by ${printable(approvedBy.join(', '))}` : ''
+      return `  ${dim('asked by')}   ${printable(rule)}${reason === '' ? '' : `: ${printable(reason)}`} (${whom}${so})`
+    }),
+    ...before.map(
+      ({ atMs, server, name, action }) =>
+        `  ${dim('before')}     ${timeOf(atMs)} ${printable(`${server}/${name}`)} ${action}`,
+    ),
+    ...votes.map(
+      ({ by, verdict, channel, proof, comment, gone }) =>
+        `  ${dim('verdict')}    ${verdict} by ${printable(by)} (${channel}, ${proof})${gone ? ', who may no longer decide' : ''}${comment === '' ? '' : `: ${printable(comment)}`}`,
+    ),
+    ...(why === '' ? [] : [`  ${dim('why')}        ${printable(why)}`]),
+    `  ${dim(edited ? 'arguments, changed' : 'arguments')}`,
+    ...argumentLines(args).map((line) => `    ${line}`),
+    ...(rest === ''
+      ? []
+      : [`  ${dim('beside them')}`, ...argumentLines(rest).map((line) => `    ${line}`)]),
+    ...summaryOf(request, output),
+  ]
+}
+
+/** Behind the arguments, where it stands next to the question for the PIN: a long argument must not
+ * push what it is about off the screen, nor hide that something is not shown. */
+function summaryOf(request: ApprovalRequest, output: Output): string[] {
+  const { id, server, name, method, args, rest, looksLike } = request
+  const length = args.length + rest.length
+  const what = printable(`${server}/${name === '' ? method : name}`)
+  const masked = describeMasked(request)
+  return [
+    ...(length > SCREEN_CHARACTERS
+      ? [`  this was ${what} (${printable(id)}), ${length} characters: read from the top`]
+      : []),
+    ...(looksLike === undefined
+      ? []
+      : [output.paint('yellow', `  the name looks like \`${printable(looksLike)}\`, and is not`)]),
+    ...(masked === undefined
+      ? []
+      : [
+          output.paint('yellow', `  ${masked}`),
+          `  to see them: sluice approvals show ${printable(id)} --reveal, or approve with --reveal (the same PIN)`,
+        ]),
+  ]
+}
+
+/** About what a screen holds. */
+const SCREEN_CHARACTERS = 2_000
+
+/** A line an argument, with the digits it has; none can make lines of its own. */
+function argumentLines(args: string): string[] {
+  if (args === '') return ['none, or no longer kept']
+  const members = [...canonicalMembers(args)]
+  if (members.length === 0) return [printable(args)]
+  return members.map(([name, value]) => `${printable(name)}: ${printable(value)}`)
+}
+
+function leftOf(ms: number): string {
+  if (ms <= 0) return 'now'
+  const seconds = Math.ceil(ms / 1_000)
+  return seconds < 120 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19)
+}

@@ -1,0 +1,55 @@
+// `sluice classify`: what each of the tools on standard input can do, how sure that is, the words
+// that say so and the attacks that fit. Answers in the order of the question.
+
+import type { Command } from 'commander'
+import { toldOf } from '../../catalogue/pages/assessment-cache.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { readDefinitions } from '../../terminal/read-tools.ts'
+
+const EXAMPLES = `
+Examples:
+  sluice classify --json < tools.json
+  sluice classify --tools tools.json             # a line a tool
+  sluice classify --json < tools.json | jq '.[] | select(.category == "Destructive") | .name'
+
+A tools file is a JSON array of tool definitions, each with "server".`
+
+export function addClassify(parent: Command, answer: Answer): void {
+  parent
+    .command('classify')
+    .description('say what tools can do: category, risk, confidence, evidence, attacks')
+    .option('--tools <file>', 'the definitions; standard input where left out', '/dev/stdin')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((options: { tools: string; json?: boolean }) => {
+      const output = new Output(options)
+      const answers = readDefinitions(options.tools).map(classified)
+      output.value(answers)
+      for (const one of answers) output.line(lineOf(one))
+      answer(0)
+    })
+}
+
+function classified(definition: ToolDefinition) {
+  const { riskBecause, attacks, ...told } = toldOf(definition)
+  return {
+    server: definition.server,
+    name: definition.name,
+    ...told,
+    riskBecause,
+    attacks,
+  }
+}
+
+function lineOf(one: ReturnType<typeof classified>): string {
+  const { server, name, category, risk, unknown, confidence, evidence } = one
+  const words = evidence
+    .map(({ text }) => text)
+    .filter((text) => text !== '')
+    .slice(0, 3)
+  const sure = `${Math.round(confidence * 100)} %`
+  const said = unknown ? `unknown      perhaps ${category}` : `${category.padEnd(12)} ${risk}`
+  return `${said.padEnd(31)} ${sure.padStart(5)}  ${printable(`${server}/${name}`)}${words.length > 0 ? `  (${printable(words.join(', '))})` : ''}`
+}

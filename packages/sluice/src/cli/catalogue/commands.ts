@@ -1,0 +1,14 @@
+// `sluice catalogue …`: its commands in the order help shows them. Loaded only where one is asked for
+// (all-commands.ts).
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addCatalogueBuild } from './build.ts'
+
+export function addCatalogue(program: Command, answer: Answer): void {
+  const catalogue = program
+    .command('catalogue')
+    .description('what all known tools can do, as a site')
+    .helpCommand(false)
+  for (const add of [addCatalogueBuild]) add(catalogue, answer)
+}

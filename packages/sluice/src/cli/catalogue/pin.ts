@@ -1,0 +1,203 @@
+// `sluice pin`: writes sluice.lock, the pins of all accepted definitions, for review; lists what is
+// held; accepts it. Works on a running gate and on one that is to run.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { classify } from '../../catalogue/classify/classify.ts'
+import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
+import { pinOf } from '../../catalogue/pins/pin.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Category, Risk } from '@sluice/policy/core/tools'
+import { acceptOffline } from '../../operations/accept-pins.ts'
+import { openGateStore, openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { MAY } from '../../operations/verify-person.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { provePerson, withPeople } from '../connect/prove-person.ts'
+import { readDefinitions } from '../../terminal/read-tools.ts'
+
+interface Options extends PlaceOptions {
+  readonly tools?: string
+  readonly held?: boolean
+  readonly accept?: string
+  readonly refuse?: string
+  readonly why?: string
+  readonly as?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice pin                             write sluice.lock: what the gate has accepted, for review
+  sluice pin --tools tools.json          the same from a file of definitions
+  sluice pin --held                      what waits for a person, with what changed
+  sluice pin --accept github             accept all that is held of a server
+  sluice pin --accept github/get_issue
+  sluice pin --refuse github/get_issue --why "it wants to write now"
+                                         it stays held, and callers are told by whom
+
+--accept and --refuse ask for your PIN at the terminal (role policy-manager or admin).
+With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
+
+export function addPin(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent
+      .command('pin')
+      .description('write down which definitions of tools are accepted, and accept changed ones'),
+  )
+    .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
+    .option('--held', 'list what is held')
+    .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
+    .option('--refuse <name>', 'refuse what is held of a server, or one tool: SERVER/TOOL')
+    .option('--why <text>', 'with --refuse: on the record, and told to callers')
+    .option('--as <name>', 'who you are, where several people have a PIN')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output(options)
+      if (options.held === true) await tellHeld(options, output)
+      else if (options.accept !== undefined) await accept(options.accept, options, output)
+      else if (options.refuse !== undefined) await refuse(options.refuse, options, output)
+      else write(options, output)
+      answer(0)
+    })
+}
+
+interface Told {
+  readonly server: string
+  readonly name: string
+  readonly category: string
+  readonly unknown?: boolean
+  readonly because: string
+  readonly changes: readonly string[]
+  readonly digest: string
+  readonly refused?: { readonly by: string; readonly why: string; readonly atMs: number }
+}
+
+async function tellHeld(options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const said = await askOwner(data, { do: 'pin-held' }, async () => {
+    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
+  })
+  const held = said.held as unknown as readonly Told[]
+  output.value(said)
+  for (const one of held) tell(one, output)
+  output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
+}
+
+function namedBy(target: string): { readonly server: string; readonly name?: string } {
+  const cut = target.indexOf('/')
+  if (cut < 0) return { server: target }
+  return { server: target.slice(0, cut), name: target.slice(cut + 1) }
+}
+
+/** As it is held now: a server that changes it once more has not been refused that. */
+async function refuse(target: string, options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const proof = await provePerson(data, options)
+  const { why = '' } = options
+  const request = { do: 'pin-refuse', ...namedBy(target), why, proof }
+  const said = await askOwner(data, request, async () => {
+    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
+  })
+  const refused = said.refused as unknown as readonly Told[]
+  output.value(said)
+  for (const one of refused) tell(one, output)
+  output.line(`${output.paint('red', 'refused')}: ${plural(refused.length, 'tool')}`)
+}
+
+async function accept(target: string, options: Options, output: Output): Promise<void> {
+  const { data } = findData(options)
+  const named = namedBy(target)
+  // Shown before the PIN, and accepted only as it was shown. Where no gate runs nothing changes.
+  const { held } = await askOwner(data, { do: 'pin-held' }, async () => ({}))
+  const shown = ((held ?? []) as unknown as readonly Told[]).filter(
+    ({ server, name }) => server === named.server && (named.name ?? name) === name,
+  )
+  for (const one of shown) tell(one, output)
+  const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
+  const proof = await provePerson(data, options)
+  const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, ...seen, proof }
+  const said = await askOwner(data, request, () =>
+    withPeople(data, async ({ ledger, prove }) => {
+      const by = await prove(request, MAY.pins, 'pin --accept')
+      const store = openGateStore(data)
+      try {
+        return await acceptOffline({ store, ledger, nowMs: Date.now }, request, by)
+      } finally {
+        store.close()
+      }
+    }),
+  )
+  const accepted = said.accepted as unknown as readonly Told[]
+  output.value(said)
+  if (shown.length === 0) for (const one of accepted) tell(one, output)
+  output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
+}
+
+function tell(
+  { server, name, category, unknown, because, changes, refused }: Told,
+  output: Output,
+): void {
+  const said = unknown === true ? `unknown, perhaps ${category}` : category
+  output.line(`${printable(`${server}/${name}`)}  ${said}: ${printable(because)}`)
+  for (const change of changes) output.line(`  ${printable(change)}`)
+  if (refused !== undefined) {
+    const why = refused.why === '' ? '' : `: ${printable(refused.why)}`
+    output.line(
+      `  refused by ${printable(refused.by)} at ${new Date(refused.atMs).toISOString()}${why}`,
+    )
+  }
+}
+
+function write(options: Options, output: Output): void {
+  const pins = options.tools === undefined ? keptPins(options) : pinsOf(options.tools)
+  // A lock file without pins would hold every tool there is.
+  if (pins.length === 0)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'no definition of a tool is known yet, so there is nothing to pin',
+      'let a client list the tools through the gate first, or name definitions with --tools',
+    )
+  const file = join(dirname(resolve(options.config)), 'sluice.lock')
+  const text = writeLock(pins)
+  const same = existsSync(file) && readFileSync(file, 'utf8') === text
+  if (!same) {
+    const fresh = `${file}.new`
+    // Not through a link that came with the folder.
+    rmSync(fresh, { force: true })
+    writeFileSync(fresh, text, { flag: 'wx' })
+    renameSync(fresh, file)
+  }
+  output.value({ file, pins: pins.length, changed: !same })
+  output.line(`${file}: ${plural(pins.length, 'tool')} pinned${same ? ', as before' : ''}`)
+}
+
+/** What the gate has accepted. */
+function keptPins(options: Options): Pin[] {
+  const store = openGateStoreReadOnly(findData(options).data)
+  try {
+    return store
+      .prepare('SELECT server, name, digest, category, risk FROM pins')
+      .all()
+      .map(({ server, name, digest, category, risk }) => ({
+        ...{ server: String(server), name: String(name), digest: String(digest) },
+        ...{ category: category as Category, risk: risk as Risk },
+      }))
+  } finally {
+    store.close()
+  }
+}
+
+function pinsOf(file: string): Pin[] {
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+  return readDefinitions(file).map((definition) => ({
+    ...{ server: definition.server, name: definition.name },
+    ...{ digest: pinOf(definition, digest), ...classify(definition) },
+  }))
+}

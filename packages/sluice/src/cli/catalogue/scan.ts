@@ -1,0 +1,186 @@
+// `sluice scan`: connects to servers, lists their tools and says what each can do: a table by class
+// and risk, JSON, an HTML page, or a summary for an agent. Starts nothing that was not named.
+
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { htmlOf, STYLE } from '../../catalogue/pages/page-html.ts'
+import { count, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
+import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
+import { type Told, toldOf } from '../../catalogue/pages/assessment-cache.ts'
+import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
+import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
+import { listServerTools } from '../../terminal/list-server-tools.ts'
+import { loadConfig } from '../connect/load-config.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { readDefinitions } from '../../terminal/read-tools.ts'
+
+interface Options {
+  readonly url?: string
+  readonly config?: string
+  readonly tools?: string
+  readonly name: string
+  readonly html?: string
+  readonly brief?: boolean
+  readonly policy?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice scan -- npx -y @modelcontextprotocol/server-filesystem ./workspace
+  sluice scan --url https://mcp.example.com/mcp
+  sluice scan --config sluice.yaml           # all servers of a configuration
+  sluice scan --tools tools.json --html scan.html
+  sluice scan --config sluice.yaml --policy policy.yaml   # and a policy that fits them
+  sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent`
+
+export function addScan(parent: Command, answer: Answer): void {
+  parent
+    .command('scan')
+    .description('list the tools of servers and say what each can do')
+    .argument('[command...]', 'a server over stdio: its program and arguments, after --')
+    .option('--url <url>', 'a server over HTTP')
+    .option('--config <file>', 'the servers of a configuration')
+    .option('--tools <file>', 'definitions that are known: a JSON array, each with "server"')
+    .option('--name <name>', 'what to call the server of a command or url', 'server')
+    .option('--html <file>', 'write a page')
+    .option('--brief', 'a summary for an agent')
+    .option('--policy <file>', 'write a policy for these tools: deny by default, and it works')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (command: string[], options: Options) => {
+      const output = new Output(options)
+      const tools = await toolsOf(command, options, output)
+      if (options.policy !== undefined) writePolicy(options.policy, tools, output)
+      if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
+      tell(tools, options, output)
+      answer(0)
+    })
+}
+
+async function toolsOf(
+  command: readonly string[],
+  { url, config, tools, name }: Options,
+  output: Output,
+): Promise<ToolDefinition[]> {
+  const given = [command.length > 0, url !== undefined, config !== undefined, tools !== undefined]
+  if (given.filter(Boolean).length !== 1)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'what is to be scanned?',
+      'name one: `-- COMMAND`, --url, --config or --tools',
+    )
+  if (tools !== undefined) return readDefinitions(tools)
+  if (url !== undefined) return listServerTools(name, { url })
+  if (config === undefined) return listServerTools(name, { command })
+  const found: ToolDefinition[] = []
+  const read = loadConfig({ config }, output)
+  prepareWorkDirectories(read)
+  for (const [server, address] of Object.entries(read.servers))
+    if (address.kind !== 'builtin') found.push(...(await listServerTools(server, address)))
+  return found
+}
+
+/** Never over a policy that somebody has. */
+function writePolicy(file: string, tools: readonly ToolDefinition[], output: Output): void {
+  const { yaml, special } = suggestPolicy(tools)
+  try {
+    writeFileSync(file, yaml, { flag: 'wx' })
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === 'EEXIST' ? 'is there already' : String(error)
+    throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
+  }
+  output.remark(
+    `wrote ${file}: ${plural(special.length, 'tool')} with a rule of its own; try it with \`sluice policy check ${file}\``,
+  )
+}
+
+function tell(tools: readonly ToolDefinition[], options: Options, output: Output): void {
+  const told = tools.map((definition) => ({ definition, ...toldOf(definition) }))
+  const counted = count(tools)
+  output.value({
+    summary: summaryOf(counted),
+    ...counted,
+    list: told.map(({ definition, ...rest }) => ({
+      server: definition.server,
+      name: definition.name,
+      ...rest,
+    })),
+  })
+  if (options.brief === true) return output.line(brief(told, summaryOf(counted)))
+  const sorted = [...told].sort(
+    (a, b) =>
+      Number(a.unknown) - Number(b.unknown) ||
+      CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category) ||
+      RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk),
+  )
+  for (const one of sorted) output.line(lineOf(one, output))
+  output.line(summaryOf(counted))
+  const parted = told.filter(({ disagreements }) => disagreements.length > 0)
+  if (parted.length > 0)
+    output.line(`${plural(parted.length, 'tool')} where the vendor's hints and the definition part`)
+}
+
+type Shown = Told & { readonly definition: ToolDefinition }
+
+const STYLES = { low: 'green', medium: 'cyan', high: 'yellow', critical: 'red' } as const
+
+function lineOf({ definition, category, risk, unknown, attacks }: Shown, output: Output): string {
+  const id = printable(`${definition.server}/${definition.name}`)
+  const known = attacks.map(({ id: attack }) => attack).join(' ')
+  const said = unknown
+    ? output.paint('dim', `unknown, perhaps ${category}`.padEnd(22))
+    : `${category.padEnd(12)} ${output.paint(STYLES[risk], risk.padEnd(9))}`
+  return `${said} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
+}
+
+/** What an agent should know, in what its context can spare. */
+function brief(told: readonly Shown[], summary: string): string {
+  const lines = [summary]
+  for (const category of [...CATEGORIES].reverse()) {
+    if (category === 'Read') continue
+    const names = told
+      .filter((one) => one.category === category && !one.unknown)
+      .map(({ definition }) => printable(`${definition.server}/${definition.name}`))
+    if (names.length > 0) lines.push(`${category}: ${names.join(', ')}`)
+  }
+  const guesses = told
+    .filter(({ unknown }) => unknown)
+    .map(
+      (one) =>
+        `${printable(`${one.definition.server}/${one.definition.name}`)} (perhaps ${one.category})`,
+    )
+  if (guesses.length > 0) lines.push(`unknown: ${guesses.join(', ')}`)
+  const text = lines.join('\n')
+  return text.length < BRIEF_CHARS_MAX ? text : `${text.slice(0, BRIEF_CHARS_MAX - 20)} … and more`
+}
+
+function pageOf(tools: readonly ToolDefinition[]): string {
+  const servers = [...new Set(tools.map(({ server }) => server))]
+  const page = serverPage(servers.join(', ') || 'no server', tools, ({ name }) => name)
+  const plain = {
+    ...page,
+    sections: page.sections.map((section) => ({
+      ...section,
+      blocks: section.blocks.map((block) =>
+        block.kind === 'table'
+          ? {
+              ...block,
+              rows: block.rows.map((row) =>
+                row.map((cell) => (typeof cell === 'string' ? cell : cell.text)),
+              ),
+            }
+          : block,
+      ),
+    })),
+  }
+  // One file: the style goes into it.
+  return htmlOf(plain, { root: '', trail: [] })
+    .replace('<link rel="stylesheet" href="style.css">', `<style>${STYLE}</style>`)
+    .replace("style-src 'self'", "style-src 'unsafe-inline'")
+    .replace(/<nav.*<\/nav>\n/, '')
+}

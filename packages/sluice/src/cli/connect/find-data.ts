@@ -1,0 +1,71 @@
+// Where the data directory of a gate is, for commands that operate it: as --data says, or as the
+// configuration does. Nothing else of the configuration has to be right, so that a gate can be frozen
+// from a shell that lacks its secrets.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { readPlace } from '../../gateway/config/config.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { environmentOf } from './load-environment.ts'
+import { readText } from '../../terminal/read-input.ts'
+
+const CONFIG = 'sluice.yaml'
+
+export interface PlaceOptions {
+  readonly config: string
+  readonly data?: string
+}
+
+/** The options of every command that reaches a gate. */
+export function addPlaceOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'the configuration, which names the data directory', CONFIG)
+    .option('--data <dir>', 'the data directory itself')
+}
+
+/** The same for commands that also work where no gate was ever configured: from the start of the
+ * command on, its `data` is known. A directory that is not there is the command's to judge. */
+export function addDirectoryOptions(command: Command): Command {
+  const file = `the configuration, which names the data directory (default: "${CONFIG}" where there is one)`
+  return command
+    .option('--config <file>', file)
+    .option('--data <dir>', 'the data directory itself')
+    .hook('preAction', (_, asked) => {
+      const { config, data } = asked.opts<Partial<PlaceOptions>>()
+      if (data !== undefined) return
+      const named = config ?? (existsSync(CONFIG) ? CONFIG : undefined)
+      const found =
+        named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
+      asked.setOptionValue('data', found)
+    })
+}
+
+/** `servers` is undefined where only the directory is known. */
+export function findData(
+  { config: file, data }: PlaceOptions,
+  { mayBeMissing = false }: { readonly mayBeMissing?: boolean } = {},
+): {
+  readonly data: string
+  readonly servers?: readonly string[]
+} {
+  const there = mayBeMissing ? (directory: string) => directory : existing
+  if (data !== undefined) return { data: there(resolve(data)) }
+  const place = readPlace({ file, text: readText(file) }, environmentOf(file, undefined))
+  if (place !== undefined) return { ...place, data: there(place.data) }
+  throw new CliError(
+    'CLI_POLICY',
+    `\`${file}\` does not say where the data is`,
+    'name the directory with --data',
+  )
+}
+
+/** A directory that is made by a slip would be a gate nobody runs. */
+function existing(directory: string): string {
+  if (existsSync(directory)) return directory
+  throw new CliError(
+    'CLI_FILE',
+    `\`${directory}\` is not there`,
+    'no gate has run with this data directory yet: name another with --data or --config',
+  )
+}

@@ -1,0 +1,117 @@
+// The gate's socket from the other side: connects, says the first line and reads the first line of
+// the answer. A command asks with `askGate`; a pipe goes on with the connection.
+
+import { connect, type Socket } from 'node:net'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { findSocketPath } from '../../gateway/front/socket/socket-path.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from '../../terminal/limits.ts'
+
+/** Undefined where no gate listens. Throws where somebody else may listen in its place. */
+export async function connectGate(directory: string): Promise<Socket | undefined> {
+  const path = findSafely(directory)
+  if (path === undefined) return undefined
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      resolve(socket)
+    })
+    socket.once('error', () => resolve(undefined))
+  })
+}
+
+function findSafely(directory: string): string | undefined {
+  try {
+    return findSocketPath(directory)
+  } catch (error) {
+    const { message, help = 'nothing was sent: stop what listens there, and remove it' } =
+      error as Error & { readonly help?: string }
+    throw new CliError('CLI_GATE', message, help)
+  }
+}
+
+/** What the running gate answers to a command; undefined where none runs. `signal` ends the asking. */
+export async function askGate(
+  directory: string,
+  request: JsonObject & { readonly do: string },
+  signal?: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const socket = await connectGate(directory)
+  if (socket === undefined) return undefined
+  const leave = (): void => void socket.destroy()
+  const patience = setTimeout(leave, GATE_ANSWER_MS_MAX)
+  signal?.addEventListener('abort', leave, { once: true })
+  // It may have come while the connection was made.
+  if (signal?.aborted) leave()
+  try {
+    return await greet(socket, request)
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    clearTimeout(patience)
+    socket.destroy()
+  }
+}
+
+/** Says the first line; throws where the gate refuses. What comes behind its answer is left in the
+ * socket, which is paused. */
+export async function greet(socket: Socket, request: JsonObject): Promise<JsonObject> {
+  socket.on('error', () => socket.destroy())
+  socket.write(`${JSON.stringify(request)}\n`)
+  let answer = await readAnswer(socket)
+  if (typeof answer.prove === 'string') answer = await prove(socket, answer.prove)
+  if (answer.proven === true) answer = await readAnswer(socket)
+  if (answer.ok === true) return answer
+  const { message = 'the gate ended the connection', help } = answer
+  const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'
+  throw new CliError('CLI_GATE', String(message), todo)
+}
+
+/** One proof at a time: a process has one title. */
+let lastProof: Promise<unknown> = Promise.resolve()
+
+/** The gate wants to see which process this is: it names a title, which that process takes until the
+ * gate says that it has seen it. The answer to the command may come much later (`approvals-news`). */
+function prove(socket: Socket, question: string): Promise<JsonObject> {
+  const proof = lastProof.then(async () => {
+    const { title } = process
+    process.title = question.replace(/[^\w-]/g, '')
+    try {
+      socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid, ack: true })}\n`)
+      return await readAnswer(socket)
+    } finally {
+      process.title = title
+    }
+  })
+  lastProof = proof.catch(() => {})
+  return proof
+}
+
+function readAnswer(socket: Socket): Promise<JsonObject> {
+  return new Promise((resolve) => {
+    let said: Buffer = Buffer.alloc(0)
+    const take = (chunk: Buffer): void => {
+      said = said.length === 0 ? chunk : Buffer.concat([said, chunk])
+      const end = said.indexOf(0x0a)
+      if (end < 0 && said.length > GATE_ANSWER_BYTES_MAX) socket.destroy()
+      if (end < 0) return
+      socket.off('data', take)
+      socket.pause()
+      const rest = said.subarray(end + 1)
+      if (rest.length > 0) socket.unshift(rest)
+      resolve(parse(said.subarray(0, end).toString()))
+    }
+    socket.on('data', take)
+    socket.resume()
+    socket.once('close', () => resolve({}))
+  })
+}
+
+function parse(line: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : {}
+  } catch {
+    return { message: `the gate answered with something else: ${line.slice(0, 200)}` }
+  }
+}

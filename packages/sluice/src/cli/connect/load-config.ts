@@ -1,0 +1,69 @@
+// The configuration and the policies it names, for the commands that run a gate or reach one. What
+// is wrong is shown with its place before the command gives up.
+
+import { resolve } from 'node:path'
+import type { Problem } from '@sluice/policy/document/problem'
+import { type GateConfig, readConfig } from '../../gateway/config/config.ts'
+import { withData } from '../../gateway/config/work-directory.ts'
+import {
+  type CompiledDocuments,
+  compileDocuments,
+  readDocuments,
+} from '../../gateway/state/documents.ts'
+import type { Log } from '../../gateway/upstream/upstream.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { environmentOf } from './load-environment.ts'
+import { type Output, plural } from '../../terminal/output.ts'
+import { readText } from '../../terminal/read-input.ts'
+
+export interface ConfigOptions {
+  readonly config: string
+  readonly port?: string
+  readonly data?: string
+}
+
+export function loadConfig(
+  { config: file, port, data }: ConfigOptions,
+  output: Output,
+): GateConfig {
+  const text = readText(file)
+  const { config, problems } = readConfig({ file, text }, environmentOf(file, output))
+  for (const problem of problems) output.problem(problem, text)
+  if (config === undefined)
+    throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above')
+  const number = port === undefined ? config.port : Number(port)
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
+  const moved = data === undefined ? config : withData(config, resolve(data))
+  return { ...moved, port: number }
+}
+
+/** The local user's document, those that grants name and the house, with every problem shown. */
+export function loadDocuments(config: GateConfig, output: Output, log: Log): CompiledDocuments {
+  // For the words: they say which file is not there, and which is beside it.
+  for (const file of [config.policy, config.house, ...Object.values(config.policies)])
+    if (file !== undefined) readText(file)
+  if (config.policy === undefined)
+    log('warn', 'the configuration names no policy: everything the local user asks is denied')
+  const { compiled, problems } = compileDocuments(readDocuments(config))
+  for (const { problem, text } of problems) output.problem(problem, text)
+  if (compiled === undefined)
+    throw withErrors(
+      problems.map(({ problem }) => problem),
+      config.file,
+    )
+  for (const [name, { shadow }] of compiled.policies)
+    if (shadow) log('warn', `\`${name}\` is in shadow mode: nothing of it is enforced`)
+  return compiled
+}
+
+function withErrors(problems: readonly Problem[], configFile: string): CliError {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  const file = errors[0]?.file
+  const help =
+    file === configFile
+      ? 'mend what is shown above'
+      : `mend them; \`sluice policy check ${file}\` shows them again`
+  const message = `\`${file}\` has ${plural(errors.length, 'error')}`
+  return new CliError('CLI_POLICY', message, help, problems)
+}

@@ -1,0 +1,123 @@
+// The proof that loosening commands carry: the PIN of a person, asked for at the terminal device and
+// sent to the owner of the data directory beside the request. Where nobody has a PIN yet the first use
+// sets it, there and then, so that a first approval takes a minute.
+
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Command as Word } from '../../gateway/front/socket/command-registry.ts'
+import { peopleWords } from '../../operations/people-commands.ts'
+import { type Prove, proverOf } from '../../operations/verify-person.ts'
+import { isOwnChild } from '../../gateway/processes/process-mark.ts'
+import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
+import { isPersonName } from '../../identity/names.ts'
+import { People } from '../../identity/people/people.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import { askOwner } from './run-on-owner.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { type Ask, terminal } from '../../terminal/terminal.ts'
+
+export interface ProofOptions {
+  readonly as?: string
+}
+
+type AskPeople = (request: JsonObject & { readonly do: string }) => Promise<JsonObject>
+
+export function addProofOption(command: Command): Command {
+  return command.option('--as <name>', 'who you are, where several people have a PIN')
+}
+
+/** What goes along with a request as `proof`. */
+export async function provePerson(data: string, { as }: ProofOptions): Promise<JsonObject> {
+  return proofFrom((request) => askOwner(data, request, () => peopleOffline(data, request)), as)
+}
+
+/** The same for whoever holds the data directory's lock. */
+export async function provePersonAlone(data: string, { as }: ProofOptions): Promise<JsonObject> {
+  return proofFrom((request) => peopleOffline(data, request), as)
+}
+
+/** Sets the first PIN; undefined where the person would rather not now. */
+export async function askFirstPin(
+  ask: AskPeople,
+  how: Ask & { readonly why: string; readonly name?: string },
+): Promise<JsonObject | undefined> {
+  const { username } = userInfo()
+  const name = how.name ?? (isPersonName(username) ? username : 'owner')
+  process.stderr.write(
+    `${how.why}\nChoose a PIN for ${name}: at least ${PIN_LENGTH_MIN} characters, unknown to any agent.\n`,
+  )
+  const pin = await terminal.ask('new PIN (Enter for none): ', how)
+  if (pin === undefined || pin === '') return undefined
+  if ((await terminal.ask('once more: ')) !== pin)
+    throw new CliError('CLI_TERMINAL', 'the two are not the same', 'nothing was set: try again')
+  await ask({ do: 'first-pin', name, pin, at: terminal.name() })
+  process.stderr.write(`the PIN is set: ${name} may approve; \`sluice status\` shows who may\n`)
+  return { name, pin }
+}
+
+/** A PIN for somebody, typed twice. */
+export async function askNewPin(name: string): Promise<string> {
+  const pin = (await terminal.ask(`new PIN of ${name}: `)) ?? ''
+  if ((await terminal.ask('once more: ')) === pin) return pin
+  throw new CliError('CLI_TERMINAL', 'the two are not the same', 'nothing was set: try again')
+}
+
+/** Where no gate runs: people and record of the directory, for whoever holds its lock. */
+export async function withPeople<T>(
+  data: string,
+  work: (parts: { people: People; ledger: Ledger; prove: Prove }) => Promise<T>,
+): Promise<T> {
+  const ledger = Ledger.open({ directory: data })
+  try {
+    const people = People.open(data)
+    try {
+      return await work({ people, ledger, prove: proverOf({ people, ledger, nowMs: Date.now }) })
+    } finally {
+      people.close()
+    }
+  } finally {
+    ledger.close()
+  }
+}
+
+/** The words about people, as the gate would do them. */
+export function peopleOffline(
+  data: string,
+  request: JsonObject & { readonly do: string },
+): Promise<JsonObject> {
+  if (request.do === 'first-pin' && isOwnChild(data))
+    throw new CliError(
+      'CLI_TERMINAL',
+      'this command was started by a server that a gate of this data directory has started',
+      'set the first PIN at a terminal of yours',
+    )
+  return withPeople(data, async ({ people, ledger, prove }) => {
+    const words = peopleWords({ people, ledger, prove, nowMs: Date.now, tell: () => {} })
+    return await (words[request.do] as Word)(request)
+  })
+}
+
+async function proofFrom(ask: AskPeople, as: string | undefined): Promise<JsonObject> {
+  const said = await ask({ do: 'people' })
+  const why = 'Nobody can approve anything here yet.'
+  if (said.anybody !== true) {
+    const first = await askFirstPin(ask, { why })
+    if (first !== undefined) return first
+    throw new CliError('CLI_TERMINAL', 'this needs a PIN', '`sluice approvers pin` sets it')
+  }
+  const people = said.people as unknown as { name: string; pinSet: string | null }[]
+  const name = as ?? whose(people.filter(({ pinSet }) => pinSet !== null).map((one) => one.name))
+  const pin = (await terminal.ask(`PIN of ${name}: `)) ?? ''
+  return { name, pin }
+}
+
+function whose(names: readonly string[]): string {
+  const [only] = names
+  if (only === undefined)
+    throw new CliError('CLI_TERMINAL', 'nobody here has a PIN', 'decide in the console instead')
+  if (names.length === 1) return only
+  const { username } = userInfo()
+  if (names.includes(username)) return username
+  throw new CliError('CLI_ARGUMENT', 'who are you?', `say --as ${names.join(' or --as ')}`)
+}

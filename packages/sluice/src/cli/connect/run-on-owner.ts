@@ -1,0 +1,59 @@
+// A command to the owner of a data directory: the running gate, over its socket; where none runs, the
+// command itself, under the directory's lock. One of the two always is the only one to write.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { Refused } from '../../core/operation-error.ts'
+import { DataNewer } from '../../gateway/data/data-version.ts'
+import { DataLock, DataTaken } from '../../gateway/data/data-lock.ts'
+import { LedgerError } from '../../ledger/records/errors.ts'
+import { StoreError } from '../../store/errors.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { askGate } from './gate-socket.ts'
+
+/** A gate that is starting or ending has the lock and no socket. */
+const OWNER_MS_MAX = 15_000
+const TRY_EVERY_MS = 50
+
+export async function askOwner(
+  directory: string,
+  request: JsonObject & { readonly do: string },
+  alone: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const deadline = performance.now() + OWNER_MS_MAX
+  for (;;) {
+    const answer = await askGate(directory, request)
+    if (answer !== undefined) return answer
+    const lock = takeLock(directory, performance.now() > deadline)
+    if (lock === undefined) {
+      await sleep(TRY_EVERY_MS)
+      continue
+    }
+    try {
+      return await alone()
+    } catch (error) {
+      throw asCliError(error as Error)
+    } finally {
+      lock.release()
+    }
+  }
+}
+
+function takeLock(directory: string, isLast: boolean): DataLock | undefined {
+  try {
+    return DataLock.take(directory)
+  } catch (error) {
+    if (!(error instanceof DataTaken)) throw asCliError(error as Error)
+    if (!isLast) return undefined
+    throw new CliError('CLI_GATE', `${error.message}, and it does not answer`, 'stop it by its pid')
+  }
+}
+
+export function asCliError(error: Error): Error {
+  if (error instanceof Refused) return new CliError('CLI_GATE', error.message, error.help)
+  if (error instanceof DataNewer)
+    return new CliError('CLI_FILE', error.message, 'every other command says the same')
+  if (error instanceof StoreError || error instanceof LedgerError)
+    return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
+  return error
+}

@@ -1,0 +1,127 @@
+// `sluice grants add`: lets somebody in. The token is printed once and kept nowhere; a running gate
+// takes it from the next request on.
+
+import type { Command } from 'commander'
+import type { GateConfig } from '../../gateway/config/config.ts'
+import { nameOne, policyNames } from '../../gateway/config/grants.ts'
+import { hashOf, makeToken } from '../../identity/callers/grant.ts'
+import type { Grants, GrantWish } from '../../identity/callers/grants.ts'
+import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
+import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { readCount } from '../ledger/source.ts'
+import { Output, plural } from '../../terminal/output.ts'
+import { changeGrants, type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
+
+interface Options extends GrantsOptions {
+  readonly policy: string
+  readonly slots: string
+  readonly groups?: string
+  readonly explain?: boolean
+  readonly fixed?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice grants add ann --policy readonly
+  sluice grants add ci --policy deploy --slots 4 --groups release,ops --explain
+  TOKEN=$(sluice grants add bot --policy policy --json | jq -r .token)
+  sluice grants add root-bot --policy admin --fixed     # prints lines for sluice.yaml, keeps nothing
+
+An HTTP client sends the token as \`Authorization: Bearer TOKEN\`; \`sluice stdio\` and \`sluice wrap\`
+take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`policy\` names the document of \`policy:\`, any other name one of
+\`policies:\`. With the first grant everybody needs one, the local user too.
+Exit code 0 where it was added, 1 where the name is taken or there is no such policy.`
+
+export function addGrantsAdd(parent: Command, answer: Answer): void {
+  withGrantsOptions(
+    parent
+      .command('add')
+      .description('let somebody in: prints a token, once')
+      .argument('<name>', 'who it is for: the principal in rules and records')
+      .requiredOption('--policy <name>', 'the policy that binds it')
+      .option('--slots <n>', 'how many sessions it has at once', String(GRANT_SLOTS))
+      .option('--groups <a,b>', 'what rules see as `principal.groups`')
+      .option('--explain', 'denials name the rule and what is left')
+      .option('--as <name>', 'who you are, where several people have a PIN')
+      .option('--fixed', 'print lines for sluice.yaml instead of keeping the grant in the store'),
+  )
+    .addHelpText('after', EXAMPLES)
+    .action(async (name: string, options: Options) => {
+      const output = new Output(options)
+      const wish = wishOf(name, options)
+      const { why, config } = withGrants(options, output, (grants, found) => ({
+        ...{ why: refusal(grants, found, wish), config: found },
+      }))
+      if (why !== undefined) {
+        output.remark(`sluice: ${why.message}\n  help: ${why.help}`)
+        output.value({ error: { code: null, ...why } })
+        return answer(1)
+      }
+      if (options.fixed === true) return answer(printFixed(wish, output))
+      const said = await changeGrants(options, config, 'add', { ...wish, groups: [...wish.groups] })
+      const { grant, token, isFirst } = said
+      output.value({ grant, token })
+      print(grant as unknown as GrantWish, String(token), output)
+      if (isFirst === true)
+        output.remark('note: this is the first grant, so the local user needs one from now on too')
+      answer(0)
+    })
+}
+
+/** Before anybody is asked for a PIN. */
+function refusal(
+  grants: Grants,
+  config: GateConfig,
+  { name, policy }: GrantWish,
+): { readonly message: string; readonly help: string } | undefined {
+  const policies = policyNames(config)
+  if (!policies.includes(policy))
+    return { message: `no policy is called \`${policy}\``, help: nameOne(policies) }
+  if (isTaken(grants, name))
+    return { message: `\`${name}\` has a grant already`, help: `sluice grants revoke ${name}` }
+  return undefined
+}
+
+function wishOf(name: string, { policy, slots, groups, explain }: Options): GrantWish {
+  if (!GRANT_NAME.test(name))
+    throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
+  const named = groups === undefined ? [] : groups.split(',')
+  const odd = named.find((group) => !GROUP_NAME.test(group))
+  if (odd !== undefined)
+    throw new CliError('CLI_ARGUMENT', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+  if (named.length > GRANT_GROUPS_MAX)
+    throw new CliError('CLI_ARGUMENT', '--groups names too many', `at most ${GRANT_GROUPS_MAX}`)
+  return {
+    name,
+    policy,
+    slots: readCount(slots, '--slots', GRANT_SLOTS_MAX),
+    groups: [...new Set(named)],
+    explain: explain === true,
+  }
+}
+
+function isTaken(grants: Grants, wanted: string): boolean {
+  return grants.list().some(({ name, revokedMs }) => name === wanted && revokedMs === null)
+}
+
+function print({ name, policy, slots }: GrantWish, token: string, output: Output): void {
+  output.line(
+    `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'slot')}`,
+  )
+  output.line(`token  ${token}`)
+  output.line(
+    output.paint('dim', 'it is shown this once and kept nowhere: put it where it is used'),
+  )
+}
+
+function printFixed({ name, ...terms }: GrantWish, output: Output): 0 {
+  const token = makeToken()
+  const hash = `sha256:${(hashOf(token) as Buffer).toString('hex')}`
+  output.value({ grants: { [name]: { hash, ...terms } }, token })
+  output.line(`token  ${token}`)
+  output.line('put this into sluice.yaml; the token is kept nowhere:')
+  output.line(`grants:\n  ${name}: ${JSON.stringify({ hash, ...terms })}`)
+  return 0
+}

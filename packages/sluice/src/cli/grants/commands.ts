@@ -1,0 +1,16 @@
+// `sluice grants …`: its commands in the order help shows them. Loaded only where one is asked for
+// (all-commands.ts).
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addGrantsAdd } from './add.ts'
+import { addGrantsList } from './list.ts'
+import { addGrantsRevoke } from './revoke.ts'
+
+export function addGrants(program: Command, answer: Answer): void {
+  const grants = program
+    .command('grants')
+    .description('who may call, and under which policy')
+    .helpCommand(false)
+  for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
+}

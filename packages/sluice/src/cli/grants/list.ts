@@ -1,0 +1,64 @@
+// `sluice grants list`: who may call, under which policy, and when they last did. Shows no token, for
+// none is kept.
+
+import type { Command } from 'commander'
+import { grantTold } from '../../operations/grant-commands.ts'
+import type { Grant } from '../../identity/callers/grant.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
+
+interface Options extends GrantsOptions {
+  readonly all?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice grants list
+  sluice grants list --all --json
+
+Exit code 0 where there are grants, 1 where there are none: then the local user is let in.`
+
+const ALL_REVOKED =
+  'every grant is revoked (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
+
+export function addGrantsList(parent: Command, answer: Answer): void {
+  withGrantsOptions(
+    parent.command('list').description('who may call').option('--all', 'the revoked ones too'),
+  )
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => {
+      const output = new Output(options)
+      answer(
+        withGrants(options, output, (grants) => {
+          const shown = grants
+            .list()
+            .filter(({ revokedMs }) => options.all === true || revokedMs === null)
+          output.value({ grants: shown.map(grantTold), localUser: !grants.exist })
+          for (const grant of shown) output.line(lineOf(grant, output))
+          if (!grants.exist) output.line('no grants: the local user is let in without a token')
+          else if (shown.length === 0) output.line(ALL_REVOKED)
+          return grants.exist ? 0 : 1
+        }),
+      )
+    })
+}
+
+function lineOf(grant: Grant, output: Output): string {
+  const { name, policy, slots, groups, explain, isFixed, lastUsedMs, revokedMs } = grant
+  const parts = [
+    `policy ${policy}`,
+    plural(slots, 'slot'),
+    ...(groups.length > 0 ? [`groups ${groups.join(',')}`] : []),
+    ...(explain ? ['explain'] : []),
+    ...(isFixed
+      ? ['from sluice.yaml']
+      : [lastUsedMs === null ? 'never used' : `used ${day(lastUsedMs)}`]),
+    ...(revokedMs === null ? [] : [output.paint('red', `revoked ${day(revokedMs)}`)]),
+  ]
+  return `${output.paint('bold', printable(name).padEnd(20))} ${printable(parts.join(', '))}`
+}
+
+function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+}

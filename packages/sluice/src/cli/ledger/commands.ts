@@ -1,0 +1,28 @@
+// `sluice ledger …`: its commands in the order help shows them. Loaded only where one is asked for
+// (all-commands.ts).
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addLedgerExport } from './export.ts'
+import { addLedgerKey, addLedgerProve } from './prove.ts'
+import { addLedgerQuery } from './query.ts'
+import { addLedgerReport } from './report.ts'
+import { addLedgerTail } from './tail.ts'
+import { addLedgerVerify } from './verify.ts'
+
+export function addLedger(program: Command, answer: Answer): void {
+  const ledger = program
+    .command('ledger')
+    .description('what happened: every call, with what was decided on it')
+    .helpCommand(false)
+  for (const add of [
+    addLedgerTail,
+    addLedgerQuery,
+    addLedgerReport,
+    addLedgerExport,
+    addLedgerVerify,
+    addLedgerProve,
+    addLedgerKey,
+  ])
+    add(ledger, answer)
+}

@@ -1,0 +1,57 @@
+// Who may have signed the checkpoints of a ledger, and where they are: as --key and --checkpoint say,
+// and as the data directory has it. Shared by verify, prove and key.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { isPublicKey } from '../../ledger/chain/checkpoint.ts'
+import { type Placed, readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
+import type { LedgerError } from '../../ledger/records/errors.ts'
+import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
+import { CliError } from '../../terminal/errors.ts'
+
+/** For options that may be given several times. */
+export function gather(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value]
+}
+
+/** The public key of the installation; undefined where the directory has none. Makes none. */
+export function ownKey(directory: string): string | undefined {
+  if (!existsSync(join(directory, 'identity.key'))) return undefined
+  return signingKeyOf(InstallationKey.at(directory)).publicKey
+}
+
+/** Keys themselves, or files that hold one. */
+export function readKeys(given: readonly string[]): string[] {
+  return given.map((one) => {
+    if (isPublicKey(one)) return one
+    const text = existsSync(one) ? readFileSync(one, 'utf8').trim() : ''
+    if (isPublicKey(text)) return text
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--key is \`${one}\`, which is no key and no file with one`,
+      'write it as `sluice ledger key` printed it: 43 characters',
+    )
+  })
+}
+
+/** Of all these files; each must be there and have one at least. */
+export function readAllCheckpoints(files: readonly string[]): Placed[] {
+  return files.flatMap((file) => {
+    const found = readCheckpoints(file)
+    if (found.length > 0) return found
+    throw new CliError(
+      'CLI_FILE',
+      `\`${file}\` has no checkpoint`,
+      'name a file of checkpoints, one a line',
+    )
+  })
+}
+
+export function checkpointsBeside(
+  directory: string,
+  onBad?: (error: LedgerError) => void,
+): Placed[] {
+  return readCheckpoints(join(directory, CHECKPOINTS_FILE), onBad)
+}

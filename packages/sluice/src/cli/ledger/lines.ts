@@ -1,0 +1,89 @@
+// Records of the ledger as lines: for people, with colour on a terminal and what servers and agents
+// named made printable. Used by the ledger commands.
+
+import type { Action } from '@sluice/policy/core/actions'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
+import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import { type Output, printable, type Style } from '../../terminal/output.ts'
+
+const STYLES: Record<Action, Style> = {
+  allow: 'green',
+  require_approval: 'yellow',
+  deny: 'red',
+  hide: 'magenta',
+}
+const NAME_WIDTH = 36
+
+export function recordLine(record: LedgerRecord, output: Output): string {
+  switch (record.kind) {
+    case 'intent':
+    case 'refusal':
+      return callLine(record, null, output)
+    case 'outcome':
+      return `${beginning(record, output)}  ${output.paint('dim', `  of ${record.intent}:`)} ${outcomeText(record, output)}`
+    case 'event': {
+      const detail = output.paint('dim', printable(eventText(record.detail)))
+      return `${beginning(record, output)}  ${output.paint('cyan', printable(record.name))} ${detail}`
+    }
+  }
+}
+
+/** A call, its verdict and what became of it. */
+export function callLine(
+  record: JudgementRecord,
+  outcome: OutcomeRecord | null,
+  output: Output,
+): string {
+  const { decision, principal, agent, server, method, name } = record
+  const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`
+  const who = agent === null ? principal.id : `${principal.id} (${agent})`
+  const end =
+    record.kind === 'intent'
+      ? outcome && outcomeText(outcome, output)
+      : output.paint(
+          'dim',
+          `${decision.code}${decision.reason ? `: ${printable(decision.reason)}` : ''}`,
+        )
+  return [
+    beginning(record, output),
+    output.paint(STYLES[decision.action] ?? 'bold', decision.action.padEnd(5)),
+    printable(what).padEnd(NAME_WIDTH),
+    output.paint('dim', printable(who).padEnd(10)),
+    end ?? '',
+  ]
+    .join('  ')
+    .trimEnd()
+}
+
+/** What an event says, for the eye: which call, by whom, and every plain value; digests only begin. What
+ * is left out is a dot dot dot, and in `--json`. */
+function eventText(detail: JsonValue): string {
+  if (!isObject(detail)) return detail === null ? '' : jsonLine(detail)
+  const { server, name, by, principal, agent, ...rest } = detail
+  const call = [server, name].filter((part) => typeof part === 'string').join('/')
+  const who = [by ?? principal, agent].filter((part) => typeof part === 'string').join(' / ')
+  const words = [call, who && `by ${who}`]
+  for (const [key, value] of Object.entries(rest)) {
+    if (UNTOLD.has(key) || value === '' || value === null) continue
+    if (typeof value === 'object') words.push(`${key} …`)
+    else words.push(`${key} ${String(value).replace(DIGEST, '$1…')}`)
+  }
+  return words.filter((word) => word !== '').join(', ')
+}
+
+/** Long names for what a person knows by shorter ones. */
+const UNTOLD: ReadonlySet<string> = new Set(['call', 'session', 'pin', 'asked', 'argsDigest'])
+const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
+
+function beginning({ seq, atMs }: LedgerRecord, output: Output): string {
+  return `${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`
+}
+
+function outcomeText(outcome: OutcomeRecord, output: Output): string {
+  const { status, durationMs, bytes, errorCode } = outcome
+  const style: Style = status === 'answered' ? 'green' : status === 'unknown' ? 'yellow' : 'red'
+  const code = errorCode === null ? '' : ` ${errorCode}`
+  const figures = `${Math.round(durationMs * 10) / 10} ms, ${bytes} bytes`
+  return `${output.paint(style, status)}${code} ${output.paint('dim', figures)}`
+}

@@ -1,0 +1,103 @@
+// `sluice ledger prove SEQ`: one record with the way to the root of a signed checkpoint, for somebody
+// who has the checkpoint and shall see no other record. `sluice ledger key`: who signs here.
+
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { escapeUnseenJson } from '../../core/visible-text.ts'
+import { proveRecord } from '../../ledger/verify/proof.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
+import { Output } from '../../terminal/output.ts'
+import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
+import { readCount, withLedger } from './source.ts'
+
+interface Options {
+  data: string
+  checkpoint?: string
+  out?: string
+}
+
+const EXAMPLES = `
+Examples:
+  sluice ledger prove 1207 --out record-1207.json
+  sluice ledger prove 1207 --checkpoint gate.jsonl   for a checkpoint that somebody has
+
+The proof holds the record as it was hashed, and hashes. Whoever gets it checks it with
+  sluice ledger verify --proof record-1207.json --checkpoint gate.jsonl --key gate.pub`
+
+export function addLedgerProve(parent: Command, answer: Answer): void {
+  addDirectoryOptions(parent.command('prove'))
+    .description('prove one record to somebody who has only a checkpoint')
+    .argument('<seq>', 'the number of the record')
+    .option('--checkpoint <file>', 'for the first checkpoint in there that is over the record')
+    .option('--out <file>', 'write there; stdout where left out')
+    .option('--json', 'it is JSON anyway')
+    .addHelpText('after', EXAMPLES)
+    .action((seq: string, options: Options) => {
+      const text = prove(readCount(seq, 'the number of the record', 2 ** 50), options)
+      if (options.out === undefined) process.stdout.write(text)
+      else writeFileSync(options.out, text, { mode: 0o600 })
+      answer(0)
+    })
+}
+
+function prove(seq: number, { data, checkpoint }: Options): string {
+  return withLedger(data, (ledger) => {
+    const beside = checkpoint === undefined
+    const all = beside ? checkpointsBeside(data).toReversed() : readAllCheckpoints([checkpoint])
+    const placed = all.find((one) => one.checkpoint.seq >= seq)
+    if (placed === undefined)
+      throw new CliError(
+        'CLI_ARGUMENT',
+        `no checkpoint is over record ${seq} yet`,
+        'one is made within a minute, and when the gate ends',
+      )
+    const index = openIndex(data, ledger)
+    try {
+      const known = (first: number) => index?.subtree(first)
+      const proof = proveRecord(ledger, seq, placed.checkpoint.seq, known)
+      return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
+    } finally {
+      index?.close()
+    }
+  })
+}
+
+/** Without one, as in a directory that may not be written, the whole chain is read. */
+function openIndex(...args: ConstructorParameters<typeof RecordIndex>): RecordIndex | undefined {
+  try {
+    const index = new RecordIndex(...args)
+    index.catchUp()
+    return index
+  } catch {
+    return undefined
+  }
+}
+
+const KEY_EXAMPLES = `
+Examples:
+  sluice ledger key > gate.pub                       give it to whoever verifies
+
+Ed25519, the 32 bytes of the public key as base64url. It is derived from identity.key.`
+
+export function addLedgerKey(parent: Command, answer: Answer): void {
+  addDirectoryOptions(parent.command('key'))
+    .description('the public key that checkpoints are signed with')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', KEY_EXAMPLES)
+    .action((options: { data: string; json?: boolean }) => {
+      const output = new Output(options)
+      const key = ownKey(options.data)
+      if (key === undefined)
+        throw new CliError(
+          'CLI_FILE',
+          `\`${options.data}\` has no key`,
+          'a gate makes one when it first runs; name its directory with --data',
+        )
+      output.value({ key })
+      output.line(key)
+      answer(0)
+    })
+}

@@ -1,0 +1,91 @@
+// `sluice ledger report`: what a security lead asks on Monday, on the terminal, as Markdown, or as one
+// HTML page with plots.
+
+import { writeFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { gatherReport } from '../../ledger/report/gather.ts'
+import type { Report } from '../../ledger/report/report.ts'
+import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
+import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
+import { Output } from '../../terminal/output.ts'
+import { tableLines } from '../../terminal/table-lines.ts'
+import { openIndex, readTime, withLedger } from './source.ts'
+
+interface Options {
+  data: string
+  since: string
+  until?: string
+  format: 'table' | 'md' | 'html'
+  out?: string
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice ledger report                               the last seven days
+  sluice ledger report --since 1d
+  sluice ledger report --since 2026-01-01 --until 2026-02-01 --format html --out january.html
+  sluice ledger report --format md >> review.md`
+
+export function addLedgerReport(parent: Command, answer: Answer): void {
+  addDirectoryOptions(parent.command('report'))
+    .description('what ran, what was refused and why, what waited and who decided')
+    .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
+    .option('--until <time>', 'not after; now where left out')
+    .addOption(
+      new Option('--format <form>', 'of the report')
+        .choices(['table', 'md', 'html'])
+        .default('table'),
+    )
+    .option('--out <file>', 'write there, for its owner only; stdout where left out')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => {
+      const output = new Output(options)
+      const made = gather(options, output)
+      if (output.json) output.value(made)
+      else write(textOf(made, options.format, output), options.out)
+      answer(0)
+    })
+}
+
+function gather({ data, since, until }: Options, output: Output): Report {
+  const sinceMs = readTime(since, '--since') ?? 0
+  const untilMs = readTime(until, '--until') ?? Date.now()
+  if (sinceMs >= untilMs)
+    throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
+  return withLedger(data, (ledger) => {
+    const index = openIndex(data, ledger, output)
+    try {
+      index.catchUp()
+      return gatherReport(index.database, sinceMs, untilMs)
+    } finally {
+      index.close()
+    }
+  })
+}
+
+function textOf(report: Report, format: Options['format'], output: Output): string {
+  if (format === 'md') return asMarkdown(report)
+  if (format === 'html') return asHtml(report)
+  const parts = sectionsOf(report).map(({ title, columns, rows, none }) => {
+    const lines = rows.length === 0 ? [none] : tableLines(columns, rows)
+    return [output.paint('bold', title), ...lines].join('\n')
+  })
+  return `${[output.paint('bold', titleOf(report)), ...parts].join('\n\n')}\n`
+}
+
+function write(text: string, file: string | undefined): void {
+  if (file === undefined) {
+    process.stdout.write(text)
+    return
+  }
+  try {
+    writeFileSync(file, text, { mode: 0o600 })
+  } catch (error) {
+    throw new CliError('CLI_FILE', `\`${file}\`: ${(error as Error).message}`, 'name another file')
+  }
+}

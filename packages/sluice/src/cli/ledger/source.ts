@@ -1,0 +1,74 @@
+// What the ledger commands share: opening the ledger of a data directory for looking only, times
+// as a person writes them, and errors of the rooms below as the command line's own.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { LedgerError } from '../../ledger/records/errors.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { StoreError } from '../../store/errors.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { Output } from '../../terminal/output.ts'
+
+/** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
+export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) => T): T {
+  return told(() => {
+    const ledger = openLedgerReadOnly(directory)
+    try {
+      return work(ledger)
+    } finally {
+      ledger.close()
+    }
+  })
+}
+
+/** The index of queries, checked against the ledger; that it had to be built again is said. */
+export function openIndex(directory: string, ledger: DatabaseSync, output?: Output): RecordIndex {
+  return new RecordIndex(directory, ledger, {
+    onRebuilt: (why) =>
+      output?.remark(
+        `warning: ledger-index.db did not agree with the ledger and was built again: ${why}`,
+      ),
+  })
+}
+
+/** What stops a command is told in the command line's way, with the code of the room. */
+export function told<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw asTold(error)
+  }
+}
+
+export function asTold(error: unknown): unknown {
+  if (error instanceof StoreError || error instanceof LedgerError)
+    return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
+  return error
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** `2026-01-01T12:00:00Z`, a day, or how long ago: `30s`, `15m`, `2h`, `7d`. */
+export function readTime(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count !== undefined) return Date.now() - Number(count) * (UNIT_MS[unit ?? ''] ?? 0)
+  const ms = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `${option} is \`${text}\`, which is no time`,
+    'write `15m`, `2h`, `7d` (ago), `2026-01-01` or `2026-01-01T12:00:00Z`',
+  )
+}
+
+export function readCount(text: string, option: string, max: number): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= max) return count
+  throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, `a whole number from 1 to ${max}`)
+}

@@ -1,0 +1,69 @@
+// `sluice ledger tail`: the last records, and with --follow those that come. Looks only; works
+// beside the gate that writes.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { recordJson } from '../../ledger/export/record-json.ts'
+import { openLedgerReadOnly, readHead, recordsBackwards, recordsFrom } from '../../ledger/chain/read.ts'
+import type { LedgerRecord } from '../../ledger/records/record.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
+import { Output } from '../../terminal/output.ts'
+import { recordLine } from './lines.ts'
+import { readCount, told } from './source.ts'
+
+interface Options {
+  data: string
+  lines: string
+  follow?: boolean
+  json?: boolean
+}
+
+const LINES_MAX = 100_000
+const POLL_MS = 250
+
+const EXAMPLES = `
+Examples:
+  sluice ledger tail
+  sluice ledger tail --lines 100 --data ./.sluice
+  sluice ledger tail --follow
+  sluice ledger tail --follow --json                 one JSON object a line`
+
+export function addLedgerTail(parent: Command, answer: Answer): void {
+  addDirectoryOptions(parent.command('tail'))
+    .description('show the last records')
+    .option('-n, --lines <n>', 'how many', '20')
+    .option('-f, --follow', 'go on with those that come')
+    .option('--json', 'answer as JSON, an object a line')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => answer(await tail(options, new Output(options))))
+}
+
+async function tail(options: Options, output: Output): Promise<0> {
+  const lines = readCount(options.lines, '--lines', LINES_MAX)
+  const ledger = told(() => openLedgerReadOnly(options.data))
+  const show = (record: LedgerRecord) =>
+    process.stdout.write(`${output.json ? recordJson(record) : recordLine(record, output)}\n`)
+  try {
+    let { seq } = told(() => readHead(ledger))
+    for (const record of told(() => last(recordsBackwards(ledger, seq + 1), lines))) show(record)
+    while (options.follow) {
+      await pause(POLL_MS)
+      const fresh = told(() => [...recordsFrom(ledger, seq + 1)])
+      for (const record of fresh) show(record)
+      seq = fresh.at(-1)?.seq ?? seq
+    }
+    return 0
+  } finally {
+    ledger.close()
+  }
+}
+
+function last(backwards: Iterable<LedgerRecord>, count: number): LedgerRecord[] {
+  const found: LedgerRecord[] = []
+  for (const record of backwards) {
+    found.push(record)
+    if (found.length === count) break
+  }
+  return found.reverse()
+}

@@ -1,0 +1,144 @@
+// `sluice ledger verify`: is the record of calls as it was written? Names what was edited, removed
+// or moved, and what is missing at its end, by the signed checkpoints beside it and by those that
+// were kept elsewhere. With --proof one record is checked by somebody who has only a checkpoint.
+
+import type { Command } from 'commander'
+import { faultOf } from '../../ledger/chain/checkpoint.ts'
+import type { Placed } from '../../ledger/chain/checkpoint-file.ts'
+import { recordJson } from '../../ledger/export/record-json.ts'
+import { PROBLEMS_MAX } from '../../ledger/records/limits.ts'
+import { checkProof, readProof } from '../../ledger/verify/proof.ts'
+import { openIndexReadOnly } from '../../ledger/chain/read.ts'
+import type { Problem } from '../../ledger/verify/verifier.ts'
+import { type Noted, verifyLedger } from '../../ledger/verify/verify.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
+import { Output, plural } from '../../terminal/output.ts'
+import { readText } from '../../terminal/read-input.ts'
+import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
+import { recordLine } from './lines.ts'
+import { told, withLedger } from './source.ts'
+
+interface Options {
+  data: string
+  head?: string
+  checkpoint?: string[]
+  key?: string[]
+  proof?: string
+  tree?: boolean
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice ledger verify
+  sluice ledger verify --data ./.sluice --json
+  sluice ledger verify --head 1200:9f86d0…           a head that was noted before
+  sluice ledger verify --checkpoint /mnt/audit/gate.jsonl --key gate.pub
+                                                     with what a second place has kept
+  sluice ledger verify --proof record-7.json --checkpoint gate.jsonl --key gate.pub
+                                                     one record, without the ledger
+
+Exit code 0 where everything fits, 1 where not.`
+
+export function addLedgerVerify(parent: Command, answer: Answer): void {
+  addDirectoryOptions(parent.command('verify'))
+    .description('check that no record was edited, removed, moved or cut off')
+    .option('--head <seq:hash>', 'a head that was noted elsewhere')
+    .option('--checkpoint <file>', 'checkpoints that were kept elsewhere, one a line', gather)
+    .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
+    .option(
+      '--tree',
+      'also the roots in the checkpoints, which proofs lead to: takes twice as long',
+    )
+    .option('--proof <file>', 'only this proof of one record, against --checkpoint')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => {
+      const output = new Output(options)
+      answer(options.proof === undefined ? verify(options, output) : verifyProof(options, output))
+    })
+}
+
+function verify(options: Options, output: Output): 0 | 1 {
+  const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
+  const given = readKeys(options.key ?? [])
+  return withLedger(options.data, (ledger) => {
+    const bad: Problem[] = []
+    const beside = checkpointsBeside(options.data, ({ message }) =>
+      bad.push({ seq: 0, kind: 'unreadable', message }),
+    )
+    const checkpoints = [...beside, ...readAllCheckpoints(options.checkpoint ?? [])]
+    const own = ownKey(options.data)
+    const keys = given.length > 0 ? given : own === undefined ? undefined : [own]
+    const tree = options.tree === true
+    const index = openIndexReadOnly(options.data)
+    const asked = { noted, checkpoints, tree, index, ...(keys === undefined ? {} : { keys }) }
+    const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, asked)
+    index?.close()
+    const problems = [...bad, ...found.problems]
+    const ok = problems.length === 0
+    output.value({ ok, records, dropped, head, checkpoint, problems })
+    for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
+    if (problems.some(({ kind }) => kind === 'index'))
+      output.line('the next `sluice ledger query` builds the index again from the ledger')
+    if (problems.length >= PROBLEMS_MAX)
+      output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
+    const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
+    output.line(`${what}: ${plural(records, 'record')}`)
+    const dim = (text: string) => output.line(output.paint('dim', text))
+    if (dropped > 0) dim(`records 1 to ${dropped} were dropped after their time`)
+    if (checkpoint > 0)
+      dim(`signed up to record ${checkpoint} (${plural(checkpoints.length, 'checkpoint')})`)
+    if (records > 0 && checkpoint === 0)
+      dim('no checkpoint: that the end was cut off could not be seen')
+    if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)
+    return ok ? 0 : 1
+  })
+}
+
+function verifyProof(options: Options, output: Output): 0 | 1 {
+  const [given] = readKeys(options.key ?? [])
+  if (options.checkpoint === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      '--proof needs --checkpoint',
+      'name the file with the checkpoint that you trust',
+    )
+  const proof = told(() => readProof(readText(options.proof as string), options.proof as string))
+  const checkpoints = told(() => readAllCheckpoints(options.checkpoint ?? []))
+  const placed = checkpoints.find(({ checkpoint }) => checkpoint.seq === proof.size)
+  if (placed === undefined)
+    return say(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
+  const fault = faultOf(placed.checkpoint, given)
+  if (fault !== undefined) return say(output, `the checkpoint ${placed.where}: ${fault}`)
+  const checked = told(() => checkProof(proof, placed.checkpoint))
+  if ('fault' in checked) return say(output, checked.fault)
+  if (output.json) process.stdout.write(`${recordJson(checked.record, { ok: true })}\n`)
+  output.line(recordLine(checked.record, output))
+  output.line(`${output.paint('green', 'proven')}: record ${proof.seq} ${signedBy(placed)}`)
+  if (given === undefined)
+    output.remark('note: without --key anybody may have signed it: compare the key')
+  return 0
+}
+
+function signedBy({ checkpoint }: Placed): string {
+  return `is in the checkpoint of ${checkpoint.time} over ${checkpoint.seq} records, signed by ${checkpoint.key}`
+}
+
+function say(output: Output, fault: string): 1 {
+  output.value({ ok: false, problems: [{ kind: 'forged', message: fault }] })
+  output.line(`${output.paint('red', 'not proven')}: ${fault}`)
+  return 1
+}
+
+function readHeadNote(text: string): Noted {
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash }
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `\`${text}\` is no head`,
+    'write it as `sluice ledger verify` printed it: the number, `:` and 64 hex digits',
+  )
+}

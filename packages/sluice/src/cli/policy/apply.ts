@@ -1,0 +1,117 @@
+// `sluice policy apply`: puts a policy in force that may loosen something, after it was seen what. A
+// change that only tightens needs no command: the gate takes it by itself.
+
+import type { Command } from 'commander'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { applyPolicy } from '../../operations/commands.ts'
+import { openGateStore } from '../../gateway/data/gate-store.ts'
+import { LockInForce } from '../../gateway/tools/active-lock-file.ts'
+import { lockPath } from '../../gateway/tools/open-pins.ts'
+import { Policies } from '../../gateway/state/policies.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { loadConfig, loadDocuments } from '../connect/load-config.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { addProofOption, provePerson, withPeople } from '../connect/prove-person.ts'
+
+interface Options extends PlaceOptions {
+  readonly dryRun?: boolean
+  readonly as?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy apply --dry-run     what waits, and which verdicts it changes
+  sluice policy apply               puts it in force
+
+The gate looks at its policy files by itself. What only tightens holds at once; what may loosen a
+verdict or a limit waits for this command, since an agent with a file tool could have written it: it
+asks for your PIN at the terminal (role policy-manager or admin). The same
+holds for sluice.lock. A file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
+Exit code 0 where something was applied or would be, 1 where nothing waits.`
+
+export function addPolicyApply(parent: Command, answer: Answer): void {
+  addProofOption(
+    addPlaceOptions(
+      parent.command('apply').description('put a policy in force that may loosen something'),
+    ),
+  )
+    .option('--dry-run', 'only show what would change')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => answer(await apply(options, new Output(options))))
+}
+
+async function apply(options: Options, output: Output): Promise<0 | 1> {
+  const { data } = findData(options)
+  const ask = (request: JsonObject) =>
+    askOwner(data, { ...request, do: 'apply' }, () => alone(options, data, output, request))
+  const seen = await ask({})
+  const { digest, broken } = seen
+  if (typeof broken === 'string')
+    throw new CliError('CLI_POLICY', broken, 'mend it; what was in force still is')
+  const pins = isObject(seen.lock) ? seen.lock.digest : undefined
+  if (typeof digest !== 'string' && typeof pins !== 'string') {
+    output.value({ ...seen, applied: false })
+    output.line('nothing waits: the policy files are what is in force')
+    return 1
+  }
+  show(seen, output)
+  if (options.dryRun === true) {
+    output.value({ ...seen, applied: false })
+    output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
+    return 0
+  }
+  const wanted = {
+    ...(typeof digest === 'string' ? { digest } : {}),
+    ...(typeof pins === 'string' ? { lock: pins } : {}),
+  }
+  const done = await ask({ ...wanted, proof: await provePerson(data, options) })
+  output.value({ ...done, applied: true })
+  output.line(`${output.paint('green', 'applied')}: it is in force`)
+  return 0
+}
+
+/** Where no gate runs: what the next one will start with. */
+async function alone(
+  options: Options,
+  data: string,
+  output: Output,
+  request: JsonObject,
+): Promise<JsonObject> {
+  const config = loadConfig({ ...options, data }, output)
+  const documents = loadDocuments(config, output, () => {})
+  return withPeople(data, async ({ ledger, prove }) => {
+    const store = openGateStore(data)
+    try {
+      const log = () => {}
+      const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+      const path = lockPath(config)
+      const lock = new LockInForce({ path, store, ledger, log, nowMs: Date.now })
+      return await applyPolicy({ policies, lock }, request, prove)
+    } finally {
+      store.close()
+    }
+  })
+}
+
+function show(seen: JsonObject, output: Output): void {
+  const pinned = isObject(seen.lock) ? objects(seen.lock.loosens) : []
+  for (const { where, what } of [...objects(seen.loosens), ...pinned])
+    output.line(
+      `${output.paint('yellow', 'may loosen')} ${printable(String(where))}: ${printable(String(what))}`,
+    )
+  for (const { policy, tool, from, to, change } of objects(seen.verdicts)) {
+    const style = change === 'tightens' ? 'green' : 'yellow'
+    output.line(
+      `${output.paint(style, String(change))} ${printable(String(tool))}: ${from} -> ${to} (${policy})`,
+    )
+  }
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

@@ -1,0 +1,139 @@
+// `sluice policy check`: is the document right, and what does it say of the tools that are known?
+// Problems go to stderr with the line they are about, the summary to stdout.
+
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { ACTIONS, type Action } from '@sluice/policy/core/actions'
+import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
+import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
+import { readConfig } from '../../gateway/config/config.ts'
+import { compile } from '@sluice/policy/compile/compile'
+import { toolScope } from '@sluice/policy/decide/resolve'
+import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { loadHouse, readText } from '../../terminal/read-input.ts'
+import { idOf, readTools } from '../../terminal/read-tools.ts'
+
+const EXAMPLES = `
+Examples:
+  sluice policy check policy.yaml
+  sluice policy check policy.yaml --tools tools.json     # rules are held against these tools
+  sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
+  sluice policy check policy.yaml --json`
+
+export function addPolicyCheck(parent: Command, answer: Answer): void {
+  parent
+    .command('check')
+    .description('report every problem of a policy, with its place and what to do')
+    .argument('[policy]', 'the policy document', 'policy.yaml')
+    .option('--tools <file>', 'known tools: a JSON array of definitions, each with "server"')
+    .option('--house <file>', 'the document whose guardrails lie over this one')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: { tools?: string; house?: string; json?: boolean }) => {
+      answer(check(file, options, new Output(options)))
+    })
+}
+
+function check(file: string, options: { tools?: string; house?: string }, output: Output): 0 | 1 {
+  const tools = options.tools === undefined ? undefined : readTools(options.tools)
+  const house = loadHouse(options.house, output)
+  const text = readText(file)
+  const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
+  for (const problem of problems) output.problem(problem, text)
+  if (policy !== undefined && tools === undefined)
+    output.remark('note: no --tools, so names of tools and arguments are not held against any')
+  warnOfReach(file, output)
+  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const warnings = problems.length - errors
+  const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
+  const guesses = policy && tools ? guessesOf(policy, tools) : undefined
+  output.value({
+    ok: policy !== undefined,
+    file,
+    errors,
+    warnings,
+    problems,
+    ...(verdicts ? { tools: verdicts } : {}),
+    ...(guesses ? { unknown: guesses } : {}),
+  })
+  if (policy === undefined) {
+    output.line(
+      `${output.paint('red', 'not ok')}: ${printable(file)}, ${plural(errors, 'error')}${errors === PROBLEMS_MAX ? ' or more' : ''}, ${plural(warnings, 'warning')}`,
+    )
+    return 1
+  }
+  const rules =
+    policy.tools.size +
+    policy.categories.size +
+    policy.resources.size +
+    policy.prompts.size +
+    policy.methods.size
+  output.line(
+    `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
+  )
+  if (policy.shadow)
+    output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
+  if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summary(verdicts)}`)
+  if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
+  return 0
+}
+
+/** Of the configuration beside the policy, which servers can reach the gate's own files. */
+function warnOfReach(policy: string, output: Output): void {
+  const file = join(dirname(policy), 'sluice.yaml')
+  if (!existsSync(file)) return
+  const text = readText(file)
+  const { problems } = readConfig({ file, text }, process.env)
+  for (const problem of problems)
+    if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')
+      output.problem(problem, text)
+}
+
+interface Guess {
+  readonly tool: string
+  readonly category: Category
+  readonly risk: Risk
+  readonly unknown: true
+  /** Under `classify:`, once somebody has looked. */
+  readonly line: string
+}
+
+/** Tools whose class is a guess, and that the document says nothing of. */
+function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Guess[] {
+  return tools
+    .filter((tool) => tool.unknown === true && !toolScope(policy, tool).classified)
+    .map((known) => {
+      const tool = idOf(known)
+      const { category, risk } = known
+      return { tool, category, risk, unknown: true, line: `${JSON.stringify(tool)}: ${category}` }
+    })
+}
+
+function tellGuesses(guesses: readonly Guess[], output: Output): void {
+  const count = plural(guesses.length, 'tool')
+  output.line(
+    `${count} of unknown class, judged as the guess or as Execute, whichever is stricter. Where the guess is right, its line settles it:`,
+  )
+  output.line('  classify:')
+  for (const { line } of guesses) output.line(`    ${printable(line)}`)
+}
+
+type Verdicts = Record<Action | 'depends', number>
+
+function summary(verdicts: Verdicts): string {
+  const words = [...ACTIONS, 'depends'] as const
+  return words
+    .filter((word) => verdicts[word] > 0)
+    .map((word) => `${verdicts[word]} ${word === 'depends' ? 'by a condition' : word}`)
+    .join(', ')
+}
+
+function countVerdicts(policy: CompiledPolicy, tools: readonly KnownTool[]): Verdicts {
+  const counts: Verdicts = { allow: 0, require_approval: 0, deny: 0, hide: 0, depends: 0 }
+  for (const tool of tools) counts[plainVerdict(policy, tool)]++
+  return counts
+}

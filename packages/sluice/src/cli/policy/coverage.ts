@@ -1,0 +1,73 @@
+// `sluice policy coverage`: which rules, branches and limits the cases reach, and which tools no
+// case calls.
+
+import type { Command } from 'commander'
+import { measureCoverage } from '@sluice/policy/cases/coverage'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { type CaseOptions, runFile } from './test.ts'
+
+const EXAMPLES = `
+Examples:
+  sluice policy coverage cases.yaml
+  sluice policy coverage cases.yaml --min 90          # exit code 1 below 90 percent
+
+Exit code 1 also where a case is not as expected: what it reached is no evidence.`
+
+export function addPolicyCoverage(parent: Command, answer: Answer): void {
+  parent
+    .command('coverage')
+    .description('show which rules and branches no case has tried')
+    .argument('<cases>', 'a YAML file of cases')
+    .option('--policy <file>', 'the policy, instead of the one the cases name')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--tools <file>', 'known tools, instead of the file the cases name')
+    .option('--min <percent>', 'exit code 1 below this', '0')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: CaseOptions & { min: string }) =>
+      answer(coverage(file, options, new Output(options))),
+    )
+}
+
+function coverage(file: string, options: CaseOptions & { min: string }, output: Output): 0 | 1 {
+  // A variable of CI that is not set must not mean "no minimum".
+  const least = /^\d{1,3}(\.\d+)?$/.test(options.min) ? Number(options.min) : 101
+  if (least > 100)
+    throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
+  const { policy, tools, results } = runFile(file, options, output)
+  const measured = measureCoverage(policy, results, tools)
+  const percent = measured.total === 0 ? 100 : (100 * measured.covered) / measured.total
+  const failed = results.filter(({ passed }) => !passed).length
+  output.value({ percent, min: least, cases: results.length, failed, ...measured })
+  for (const { rule, key, branch, hits } of measured.branches) {
+    const mark =
+      hits > 0 ? output.paint('green', String(hits).padStart(6)) : output.paint('red', '     –')
+    const section = rule.split('/')[1] ?? ''
+    output.line(
+      `${mark}  ${section.padEnd(10)} ${printable(key)}${branch === 'met' ? '' : output.paint('dim', `  ${printable(branch)}`)}`,
+    )
+  }
+  if (measured.untried.length > 0) {
+    output.line(`\n${plural(measured.untried.length, 'known tool')} that no case calls:`)
+    for (const { tool, rules } of measured.untried.slice(0, 20))
+      output.line(
+        output.paint(
+          'dim',
+          `  ${printable(tool)}  ${rules.map(printable).join(', ') || 'default'}`,
+        ),
+      )
+    if (measured.untried.length > 20)
+      output.line(
+        output.paint('dim', `  and ${measured.untried.length - 20} more (--json has all)`),
+      )
+  }
+  output.line(
+    `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${Math.floor(percent)} %), ${plural(results.length, 'case')}`,
+  )
+  if (failed > 0)
+    output.line(output.paint('red', `${plural(failed, 'case')} not as expected: see policy test`))
+  if (percent < least) output.line(output.paint('red', `below the minimum of ${least} %`))
+  return percent >= least && failed === 0 ? 0 : 1
+}

@@ -1,0 +1,152 @@
+// `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
+// It is the trace of the evaluation that decides, on counters of its own.
+
+import type { Command } from 'commander'
+import { classOfCall } from '../../catalogue/classify/classify-call.ts'
+import type { Call } from '@sluice/policy/core/call'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { didYouMean } from '@sluice/policy/document/nearest'
+import { holdsSecret } from '../../guard/inspect-answer.ts'
+import { sampleFacts, splitName } from '@sluice/policy/cases/sample-facts'
+import { decide, visible } from '@sluice/policy/decide/decide'
+import type { TraceStep } from '@sluice/policy/decide/trace'
+import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { Explanation } from '../../terminal/explanation.ts'
+import { Output } from '../../terminal/output.ts'
+import { readFacts } from '../../terminal/read-facts.ts'
+import { loadHouse, loadPolicy, readObject } from '../../terminal/read-input.ts'
+import { meantTool, readTools, toolFinder } from '../../terminal/read-tools.ts'
+
+interface Options {
+  policy: string
+  house?: string
+  tools?: string
+  args?: string
+  facts?: string
+  method: string
+  at?: string
+  repeat: string
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy explain stripe/create_refund --args '{"amount": 100, "currency": "EUR"}'
+  sluice policy explain github/create_issue --policy policy.yaml --tools tools.json --json
+  sluice policy explain gmail/send --facts '{"session": {"saw": ["private"]}, "agent": {"depth": 1}}'
+  sluice policy explain github/create_issue --repeat 31          # the 31st call in one instant
+  sluice policy explain notes/file:///a.md --method resources/read
+
+--facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
+template, depth, turn}, "callCategory", "holdsSecret", "transport". Exit code 0 where the call may go on, 1 where not.`
+
+export function addPolicyExplain(parent: Command, answer: Answer): void {
+  parent
+    .command('explain')
+    .description('show the whole way to the verdict on one call')
+    .argument('<server/tool>', 'the tool (or resource URI or prompt, with --method)')
+    .option('--policy <file>', 'the policy document', 'policy.yaml')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--tools <file>', 'known tools, for their categories and declared arguments')
+    .option('--args <json>', 'the arguments of the call')
+    .option('--facts <json>', 'who calls, and what the session has seen')
+    .option('--method <method>', 'an MCP method', TOOL_CALL)
+    .option('--at <time>', 'when, as 2026-01-01T12:00:00Z')
+    .option('--repeat <n>', 'call so often in one instant; the last one is explained', '1')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((target: string, options: Options) =>
+      answer(explain(target, options, new Output(options))),
+    )
+}
+
+function explain(target: string, options: Options, output: Output): 0 | 1 {
+  checkMethod(options.method)
+  const tools = options.tools === undefined ? undefined : readTools(options.tools)
+  const parts = splitName(target)
+  if (parts === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${target}\` is no \`<server>/<tool>\``,
+      meantTool(target, tools ?? []) ?? 'name the server before the `/`',
+    )
+  const house = loadHouse(options.house, output)
+  const { policy } = loadPolicy(options.policy, house, output)
+  const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
+  const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
+  const settled = tool === undefined ? undefined : classOfCall(tool, args)
+  const facts = sampleFacts(tool, {
+    holdsSecret: holdsSecret(args),
+    ...(settled === undefined ? {} : { callCategory: settled }),
+    ...readFacts(options.facts, output),
+  })
+  const call: Call = { ...parts, method: options.method, args }
+  const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
+  const counters = new MemoryCounters()
+  const rounds = repeats(options.repeat)
+  let trace: TraceStep[] = []
+  let decision = decide(policy, call, facts, counters, now, trace)
+  for (let round = 1; round < rounds; round++) {
+    if (decision.action === 'allow') counters.consume(decision.limits, now)
+    trace = []
+    decision = decide(policy, call, facts, counters, now, trace)
+  }
+  const shown = visible(policy, call, facts, now)
+  output.value({ call: target, ...decision, visible: shown, trace })
+  new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
+  return decision.action === 'allow' ? 0 : 1
+}
+
+/** Any other is denied whatever the policy says, so it is more likely misspelt. */
+function checkMethod(method: string): void {
+  const judged = [TOOL_CALL, ...CONTENT_METHODS.keys()]
+  if (!judged.includes(method) && !PLUMBING.has(method))
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--method is \`${method}\`, which the gate denies to all`,
+      didYouMean(method, judged),
+    )
+}
+
+function findTool(
+  { server, name }: { server: string; name: string },
+  tools: readonly KnownTool[] | undefined,
+  options: Options,
+  output: Output,
+): KnownTool {
+  const tool = toolFinder(tools ?? [])(server, name)
+  if (tools !== undefined && !tools.includes(tool))
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${options.tools}\` has no \`${server}/${name}\``,
+      meantTool(`${server}/${name}`, tools) ?? 'leave --tools out to explain a tool nobody knows',
+    )
+  if (tools === undefined)
+    output.remark(
+      'note: no --tools, so the category comes from the name and arguments are taken as they are',
+    )
+  return tool
+}
+
+function wallTime(at: string | undefined): number {
+  if (at === undefined) return Date.now()
+  const ms = Date.parse(at)
+  if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at))
+    throw new CliError('CLI_ARGUMENT', `\`${at}\` is no time`, 'write `--at 2026-01-01T12:00:00Z`')
+  return ms
+}
+
+function repeats(text: string): number {
+  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > 1_000_000)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--repeat is \`${text}\``,
+      'a whole number from 1 to 1000000',
+    )
+  return count
+}

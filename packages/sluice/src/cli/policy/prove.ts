@@ -1,0 +1,178 @@
+// `sluice policy prove`: properties over every known tool and every branch of every rule. What is
+// refuted comes with the command that shows it.
+
+import type { Command } from 'commander'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { UNSEEN } from '../../core/visible-text.ts'
+import { nearest } from '@sluice/policy/document/nearest'
+import { type Property, readProperties } from '@sluice/policy/cases/properties'
+import { type Proof, prove, type ToolProof } from '@sluice/policy/cases/prove'
+import { globMatches } from '@sluice/policy/language/glob'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { placeOf } from '../../terminal/explanation.ts'
+import { Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
+import { loadHouse, loadPolicy, readText } from '../../terminal/read-input.ts'
+import { meantTool, readTools } from '../../terminal/read-tools.ts'
+
+interface Options {
+  policy: string
+  house?: string
+  tools: string
+  json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy prove properties.yaml --policy policy.yaml --tools tools.json
+
+A file of properties:
+  properties:
+    - name: nothing destructive runs without a person
+      never: { category: Destructive, action: allow }
+    - always: { tool: "docs/*", action: [allow, require_approval] }
+Claims take category, risk, tool, server and action, each one or a list.
+
+proved      no branch of any rule breaks it, every branch taken as possible
+refuted     a call that breaks it, with the command that shows it
+not proved  a branch would break it, and no call was found that reaches the branch
+Limits are taken as not yet reached. Exit code 0 only where all are proved. A tool or server that
+is named and not known is an error.`
+
+export function addPolicyProve(parent: Command, answer: Answer): void {
+  parent
+    .command('prove')
+    .description('prove or refute properties over every known tool')
+    .argument('<properties>', 'a YAML file of properties')
+    .option('--policy <file>', 'the policy document', 'policy.yaml')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .requiredOption('--tools <file>', 'known tools')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, options: Options) => answer(run(file, options, new Output(options))))
+}
+
+function run(file: string, options: Options, output: Output): 0 | 1 {
+  const properties = loadProperties(file, output)
+  const tools = readTools(options.tools)
+  for (const property of properties) checkNames(property, tools, file, options.tools)
+  const house = loadHouse(options.house, output)
+  const { policy } = loadPolicy(options.policy, house, output)
+  const proofs = properties.map((property) => prove(policy, property, tools))
+  output.value({
+    proved: proofs.every((proof) => proof.result === 'proved'),
+    proofs: proofs.map(describe),
+  })
+  for (const proof of proofs) print(proof, policy, options, output)
+  return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
+}
+
+function loadProperties(file: string, output: Output): Property[] {
+  const text = readText(file)
+  const { properties, problems } = readProperties({ file, text })
+  for (const problem of problems) output.problem(problem, text)
+  if (properties === undefined)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${file}\` is not a file of properties`,
+      '`sluice policy prove --help` has an example',
+      problems,
+    )
+  if (properties.length > 0) return properties
+  throw new CliError('CLI_ARGUMENT', `\`${file}\` claims nothing`, 'add a property')
+}
+
+/** Nothing is easily proved of a tool that is not there: a misspelt name must not read as proved. */
+function checkNames(
+  { line, tools: globs = [], servers = [] }: Property,
+  tools: readonly KnownTool[],
+  file: string,
+  toolsFile: string,
+): void {
+  const known = new Set(tools.map(({ definition }) => definition.server))
+  const tool = globs.find(
+    (glob) => !tools.some(({ definition: one }) => globMatches(glob, one.server, one.name)),
+  )?.key
+  const server = servers.find((one) => !known.has(one))
+  if (tool === undefined && server === undefined) return
+  const near = server === undefined ? undefined : nearest(server, known)
+  const meant = tool === undefined ? near && `did you mean \`${near}\`?` : meantTool(tool, tools)
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `${file}:${line}: no tool in \`${toolsFile}\` is \`${tool ?? server}\`, so nothing would be proved`,
+    meant ?? 'check the spelling, or take the property out',
+  )
+}
+
+const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
+
+function print(
+  { property, result, tools }: Proof,
+  policy: CompiledPolicy,
+  options: Options,
+  output: Output,
+): void {
+  output.line(
+    `${output.paint(STYLES[result], result.padEnd(10))}  ${printable(property.name)} ${output.paint('dim', `(${plural(tools.length, 'tool')})`)}`,
+  )
+  if (tools.length === 0)
+    output.line(
+      output.paint('yellow', '            no known tool is one of these: nothing was tried'),
+    )
+  for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5))
+    printTool(proof, policy, options, output)
+  const more = tools.filter((one) => one.result !== 'proved').length - 5
+  if (more > 0)
+    output.line(
+      output.paint('dim', `            and ${plural(more, 'tool')} more (--json has all)`),
+    )
+}
+
+function printTool(
+  proof: ToolProof,
+  policy: CompiledPolicy,
+  options: Options,
+  output: Output,
+): void {
+  if (proof.result === 'refuted') {
+    const by = placeOf(policy, proof.rule)
+    output.line(`            ${printable(proof.tool)}: ${proof.action} by ${by}`)
+    output.line(output.paint('dim', `            ${command(proof, options)}`))
+  } else if (proof.result === 'not proved')
+    output.line(
+      `            ${printable(proof.tool)}: ${printable(proof.branch)}, but no call was found that does this`,
+    )
+}
+
+/** What a person types to see the call that breaks the property. */
+function command({ tool, sample }: ToolProof & { result: 'refuted' }, options: Options): string {
+  const parts = [
+    'sluice policy explain',
+    quote(tool),
+    '--policy',
+    quote(options.policy),
+    '--tools',
+    quote(options.tools),
+  ]
+  if (options.house !== undefined) parts.push('--house', quote(options.house))
+  if (Object.keys(sample.args).length > 0) parts.push('--args', quote(toJsonLine(sample.args)))
+  if (Object.keys(sample.facts).length > 0) parts.push('--facts', quote(toJsonLine(sample.facts)))
+  if (sample.nowMs !== 0) parts.push('--at', new Date(sample.nowMs).toISOString())
+  return parts.join(' ')
+}
+
+/** For a POSIX shell; control characters in the form of bash and zsh, which the screen survives. */
+function quote(text: string): string {
+  if (/^[\w./:@-]+$/.test(text)) return text
+  if (printable(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`
+  const point = (character: string) => (character.codePointAt(0) as number).toString(16)
+  const shown = text
+    .replace(/[\\']/g, '\\$&')
+    .replace(UNSEEN, (character) => `\\U${point(character).padStart(8, '0')}`)
+  return `$'${shown}'`
+}
+
+function describe({ property, result, tools }: Proof) {
+  return { name: property.name, result, tools }
+}

@@ -1,0 +1,92 @@
+// `sluice policy replay`: what would another policy have said to the calls on record? Shows every
+// verdict that changes, and says where the record does not hold enough to tell.
+
+import type { Command } from 'commander'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { type Replay, replay } from '../../operations/replay.ts'
+import { StoreError } from '../../store/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { readTime, withLedger } from '../ledger/source.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { loadHouse, loadPolicy } from '../../terminal/read-input.ts'
+import { readTools } from '../../terminal/read-tools.ts'
+
+interface Options extends PlaceOptions {
+  readonly policy: string
+  readonly house?: string
+  readonly for: string
+  readonly tools?: string
+  readonly since: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy replay --policy stricter.yaml               the last day under another policy
+  sluice policy replay --policy stricter.yaml --since 7d --json
+  sluice policy replay --policy ci.yaml --for ci            calls that the document \`ci\` judged
+
+Arguments are not kept, only what the rules in force read of them: numbers, booleans and enums, texts
+with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
+Limits are counted from the calls on record alone. Exit code 0 where no verdict changes, 1 otherwise.`
+
+export function addPolicyReplay(parent: Command, answer: Answer): void {
+  addPlaceOptions(
+    parent.command('replay').description('what another policy would have said to past calls'),
+  )
+    .option('--policy <file>', 'the policy to try', 'policy.yaml')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
+    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '1d')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => answer(run(options, new Output(options))))
+}
+
+function run(options: Options, output: Output): 0 | 1 {
+  const { data } = findData(options)
+  const house = loadHouse(options.house, output)
+  const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
+  const tools = options.tools === undefined ? seenTools(data) : readTools(options.tools)
+  const sinceMs = readTime(options.since, '--since') ?? 0
+  const found = withLedger(data, (ledger) =>
+    replay(ledger, { policy, name: options.for, sinceMs, tools }),
+  )
+  output.value({ ...found, reasons: Object.fromEntries(found.reasons) })
+  show(found, output)
+  return found.flips.length > 0 ? 1 : 0
+}
+
+function seenTools(data: string): KnownTool[] {
+  try {
+    const store = openGateStoreReadOnly(data)
+    try {
+      return readKeptTools(store)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
+    throw error
+  }
+}
+
+function show({ calls, same, unknown, flips, reasons }: Replay, output: Output): void {
+  for (const { tool, from, to, rule, reason, count, records } of flips) {
+    const words = output.paint('bold', `${from} -> ${to}`)
+    const why = reason === '' ? '' : ` (${printable(reason)})`
+    output.line(`${words}  ${printable(tool)}  ${printable(rule)}${why}`)
+    output.line(output.paint('dim', `  ${plural(count, 'call')}, records ${records.join(', ')}`))
+  }
+  for (const [reason, count] of reasons)
+    output.line(
+      `${output.paint('yellow', 'unknown')}  ${plural(count, 'call')}: ${printable(reason)}`,
+    )
+  const changed = calls - same - unknown
+  output.line(`${plural(calls, 'call')}: ${same} the same, ${changed} change, ${unknown} unknown`)
+}

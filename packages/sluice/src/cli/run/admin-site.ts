@@ -1,0 +1,26 @@
+// The admin API and the console of a gate, loaded when somebody first asks for them: a gate must be up
+// at once, and most are never looked at. Handed to runGate by `sluice up`.
+
+import type { Service } from '../../agents/service/service.ts'
+import type { AdminParts, Site } from '../../gateway/start/run-admin.ts'
+
+/** `agents`: undefined where the gate runs none. */
+export function adminSite(parts: AdminParts, agents: () => Service | undefined): Site {
+  let loading: Promise<Site> | undefined
+  let loaded: Site | undefined
+  const site = (): Promise<Site> => {
+    loading ??= import('../../admin/start-admin.ts').then(({ startAdmin }) => {
+      loaded = startAdmin(parts, agents)
+      return loaded
+    })
+    return loading
+  }
+  return {
+    serve: async (request, response) => (await site()).serve(request, response),
+    words: {
+      console: async (request) => (await site()).words.console?.(request) ?? {},
+      invite: async (request) => (await site()).words.invite?.(request) ?? {},
+    },
+    close: () => loaded?.close(),
+  }
+}

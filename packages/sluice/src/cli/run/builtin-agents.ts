@@ -1,0 +1,89 @@
+// The agents as a server of the gate (`builtin: agents`): the one place where the two rooms meet. The
+// gate gives agents the way to its servers; agents give the gate an MCP server for each connection.
+
+import { resolve } from 'node:path'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { Service } from '../../agents/service/service.ts'
+import type { GateConfig } from '../../gateway/config/config.ts'
+import { ownVersion } from '../../gateway/shared/package-version.ts'
+import type { StartAgents } from '../../gateway/start/run-agents.ts'
+import type { Log } from '../../gateway/upstream/upstream.ts'
+
+/** Loads the room of the agents only where a gate has them. */
+export function agentsFor(
+  config: GateConfig,
+  log: Log,
+  /** For whoever looks at agents from outside: the console. */
+  onStarted: (service: Service) => void = () => {},
+): StartAgents {
+  return async (gate) => {
+    const { Service } = await import('../../agents/service/service.ts')
+    const { createAgentsServer } = await import('../../agents/mcp/server.ts')
+    const { models, prices, resume, history } = config
+    const keys = Object.entries(models).flatMap(([name, { key }]) =>
+      key === undefined ? [] : [[keyName(name), key] as const],
+    )
+    const providers = Object.entries(models).map(([name, { url, key }]) => [
+      name,
+      key === undefined ? { url } : { url, keyFrom: keyName(name) },
+    ])
+    const service = await Service.start({
+      directory: config.data,
+      gate,
+      resume,
+      history,
+      models: {
+        environment: { ...process.env, ...Object.fromEntries(keys) },
+        providers: Object.fromEntries(providers),
+        scripts: resolve(config.data, 'scripts'),
+        prices: toPrices(prices),
+      },
+      warn: (message) => log('warn', message),
+    })
+    onStarted(service)
+    return {
+      connect: (caller, say) => {
+        const server = createAgentsServer(service, caller, ownVersion())
+        const transport = new HandedOver(say)
+        const connected = server.connect(transport)
+        return {
+          receive: (message) =>
+            void connected.then(() => transport.onmessage?.(message as JSONRPCMessage)),
+          close: () => server.close(),
+        }
+      },
+      close: () => service.close(),
+    }
+  }
+}
+
+/** A million tokens for so much is one token for as many millionths. */
+function toPrices(prices: GateConfig['prices']) {
+  const entries = Object.entries(prices).map(
+    ([model, { input, output }]) => [model, { inputMicros: input, outputMicros: output }] as const,
+  )
+  return Object.fromEntries(entries)
+}
+
+const keyName = (provider: string): string => `SLUICE_MODEL_${provider.toUpperCase()}_KEY`
+
+/** Messages as objects, from one side of this process to the other. */
+class HandedOver implements Transport {
+  onmessage?: Transport['onmessage']
+  onclose?: Transport['onclose']
+  readonly #say: (message: object) => void
+
+  constructor(say: (message: object) => void) {
+    this.#say = say
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: object): Promise<void> {
+    this.#say(message)
+  }
+
+  async close(): Promise<void> {
+    this.onclose?.()
+  }
+}

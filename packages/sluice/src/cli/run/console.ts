@@ -1,0 +1,62 @@
+// `sluice console`: opens the page, signed in. The PIN at the terminal shows who it is; the address
+// carries a one-time code in its fragment, which no server log sees.
+
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { Output } from '../../terminal/output.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
+
+interface Options extends PlaceOptions {
+  readonly as?: string
+  readonly open: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice console                 asks for your PIN, opens the page in the browser
+  sluice console --no-open       only prints the address, for a browser elsewhere
+  ssh -L 7433:localhost:7433 gate.example.com     then \`sluice console --no-open\` there
+
+The address works once, within two minutes. On the page add a passkey: decisions need one.`
+
+export function addConsole(parent: Command, answer: Answer): void {
+  addProofOption(addPlaceOptions(parent.command('console').description('open the page, signed in')))
+    .option('--no-open', 'print the address, and open nothing')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output(options)
+      const { data } = findData(options)
+      if ((await askGate(data, { do: 'people' })) === undefined)
+        throw new CliError('CLI_GATE', 'no gate runs', 'start it with `sluice up`')
+      const proof = await provePerson(data, options)
+      const said = await askGate(data, { do: 'console', proof })
+      if (said === undefined) throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
+      const { url, name, seconds } = said
+      output.value({ url, name, seconds })
+      output.line(`the console for ${name}, once and within ${seconds} s:\n\n  ${url}\n`)
+      if (options.open && !output.json) openBrowser(String(url))
+      answer(0)
+    })
+}
+
+/** Where there is one. Other programs of this user can read the command line of a browser: the code in
+ * it works once, and what it opens decides nothing without a passkey. */
+function openBrowser(url: string): void {
+  const isGraphical = process.env.DISPLAY !== undefined || process.env.WAYLAND_DISPLAY !== undefined
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open']
+      : process.platform === 'win32'
+        ? ['cmd', '/c', 'start', '']
+        : ['xdg-open']
+  if (process.platform === 'linux' && !isGraphical) return
+  const browser = spawn(command as string, [...args, url], { stdio: 'ignore', detached: true })
+  browser.once('error', () => {})
+  browser.unref()
+}

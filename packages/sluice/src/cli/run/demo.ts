@@ -1,0 +1,144 @@
+// `sluice demo`: a short tour on a running gate of `npm start`: a call allowed, one denied with its
+// reason, one limited with when to come back, one hidden, one held for a person. It speaks MCP as any
+// client would.
+
+import type { Command } from 'commander'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { Output, printable } from '../../terminal/output.ts'
+
+interface Told {
+  readonly error?: { readonly message: string }
+  readonly result?: {
+    readonly isError?: boolean
+    readonly content?: readonly { readonly text?: string }[]
+    readonly tools?: readonly { readonly name: string }[]
+    readonly _meta?: {
+      readonly 'sluice/decision'?: { readonly code: string; readonly retryAfterMs?: number }
+    }
+  }
+}
+
+const EXAMPLES = `
+Examples:
+  npm start            in one terminal of a clone
+  sluice demo          in another`
+
+export function addDemo(parent: Command, answer: Answer): void {
+  parent
+    .command('demo')
+    .description('a guided tour on the gate of `npm start`')
+    .option('--url <url>', 'where the gate is', 'http://127.0.0.1:7433')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ url }: { url: string }) => answer(await tour(url, new Output({}))))
+}
+
+async function tour(url: string, output: Output): Promise<0 | 1> {
+  const client = await Client.open(`${url}/mcp/filesystem`)
+  let asExpected = true
+  const show = (title: string, told: Told, ...codes: readonly string[]) => {
+    const decision = told.result?._meta?.['sluice/decision']
+    const came = decision?.code ?? (told.error ? 'UNKNOWN' : 'ALLOWED')
+    const wait =
+      decision?.retryAfterMs === undefined
+        ? ''
+        : ` (again in ${Math.ceil(decision.retryAfterMs / 1_000)} s)`
+    const text = told.error?.message ?? told.result?.content?.[0]?.text ?? ''
+    const isMeant = codes.includes(came)
+    if (!isMeant) asExpected = false
+    output.line(
+      `${output.paint('bold', title)}\n  ${output.paint(isMeant ? 'green' : 'red', came)}${wait}  ${printable(text.trim().slice(0, 200))}\n`,
+    )
+  }
+  const { result } = await client.ask('tools/list')
+  output.line(`The server has tools; this client sees ${result?.tools?.length ?? 0} of them.\n`)
+  const folder =
+    /\/\S+/.exec(
+      (await client.call('list_allowed_directories')).result?.content?.[0]?.text ?? '',
+    )?.[0] ?? ''
+  show(
+    'read_text_file: it reads, so it is allowed',
+    await client.call('read_text_file', { path: `${folder}/hello.txt` }),
+    'ALLOWED',
+  )
+  show(
+    'move_file: a rule denies it, and says why',
+    await client.call('move_file', {
+      source: `${folder}/hello.txt`,
+      destination: `${folder}/gone.txt`,
+    }),
+    'DENIED',
+  )
+  let told: Told = {}
+  for (let turn = 1; turn <= 4; turn++)
+    told = await client.call('write_file', { path: `${folder}/note.txt`, content: `note ${turn}` })
+  show('write_file, four times: three a minute are allowed', told, 'RATE_LIMITED')
+  show(
+    'directory_tree: hidden, so nobody has heard of it',
+    await client.call('directory_tree', { path: folder }),
+    'UNKNOWN',
+  )
+  const memory = await Client.open(`${url}/mcp/memory`)
+  output.line('delete_entities is next: it waits a moment for a person\n')
+  show(
+    'delete_entities: what it deletes is gone, so a person is asked',
+    await memory.call('delete_entities', { entityNames: ['tour'] }),
+    'APPROVAL_PENDING',
+    // Where it was approved since the last tour.
+    'ALLOWED',
+  )
+  return asExpected ? 0 : 1
+}
+
+/** As much of an MCP client as the tour needs. */
+class Client {
+  readonly #url: string
+  #session: string | undefined
+  #nextId = 1
+
+  private constructor(url: string) {
+    this.#url = url
+  }
+
+  static async open(url: string): Promise<Client> {
+    const client = new Client(url)
+    const clientInfo = { name: 'sluice-demo', version: '1' }
+    await client.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+    await client.#post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    return client
+  }
+
+  call(name: string, args: object = {}): Promise<Told> {
+    return this.ask('tools/call', { name, arguments: args })
+  }
+
+  async ask(method: string, params: object = {}): Promise<Told> {
+    const text = await this.#post({ jsonrpc: '2.0', id: this.#nextId++, method, params })
+    // An answer that had something before it comes as an event stream; the answer is its last event.
+    const data = text.startsWith('{')
+      ? text
+      : (text.split('\n').findLast((line) => line.startsWith('data: ')) ?? '').slice(6)
+    return JSON.parse(data) as Told
+  }
+
+  async #post(body: object): Promise<string> {
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    }
+    if (this.#session !== undefined) headers['mcp-session-id'] = this.#session
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    }).catch(() => {
+      throw new CliError(
+        'CLI_START',
+        `no gate answers at ${this.#url}`,
+        'run `npm start` in another terminal first',
+      )
+    })
+    this.#session ??= response.headers.get('mcp-session-id') ?? undefined
+    return response.text()
+  }
+}

@@ -1,0 +1,140 @@
+// `sluice up`: runs the gate on sluice.yaml until it is told to stop. One line on stdout when it
+// serves; everything else is the log, on stderr.
+
+import { existsSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import type { Service } from '../../agents/service/service.ts'
+import { tuneV8 } from '../../gateway/start/tune-v8.ts'
+import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { trustDataFolder } from '../../store/files/private-folder.ts'
+import { adminSite } from './admin-site.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
+import { type ConfigOptions, loadConfig, loadDocuments } from '../connect/load-config.ts'
+import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { hasTerminal, terminal } from '../../terminal/terminal.ts'
+
+interface Options extends ConfigOptions {
+  readonly piped?: boolean
+  readonly pin: boolean
+  readonly trustData?: boolean
+  readonly log?: LogFormat
+}
+
+const EXAMPLES = `
+Examples:
+  sluice up                                  runs ./sluice.yaml
+  sluice up --config gate/sluice.yaml --port 8080
+  sluice up --log json                       a JSON object a line, on stderr
+
+The smallest sluice.yaml:
+  version: 1
+  servers:
+    notes: { command: [npx, -y, "@modelcontextprotocol/server-memory"] }
+  policy: ./policy.yaml
+
+Point an MCP client at http://127.0.0.1:7433/mcp/notes, or at http://127.0.0.1:7433/mcp for all servers
+at once, with tools called notes__read_graph. Without a policy everything is denied.`
+
+export function addUp(parent: Command, answer: Answer): void {
+  parent
+    .command('up')
+    .description('run the gate')
+    .option('--config <file>', 'the configuration', 'sluice.yaml')
+    .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
+    .option('--data <dir>', 'another data directory than the configuration says')
+    .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
+    .option('--no-pin', 'do not ask for the first PIN, on a terminal either')
+    .option('--trust-data', 'confirm in a terminal that an existing data directory is yours')
+    .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      await up(options)
+      answer(0)
+    })
+}
+
+async function up(options: Options): Promise<void> {
+  tuneV8()
+  const output = new Output({})
+  const config = loadConfig(options, output)
+  const write = (line: string) => void process.stderr.write(line)
+  const log = makeLog(options.log ?? config.log, write)
+  const documents = loadDocuments(config, output, log)
+  const piped = options.piped === true
+  if (options.trustData === true) await confirmData(config.data)
+  if (!piped && options.pin) await offerFirstPin(config.data)
+  // Loaded here: the other commands start in half the time without the gate.
+  const { runGate, DataTaken } = await import('../../gateway/start/run-gate.ts')
+  const { agentsFor } = await import('./builtin-agents.ts')
+  let agents: Service | undefined
+  const startAgents = agentsFor(config, log, (service) => {
+    agents = service
+  })
+  const startAdmin = (parts: AdminParts) => adminSite(parts, () => agents)
+  const run = { piped, log, startAgents, startAdmin }
+  const gate = await runGate(config, documents, run).catch((error: Error) => {
+    // A pipe wants a gate, not this one.
+    if (piped && error instanceof DataTaken) return undefined
+    const { help = 'another --port or --data may be free; `sluice up --help` shows more' } =
+      error as Error & { readonly help?: string }
+    throw new CliError('CLI_START', error.message, help)
+  })
+  if (gate === undefined) return log('info', 'another gate has the data directory')
+  // Before anybody can know that it runs, and tell it to stop.
+  const stopped = stopSignal()
+  process.stdout.write(`sluice ready ${gate.url}\n`)
+  if (process.stderr.isTTY && !piped)
+    process.stderr.write(
+      `clients: ${gate.url}/mcp for all servers, ${gate.url}/mcp/NAME for one; the page: \`sluice console\`\n`,
+    )
+  const why = await Promise.race([stopped, gate.idle])
+  log('info', `stopping (${why})`)
+  await gate.stop()
+}
+
+/** At the terminal itself: a script or a file of the project cannot say it. */
+async function confirmData(data: string): Promise<void> {
+  if (!existsSync(data))
+    throw new CliError('CLI_FILE', `\`${data}\` is not there`, 'leave --trust-data out')
+  const typed = await terminal.ask(
+    `${printable(data)} decides which policy is in force and who may approve.\nContinue only if your own gate made it, not if it came with a project or an archive.\nType \`trust\` to use it: `,
+  )
+  if (typed?.trim() !== 'trust')
+    throw new CliError('CLI_TERMINAL', 'the data directory was not confirmed', 'nothing was done')
+  trustDataFolder(data)
+}
+
+/** Before an agent can reach the gate, and its shell the command line. Whoever starts it without a
+ * terminal, or would rather not, is told how to do it later. */
+async function offerFirstPin(data: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY || !hasTerminal()) return
+  const { askFirstPin, peopleOffline } = await import('../connect/prove-person.ts')
+  const { DataLock } = await import('../../gateway/data/data-lock.ts')
+  let lock: ReturnType<typeof DataLock.take>
+  try {
+    lock = DataLock.take(data)
+  } catch {
+    return // Another gate has it, or it cannot be written: the start says so.
+  }
+  try {
+    const { anybody } = await peopleOffline(data, { do: 'people' })
+    if (anybody === true) return
+    const why = 'Calls that a rule holds wait for a person. Nobody can approve any yet.'
+    await askFirstPin((request) => peopleOffline(data, request), {
+      ...{ why, withinMs: FIRST_PIN_MS_MAX },
+    }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
+  } finally {
+    lock.release()
+  }
+}
+
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
+    if (process.stdin.isTTY) signals.push('SIGHUP')
+    for (const signal of signals) process.once(signal, () => resolve(signal))
+  })
+}

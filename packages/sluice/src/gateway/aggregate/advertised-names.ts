@@ -1,0 +1,45 @@
+// Names of tools or prompts as a client of all servers was given them, and what each means. A short
+// one is `server__name` and tells by itself; a shortened one only this table knows.
+
+import { createHash } from 'node:crypto'
+import { JOINED_NAME_LENGTH_MAX } from '../../protocol/json/limits.ts'
+import { joinName, splitName } from '../../protocol/tool-names.ts'
+
+export interface Meant {
+  readonly server: string
+  readonly name: string
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+export class GivenNames {
+  readonly #meant = new Map<string, Map<string, string>>()
+
+  /** What a server lists now, in place of what it listed before: each name as it is given out, or
+   * undefined where an earlier one of the list has that name already and it means another. */
+  list(server: string, names: readonly string[]): (string | undefined)[] {
+    const meant = new Map<string, string>()
+    this.#meant.set(server, meant)
+    return names.map((name) => {
+      const given = joinName(server, name, hash)
+      if (!meant.has(given)) meant.set(given, name)
+      return meant.get(given) === name ? given : undefined
+    })
+  }
+
+  /** By the table, or by the name itself; undefined where no server can be meant. */
+  find(given: string): Meant | undefined {
+    const split = splitName(given)
+    if (split === undefined) return undefined
+    const name = this.#meant.get(split.server)?.get(given)
+    return name === undefined ? split : { server: split.server, name }
+  }
+
+  /** Whether it may be short for another that the table does not have. */
+  mayBeShortened(given: string): boolean {
+    // One less where half a surrogate pair was cut off.
+    if (given.length < JOINED_NAME_LENGTH_MAX - 1) return false
+    if (given.length > JOINED_NAME_LENGTH_MAX) return false
+    return ![...this.#meant.values()].some((meant) => meant.has(given))
+  }
+}

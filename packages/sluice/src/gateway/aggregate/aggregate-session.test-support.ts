@@ -1,0 +1,114 @@
+// A client of all servers without any wire: what it is told is kept, and servers are functions from a
+// request to an answer, behind links as the gate would open them.
+
+import type { Era } from '../../protocol/protocol-generation.ts'
+import type { Id, Message, Request } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import { writeError, writeResult } from '../../protocol/write-message.ts'
+import type { ClientLink } from '../shared/transport.ts'
+import { AllServers } from './aggregate-session.ts'
+
+/** The value of a result; undefined answers nothing, a string is an error. */
+export type Server = (
+  method: string,
+  params: Record<string, unknown>,
+) => object | string | undefined
+
+interface Told {
+  id?: Id
+  method?: string
+  params?: Record<string, unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: what the gate said, taken apart by the test
+  result?: any
+  error?: { code: number; message: string }
+}
+
+export class AllServersClient {
+  readonly told: Told[] = []
+  readonly log: string[] = []
+  readonly links = new Map<string, ClientLink>()
+  /** Requests as the servers got them. */
+  readonly got: { server: string; request: Request }[] = []
+  /** Servers that were told something: that a request is no longer wanted. */
+  readonly cancelled: string[] = []
+  readonly link: ClientLink
+  ended = false
+  #lastId = 0
+
+  constructor(servers: Record<string, Server>, era: Era = 'session') {
+    this.link = {
+      era,
+      revision: '',
+      spare: undefined,
+      send: (text) => {
+        this.told.push(JSON.parse(text))
+        return true
+      },
+      drop() {},
+      close: (why) => this.link.onClose(why),
+      onMessage() {},
+      onClose() {},
+      onPressure() {},
+    }
+    new AllServers(this.link, {
+      servers: Object.keys(servers),
+      open: (name, link) => this.#serve(name, servers[name] as Server, link),
+      onEnd: () => {
+        this.ended = true
+      },
+      onLimit: (server, why) => this.log.push(`${server}: ${why}`),
+      log: (_level, text, fields) => this.log.push(`${fields?.server ?? ''}: ${text}`),
+    })
+  }
+
+  /** Sends at once; the answer comes when it comes. */
+  ask(method: string, params: object = {}): Id {
+    const id = ++this.#lastId
+    this.say({ id, method, params })
+    return id
+  }
+
+  say(message: object): void {
+    const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
+    if (!read.ok) throw new Error(read.message)
+    this.link.onMessage(read.messages[0] as Message)
+  }
+
+  answerTo(id: Id): Told | undefined {
+    return this.told.find((each) => each.id === id && each.method === undefined)
+  }
+
+  #serve(name: string, server: Server, link: ClientLink): void {
+    this.links.set(name, link)
+    link.onMessage = (message) => {
+      if (message.kind === 'notification') this.cancelled.push(name)
+      if (message.kind !== 'request') return
+      this.got.push({ server: name, request: message })
+      const { id } = message
+      const answer = server(message.method, { ...message.params?.value })
+      if (answer === undefined) return
+      const text =
+        typeof answer === 'string'
+          ? writeError(id, -32603, answer)
+          : writeResult(id, JSON.stringify(answer))
+      queueMicrotask(() => link.send(text, { request: id, answers: true }))
+    }
+  }
+}
+
+/** A server with these tools, which says which of them was called. */
+export function toolServer(names: readonly string[], pageSize = names.length): Server {
+  return (method, params) => {
+    if (method === 'initialize') return begun({ tools: {} })
+    if (method === 'tools/list') {
+      const from = Number(params.cursor ?? 0)
+      const next = from + pageSize < names.length ? { nextCursor: String(from + pageSize) } : {}
+      return { tools: names.slice(from, from + pageSize).map((name) => ({ name })), ...next }
+    }
+    return { called: params.name }
+  }
+}
+
+export function begun(capabilities: object): object {
+  return { protocolVersion: '2025-11-25', capabilities }
+}

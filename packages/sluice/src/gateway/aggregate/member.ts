@@ -1,0 +1,170 @@
+// One of the servers behind a client of all servers: begun when it is needed, begun anew after it
+// ended, never sooner than a server that keeps ending may be. While it is not there the others do
+// not notice; whoever needs it is told why.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import { withMembers } from '../../protocol/members.ts'
+import type { Answer, Id, Members, Message } from '../../protocol/message.ts'
+import { SESSION_REVISIONS } from '../../protocol/revisions.ts'
+import { MEMBER_BEGIN_MS_MAX } from '../shared/limits.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
+import { restartDelayMs } from '../shared/restart.ts'
+import { type Heard, MemberLink, type MemberLinkContext } from '../front/sessions/member-transport.ts'
+
+/** What a server said of itself. */
+export interface Begun {
+  readonly capabilities: JsonObject
+  readonly instructions: string | undefined
+}
+
+export interface MemberContext extends Omit<MemberLinkContext, 'onEnd'> {
+  readonly name: string
+  /** Puts the gate between the link and the server. */
+  readonly open: (link: ClientLink) => void
+  /** `params` of the `initialize` or `server/discover` that the server gets. */
+  readonly hello: () => Members
+  readonly onBegun: () => void
+  /** It ended, or could not even begin. */
+  readonly onGone: (why: string, wasThere: boolean) => void
+}
+
+export class Member {
+  readonly name: string
+  readonly #context: MemberContext
+  #link: MemberLink | undefined
+  #begun: Begun | undefined
+  #beginning: Promise<Begun> | undefined
+  #why = 'it was not begun yet'
+  #beganMs = 0
+  /** Not begun anew before. */
+  #restUntilMs = 0
+  #restMs: number | undefined
+  /** Why it ended, where a tool had been called and no call was told of the end since. */
+  #lost: string | undefined
+  #called = false
+  #over = false
+
+  constructor(context: MemberContext) {
+    this.name = context.name
+    this.#context = context
+  }
+
+  /** Undefined while it is not there. */
+  get begun(): Begun | undefined {
+    return this.#begun
+  }
+
+  /** Why it is not there. */
+  get why(): string {
+    return this.#why
+  }
+
+  has(capability: string): boolean {
+    return isObject(this.#begun?.capabilities[capability])
+  }
+
+  /** Rejects with why it is not there. */
+  begin(): Promise<Begun> {
+    if (this.#begun !== undefined) return Promise.resolve(this.#begun)
+    if (this.#over || performance.now() < this.#restUntilMs)
+      return Promise.reject(new Error(this.#why))
+    this.#beginning ??= this.#start().finally(() => {
+      this.#beginning = undefined
+    })
+    return this.#beginning
+  }
+
+  /** Once, where the calls before went to a run of the server that ended: what it kept is gone, and
+   * whoever calls must know. */
+  takeLoss(): string | undefined {
+    const lost = this.#lost
+    this.#lost = undefined
+    return lost
+  }
+
+  ask(method: string, params: Members): Promise<Answer> {
+    const told = this.#dressed(params)
+    return this.#link?.ask(method, told) ?? Promise.reject(new Error(this.#why))
+  }
+
+  /** A subscription, with how to give it up; undefined where it is not there. */
+  listen(params: Members, heard: Heard): (() => void) | undefined {
+    const link = this.#begun === undefined ? undefined : this.#link
+    const id = link?.listen(this.#dressed(params), heard)
+    return id === undefined ? undefined : () => link?.giveUp(id)
+  }
+
+  /** False where it is not there. */
+  pass(message: Message, related?: Related): boolean {
+    if (this.#begun === undefined || this.#link === undefined) return false
+    if (message.kind === 'request' && message.method === TOOL_CALL) this.#called = true
+    return this.#link.pass(message, related)
+  }
+
+  /** The client does not read what this server says, or does again. */
+  pressed(isFull: boolean, request: Id | undefined): void {
+    this.#link?.onPressure(isFull, request)
+  }
+
+  end(why: string): void {
+    this.#over = true
+    this.#link?.close(why)
+  }
+
+  /** In the stateless era every request says what the client can do. */
+  #dressed(params: Members): Members {
+    const { era, hello } = this.#context
+    return era === 'session' ? params : withMembers(params, { _meta: hello().text.get('_meta') })
+  }
+
+  async #start(): Promise<Begun> {
+    const { era, hello, onBegun, onGone, open } = this.#context
+    const opening = era === 'session' ? 'initialize' : 'server/discover'
+    this.#beganMs = performance.now()
+    const onEnd = (why: string) => this.#ended(why)
+    const link: MemberLink = new MemberLink({ ...this.#context, onEnd })
+    this.#link = link
+    try {
+      open(link)
+      const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
+      if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
+      this.#begun = readBegun(result, era)
+      onBegun()
+      return this.#begun
+    } catch (error) {
+      const { message } = error as Error
+      link.close(message)
+      // Better words than those the end of the connection came with.
+      this.#why = message
+      if (!this.#over) onGone(message, false)
+      throw error
+    }
+  }
+
+  #ended(why: string): void {
+    const wasThere = this.#begun !== undefined
+    this.#link = undefined
+    this.#begun = undefined
+    this.#why = why
+    if (this.#called) this.#lost = why
+    this.#called = false
+    const nowMs = performance.now()
+    this.#restMs = restartDelayMs(this.#restMs, nowMs - this.#beganMs)
+    this.#restUntilMs = nowMs + this.#restMs
+    if (wasThere && !this.#over) this.#context.onGone(why, true)
+  }
+}
+
+/** Throws where a client would not go on with this server. */
+function readBegun(resultText: string, era: Era): Begun {
+  const result = JSON.parse(resultText) as unknown
+  const { protocolVersion, capabilities, instructions } = isObject(result) ? result : {}
+  if (era === 'session' && !SESSION_REVISIONS.includes(protocolVersion as string))
+    throw new Error('it answered `initialize` with a protocol version that the gate does not speak')
+  return {
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}

@@ -1,0 +1,183 @@
+// The lists of all servers as one: each server is asked for all pages, through the relay, so that
+// only what the caller may see is in them. Definitions pass as the server wrote them but for the
+// name. A server that does not answer in time is left out, and the client hears when it has.
+
+import { isObject } from '@sluice/policy/core/json'
+import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { writeMembers } from '../../protocol/write-message.ts'
+import {
+  ENTRIES_AT_ONCE_MAX,
+  LIST_AT_ONCE_LENGTH_MAX,
+  LIST_PAGES_MAX,
+  MEMBER_LIST_LENGTH_MAX,
+  MEMBER_WAIT_MS_MAX,
+  MERGED_PAGE_LENGTH_MAX,
+} from '../shared/limits.ts'
+import { enterStep } from '../shared/current-step.ts'
+import { Slices } from '../shared/slices.ts'
+import { farTask } from './qualified-handles.ts'
+import { GivenNames } from './advertised-names.ts'
+import type { Member } from './member.ts'
+import { membersFrom } from '../front/sessions/member-transport.ts'
+import { ResourceRoutes } from './resource-routes.ts'
+import { within } from '../shared/with-timeout.ts'
+
+interface ListKind {
+  /** Where the result has its entries, and what names one. */
+  readonly key: string
+  readonly name: string
+  readonly capability: string
+}
+
+const KINDS: Readonly<Record<string, ListKind>> = {
+  'tools/list': { key: 'tools', name: 'name', capability: 'tools' },
+  'prompts/list': { key: 'prompts', name: 'name', capability: 'prompts' },
+  'resources/list': { key: 'resources', name: 'uri', capability: 'resources' },
+  'resources/templates/list': {
+    key: 'resourceTemplates',
+    name: 'uriTemplate',
+    capability: 'resources',
+  },
+  'tasks/list': { key: 'tasks', name: 'taskId', capability: 'tasks' },
+}
+
+export interface MergedListsContext {
+  readonly members: () => Iterable<Member>
+  /** A server that was left out of a list has answered. */
+  readonly onLate: (method: string) => void
+  readonly onLimit: (server: string, why: string) => void
+  readonly log: (server: string, text: string) => void
+}
+
+export class MergedLists {
+  readonly tools = new GivenNames()
+  readonly prompts = new GivenNames()
+  readonly resources = new ResourceRoutes()
+  readonly #context: MergedListsContext
+  /** Servers that were waited for in vain and still have to answer: not waited for again. */
+  readonly #late = new Set<string>()
+
+  constructor(context: MergedListsContext) {
+    this.#context = context
+  }
+
+  static has(method: string): boolean {
+    return Object.hasOwn(KINDS, method)
+  }
+
+  /** The text of a page. Throws where there is no such page. */
+  async list(method: string, cursor: unknown): Promise<string> {
+    const from = cursor === undefined ? 0 : offsetOf(method, cursor)
+    const { key } = KINDS[method] as ListKind
+    const lists = await Promise.all(
+      [...this.#context.members()].map((member) => this.listOf(member, method)),
+    )
+    const entries = lists.flat()
+    if (from === undefined || from > entries.length)
+      throw new Error('there is no page of this cursor: list from the beginning')
+    let length = 0
+    let to = from
+    while (to < entries.length && (to === from || length < MERGED_PAGE_LENGTH_MAX))
+      length += (entries[to++] as string).length
+    const next = to < entries.length ? `,"nextCursor":${JSON.stringify(cursorFor(method, to))}` : ''
+    return `{"${key}":[${entries.slice(from, to).join(',')}]${next}}`
+  }
+
+  /** Never rejects: what a server does not list in time is missing. */
+  async listOf(member: Member, method: string): Promise<readonly string[]> {
+    const mark = `${member.name} ${method}`
+    if (!member.has((KINDS[method] as ListKind).capability) || this.#late.has(mark)) return []
+    const reading = this.#read(member, method).catch((error: Error) => {
+      this.#context.log(member.name, `its ${method} is missing: ${error.message}`)
+      return []
+    })
+    const entries = await within(reading, MEMBER_WAIT_MS_MAX)
+    if (entries !== undefined) return entries
+    this.#late.add(mark)
+    this.#context.log(member.name, `its ${method} is missing: it takes its time`)
+    void reading.then(() => {
+      this.#late.delete(mark)
+      this.#context.onLate(method)
+    })
+    return []
+  }
+
+  /** All pages of one server, with the names that the client is given. */
+  async #read(member: Member, method: string): Promise<string[]> {
+    const { key, name } = KINDS[method] as ListKind
+    const slices = new Slices()
+    const entries: { text: string; name: string }[] = []
+    const { name: server } = member
+    let isLong = false
+    for await (const result of this.#pages(member, method)) {
+      isLong ||= result.length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
+      for (const text of elementsOf(membersOf(result).get(key) ?? '[]')) {
+        if (isLong && slices.isOver) await slices.next()
+        enterStep('merge')
+        const entry: unknown = JSON.parse(text)
+        const named = isObject(entry) ? entry[name] : undefined
+        if (typeof named === 'string') entries.push({ text, name: named })
+      }
+    }
+    const names = entries.map((entry) => entry.name)
+    const given = this.#given(server, method, names)
+    const listed: string[] = []
+    for (const [at, { text }] of entries.entries()) {
+      if (isLong && slices.isOver) await slices.next()
+      enterStep('merge')
+      const known = given[at]
+      if (known === undefined)
+        this.#context.log(server, 'two of its names are one when shortened: the first holds')
+      else listed.push(known === names[at] ? text : renamed(text, name, known))
+    }
+    return listed
+  }
+
+  /** The results of one server's list, up to the limits; that one is met is told. */
+  async *#pages(member: Member, method: string): AsyncGenerator<string> {
+    let length = 0
+    let cursor: string | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const params = membersFrom(cursor === undefined ? {} : { cursor })
+      const { result, error } = await member.ask(method, params)
+      if (result === undefined) throw new Error(error?.message)
+      length += result.length
+      if (length > MEMBER_LIST_LENGTH_MAX) {
+        const long = `its ${method} has more than ${MEMBER_LIST_LENGTH_MAX} characters`
+        return this.#context.onLimit(member.name, long)
+      }
+      yield result
+      const next: unknown = JSON.parse(membersOf(result).get('nextCursor') ?? 'null')
+      if (typeof next !== 'string') return
+      cursor = next
+    }
+    this.#context.onLimit(member.name, `its ${method} has more than ${LIST_PAGES_MAX} pages`)
+  }
+
+  #given(
+    server: string,
+    method: string,
+    names: readonly string[],
+  ): readonly (string | undefined)[] {
+    if (method === 'tools/list') return this.tools.list(server, names)
+    if (method === 'prompts/list') return this.prompts.list(server, names)
+    if (method === 'tasks/list') return names.map((name) => farTask(server, name))
+    if (method === 'resources/list') this.resources.list(server, names)
+    else this.resources.listTemplates(server, names)
+    return names
+  }
+}
+
+function renamed(text: string, key: string, name: string): string {
+  return writeMembers(membersOf(text).set(key, JSON.stringify(name)))
+}
+
+function cursorFor(method: string, offset: number): string {
+  return Buffer.from(`${method} ${offset}`).toString('base64url')
+}
+
+function offsetOf(method: string, cursor: unknown): number | undefined {
+  if (typeof cursor !== 'string') return undefined
+  const [of, offset = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  return of === method && /^\d{1,9}$/.test(offset) ? Number(offset) : undefined
+}

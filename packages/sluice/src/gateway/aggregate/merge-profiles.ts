@@ -1,0 +1,77 @@
+// What a client of all servers is told when it begins: what any of them can do, and what each says of
+// itself, under its name.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { META } from '../../protocol/protocol-generation.ts'
+import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
+import { dressed } from '../session/stateless-results.ts'
+import { ownVersion } from '../shared/package-version.ts'
+import type { Begun } from './member.ts'
+
+export interface BegunServer extends Begun {
+  readonly name: string
+}
+
+interface Merged {
+  readonly capabilities: JsonObject
+  readonly instructions?: string
+}
+
+/** `missing` are the servers that are not there, yet. */
+export function mergeBegun(begun: readonly BegunServer[], missing: readonly string[]): Merged {
+  const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
+  // A server that comes later may have what no other has.
+  const all = missing.length === 0 ? capabilities : merged(capabilities, MAYBE)
+  const parts = begun.flatMap(({ name, instructions }) =>
+    instructions === undefined ? [] : [`${heading(name)}\n\n${cut(instructions)}`],
+  )
+  if (missing.length > 0) parts.push(`Not there at the moment: ${missing.join(', ')}.`)
+  const said = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
+  return { capabilities: withListChanged(all), ...said }
+}
+
+/** The result of `initialize`. */
+export function begunSession(all: Merged, revision: string): string {
+  return JSON.stringify({ protocolVersion: revision, ...all, serverInfo: whoWeAre() })
+}
+
+/** The result of `server/discover`. */
+export function discovered(all: Merged): string {
+  const said = { ...all, _meta: { [META.server]: whoWeAre() } }
+  return dressed('server/discover', JSON.stringify(said))
+}
+
+function whoWeAre(): JsonObject {
+  return { name: 'sluice', version: ownVersion() }
+}
+
+const OWN: JsonObject = { tools: {} }
+const MAYBE: JsonObject = { prompts: {}, resources: {} }
+
+/** Servers come and go, whatever they say of their lists. */
+function withListChanged(capabilities: JsonObject): JsonObject {
+  const changing = ['tools', 'prompts', 'resources'].filter((key) => isObject(capabilities[key]))
+  const entries = changing.map((key) => [key, { listChanged: true }] as const)
+  return merged(capabilities, Object.fromEntries(entries))
+}
+
+/** What either has; where they disagree, yes is more than no, and the first holds. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const members = new Map<string, JsonValue>(Object.entries(one))
+  for (const [key, value] of Object.entries(other)) {
+    const had = members.get(key)
+    if (isObject(had) && isObject(value)) members.set(key, merged(had, value))
+    else if (had === undefined || had === false) members.set(key, value)
+  }
+  return Object.fromEntries(members)
+}
+
+function heading(server: string): string {
+  return `# Server ${server} (its tools begin with ${server}__)`
+}
+
+function cut(text: string): string {
+  if (text.length <= INSTRUCTIONS_LENGTH_MAX) return text
+  // Half a surrogate pair could not be sent.
+  return `${text.slice(0, INSTRUCTIONS_LENGTH_MAX).replace(/[\ud800-\udbff]$/, '')}…`
+}

@@ -1,0 +1,155 @@
+// Handles that servers choose (ids of their requests, progress tokens, task ids), as a client of all
+// servers sees them: with the server's name before, so that no two are equal and each says where it
+// belongs. Nothing is kept here: what comes back is taken apart again, and the relay of that server
+// knows whether it ever gave it out. Pure.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
+import { writeMembers, writeNotification, writeRequest } from '../../protocol/write-message.ts'
+
+const RELATED_TASK = 'io.modelcontextprotocol/related-task'
+const TASK_OF_META = ['_meta', RELATED_TASK, 'taskId']
+
+/** Where the result of a method has the id of a task, beside `_meta`. */
+const TASK_OF_RESULT: Readonly<Record<Era, Readonly<Record<string, readonly string[]>>>> = {
+  session: {
+    'tools/call': ['task', 'taskId'],
+    'tasks/get': ['taskId'],
+    'tasks/cancel': ['taskId'],
+  },
+  stateless: { 'tools/call': ['taskId'], 'tasks/get': ['taskId'], 'tasks/cancel': ['taskId'] },
+}
+
+/** A string or a number, told apart by its JSON text. */
+export function farHandle(server: string, handle: Id): string {
+  return farTask(server, JSON.stringify(handle))
+}
+
+export function nearHandle(far: unknown): { server: string; handle: Id } | undefined {
+  const parted = nearTask(far)
+  if (parted === undefined) return undefined
+  try {
+    const handle: unknown = JSON.parse(parted.taskId)
+    if (typeof handle !== 'string' && typeof handle !== 'number') return undefined
+    return { server: parted.server, handle }
+  } catch {
+    return undefined
+  }
+}
+
+export function farTask(server: string, taskId: string): string {
+  return `${server}:${taskId}`
+}
+
+/** No server's name has a colon. */
+export function nearTask(far: unknown): { server: string; taskId: string } | undefined {
+  const at = typeof far === 'string' ? far.indexOf(':') : -1
+  if (typeof far !== 'string' || at < 0) return undefined
+  return { server: far.slice(0, at), taskId: far.slice(at + 1) }
+}
+
+/** A request of a server's, as the client is to read it. */
+export function requestForClient(server: string, { id, method, params }: Request): string {
+  return writeRequest(farHandle(server, id), method, paramsForClient(server, params))
+}
+
+export function notificationForClient(server: string, { method, params }: Notification): string {
+  const far = paramsForClient(server, params)
+  if (method === 'notifications/cancelled') rename(far, 'requestId', (id) => farHandle(server, id))
+  if (method === 'notifications/tasks/status')
+    rename(far, 'taskId', (id) => farTask(server, `${id}`))
+  return writeNotification(method, far)
+}
+
+/** The result of a client's request. Only looked into where it may have the id of a task. */
+export function resultForClient(
+  server: string,
+  method: string,
+  resultText: string,
+  era: Era,
+): string {
+  if (!resultText.includes('taskId')) return resultText
+  const far = (text: string) => renamed(text, (id) => farTask(server, `${id}`))
+  const path = TASK_OF_RESULT[era][method]
+  const outer = path === undefined ? resultText : edit(resultText, path, far)
+  return edit(outer, TASK_OF_META, far)
+}
+
+/** `params` of a client's request, as the server knows them. */
+export function paramsForServer(server: string, params: Members): Members {
+  const meta = params.text.get('_meta')
+  if (meta === undefined || !meta.includes(RELATED_TASK)) return params
+  const text = edit(meta, TASK_OF_META.slice(1), (id) => nearText(server, id))
+  return withMember(params, '_meta', JSON.parse(text) as JsonObject, text)
+}
+
+/** A client's answer to a request of a server's. */
+export function answerForServer(server: string, id: Id, answer: Answer): Answer {
+  const { result } = answer
+  if (!result?.includes(RELATED_TASK)) return { ...answer, id }
+  return { ...answer, id, result: edit(result, TASK_OF_META, (text) => nearText(server, text)) }
+}
+
+/** `params` with another value for one member; every other has the text it was read from. */
+export function withMember(
+  { value, text }: Members,
+  key: string,
+  member: JsonObject | Id,
+  memberText = JSON.stringify(member),
+): Members {
+  return { value: { ...value, [key]: member }, text: new Map(text).set(key, memberText) }
+}
+
+/** The text of an object with one member of it, named by its path, changed; as it is where there is
+ * no such member. */
+export function edit(
+  text: string,
+  [key = '', ...rest]: readonly string[],
+  change: (text: string) => string,
+): string {
+  const members = membersOf(text)
+  const member = members.get(key)
+  if (member === undefined) return text
+  const changed = rest.length === 0 ? change(member) : edit(member, rest, change)
+  if (changed === member) return text
+  return writeMembers(members.set(key, changed))
+}
+
+function paramsForClient(
+  server: string,
+  params: Members | undefined,
+): Map<string, string> | undefined {
+  if (params === undefined) return undefined
+  const far = new Map(params.text)
+  const meta = far.get('_meta')
+  if (meta === undefined) return far
+  const token = edit(meta, ['progressToken'], (text) =>
+    renamed(text, (handle) => farHandle(server, handle)),
+  )
+  const task = (text: string) => renamed(text, (id) => farTask(server, `${id}`))
+  return far.set('_meta', edit(token, TASK_OF_META.slice(1), task))
+}
+
+function rename(
+  members: Map<string, string> | undefined,
+  key: string,
+  change: (handle: Id) => string,
+): void {
+  const text = members?.get(key)
+  if (text !== undefined) members?.set(key, renamed(text, change))
+}
+
+/** What is neither a string nor a number stays as it is. */
+function renamed(text: string, change: (handle: Id) => string): string {
+  const handle: unknown = JSON.parse(text)
+  if (typeof handle !== 'string' && typeof handle !== 'number') return text
+  return JSON.stringify(change(handle))
+}
+
+/** A task of another server's is left as it is: here nobody knows it. */
+function nearText(server: string, text: string): string {
+  const parted = nearTask(JSON.parse(text))
+  return parted?.server === server ? JSON.stringify(parted.taskId) : text
+}

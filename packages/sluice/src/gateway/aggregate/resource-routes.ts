@@ -1,0 +1,55 @@
+// Which server a resource belongs to, for a client of all servers: the one that listed its URI, else
+// the one with a template that fits. Where two could be meant there is none: a server must not get
+// another's reads by listing what is not its own.
+
+import { UriTemplate } from '../../protocol/uri-template.ts'
+import { MEMBER_TEMPLATES_MAX } from '../shared/limits.ts'
+import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
+
+interface Listed {
+  uris: ReadonlySet<string>
+  templates: ReadonlyMap<string, UriTemplate>
+}
+
+export class ResourceRoutes {
+  readonly #listed = new Map<string, Listed>()
+
+  list(server: string, uris: readonly string[]): void {
+    this.#of(server).uris = new Set(uris)
+  }
+
+  listTemplates(server: string, templates: readonly string[]): void {
+    const kept = templates.slice(0, MEMBER_TEMPLATES_MAX)
+    this.#of(server).templates = new Map(kept.map((text) => [text, new UriTemplate(text)]))
+  }
+
+  /** The servers it can belong to: one, or the resource is as unknown as if there were none. */
+  find(uri: string): readonly string[] {
+    const listing = this.#where(({ uris }) => uris.has(uri))
+    if (listing.length > 0) return listing
+    let steps = 0
+    const fitting = this.#where(({ templates }) =>
+      [...templates.values()].some((each) => {
+        steps += each.stepsFor(uri)
+        return steps <= TEMPLATE_STEPS_MAX && each.fits(uri)
+      }),
+    )
+    // Another server might be meant as well: then it is nobody's.
+    return steps > TEMPLATE_STEPS_MAX ? [] : fitting
+  }
+
+  /** The same for a template itself, which completions are asked of. */
+  findTemplate(template: string): readonly string[] {
+    return this.#where(({ templates }) => templates.has(template))
+  }
+
+  #where(holds: (listed: Listed) => boolean): string[] {
+    return [...this.#listed].flatMap(([server, listed]) => (holds(listed) ? [server] : []))
+  }
+
+  #of(server: string): Listed {
+    const listed = this.#listed.get(server) ?? { uris: new Set(), templates: new Map() }
+    this.#listed.set(server, listed)
+    return listed
+  }
+}

@@ -1,0 +1,148 @@
+// Which server a request of a client of all servers is for, and how that server is asked: a tool or
+// prompt by the name that was given out, a resource by who lists it, a task by the name before its
+// id. Decides nothing: that server's relay judges what it gets.
+
+import { isObject } from '@sluice/policy/core/json'
+import type { Members, Request } from '../../protocol/message.ts'
+import { RELIST_MS } from '../shared/limits.ts'
+import { edit, nearTask, paramsForServer, withMember } from './qualified-handles.ts'
+import type { GivenNames } from './advertised-names.ts'
+import type { Member } from './member.ts'
+import type { MergedLists } from './merge-lists.ts'
+
+interface Route {
+  readonly member: Member
+  readonly params: Members
+}
+
+/** What nobody has, by the method that would have got it and the name it was asked for by. */
+interface NoRoute {
+  readonly member?: undefined
+  readonly method: string
+  readonly name: string
+}
+
+export type Found = Route | NoRoute
+
+const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
+const RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
+const NO_PARAMS: Members = { value: {}, text: new Map() }
+
+export class ServerFinder {
+  readonly #members: ReadonlyMap<string, Member>
+  readonly #lists: MergedLists
+  readonly #log: (server: string, text: string) => void
+  #relisting: Promise<void> | undefined
+  #relistedMs = Number.NEGATIVE_INFINITY
+
+  constructor(
+    members: ReadonlyMap<string, Member>,
+    lists: MergedLists,
+    log: (server: string, text: string) => void,
+  ) {
+    this.#members = members
+    this.#lists = lists
+    this.#log = log
+  }
+
+  /** Undefined where the method is not one for one server. */
+  find({ method, params = NO_PARAMS }: Request): Found | Promise<Found> | undefined {
+    const { tools, prompts } = this.#lists
+    if (method === 'tools/call') return this.#byName(method, tools, 'tools/list', params)
+    if (method === 'prompts/get') return this.#byName(method, prompts, 'prompts/list', params)
+    if (RESOURCES.has(method)) return this.#byUri(method, params)
+    if (TASKS.has(method)) return this.#byTask(method, params)
+    return method === 'completion/complete' ? this.#byReference(params) : undefined
+  }
+
+  /** The one server that a resource can belong to. */
+  async ownerOf(uri: string): Promise<Member | undefined> {
+    return this.#members.get((await this.#owner(uri)) ?? '')
+  }
+
+  /** What was known of resources may no longer hold. */
+  forgetResources(): void {
+    this.#relistedMs = Number.NEGATIVE_INFINITY
+  }
+
+  #byName(
+    method: string,
+    names: GivenNames,
+    list: string,
+    params: Members,
+  ): Found | Promise<Found> {
+    const given = params.value.name as string
+    const named = (): Found => {
+      const meant = names.find(given)
+      const found = this.#route(meant?.server, params, { method, name: given })
+      if (found.member === undefined || meant === undefined) return found
+      return { ...found, params: withMember(found.params, 'name', meant.name) }
+    }
+    const member = this.#members.get(names.find(given)?.server ?? '')
+    if (member === undefined || !names.mayBeShortened(given)) return named()
+    // Nobody listed yet what the name is short for.
+    return this.#lists.listOf(member, list).then(named)
+  }
+
+  async #byUri(method: string, params: Members): Promise<Found> {
+    const uri = params.value.uri as string
+    return this.#route(await this.#owner(uri), params, { method, name: uri })
+  }
+
+  #byTask(method: string, params: Members): Found {
+    const near = nearTask(params.value.taskId)
+    const found = this.#route(near?.server, params, { method, name: '' })
+    if (found.member === undefined || near === undefined) return found
+    return { ...found, params: withMember(found.params, 'taskId', near.taskId) }
+  }
+
+  async #byReference(params: Members): Promise<Found> {
+    const { ref } = params.value
+    const { type, name, uri } = isObject(ref) ? ref : {}
+    if (type === 'ref/prompt' && typeof name === 'string') {
+      const asked = { value: { name }, text: new Map() }
+      const found = await this.#byName('prompts/get', this.#lists.prompts, 'prompts/list', asked)
+      if (found.member === undefined) return found
+      const own = JSON.stringify(found.params.value.name)
+      const text = edit(params.text.get('ref') as string, ['name'], () => own)
+      return { ...found, params: withMember(params, 'ref', JSON.parse(text), text) }
+    }
+    const asked = typeof uri === 'string' ? uri : ''
+    const none = { method: 'resources/read', name: asked }
+    const [template, ...others] = this.#lists.resources.findTemplate(asked)
+    if (template !== undefined && others.length === 0) return this.#route(template, params, none)
+    return this.#route(await this.#owner(asked), params, none)
+  }
+
+  #route(server: string | undefined, params: Members, none: NoRoute): Found {
+    const member = this.#members.get(server ?? '')
+    if (member === undefined) return none
+    return { member, params: paramsForServer(member.name, params) }
+  }
+
+  async #owner(uri: string): Promise<string | undefined> {
+    if (this.#lists.resources.find(uri).length === 0) await this.#relist()
+    const [owner, ...others] = this.#lists.resources.find(uri)
+    if (others.length === 0) return owner
+    for (const server of [owner as string, ...others])
+      this.#log(server, 'a resource that several servers have is nobody’s on the endpoint of all')
+    return undefined
+  }
+
+  async #relist(): Promise<void> {
+    if (this.#relisting === undefined && performance.now() - this.#relistedMs < RELIST_MS) return
+    this.#relisting ??= this.#listResources().finally(() => {
+      this.#relisting = undefined
+      this.#relistedMs = performance.now()
+    })
+    await this.#relisting
+  }
+
+  async #listResources(): Promise<void> {
+    const lists = ['resources/list', 'resources/templates/list']
+    const asked = [...this.#members.values()].flatMap((member) =>
+      lists.map((method) => this.#lists.listOf(member, method)),
+    )
+    await Promise.all(asked)
+  }
+}

@@ -1,0 +1,107 @@
+// What servers say by themselves to a client of all of them, and what the client answers: each under
+// names that say which server is meant. A changed list is told once, until the client lists again;
+// in the stateless era to whoever has subscribed to it.
+
+import type { Answer, Message, Notification } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import { writeNotification } from '../../protocol/write-message.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
+import {
+  answerForServer,
+  nearHandle,
+  notificationForClient,
+  requestForClient,
+  withMember,
+} from './qualified-handles.ts'
+import type { AllListens } from './subscriptions.ts'
+import type { Member } from './member.ts'
+
+/** A request of the client's without an answer yet. */
+export interface Open {
+  readonly method: string
+  /** Who answers it, once that is known; the gate itself where nobody is. */
+  member?: Member
+  /** The name it was asked by, and the one its server knows. */
+  given?: string
+  own?: string
+}
+
+export interface ServerTalkContext {
+  readonly client: ClientLink
+  readonly members: ReadonlyMap<string, Member>
+  readonly listens: AllListens
+  readonly onResources: () => void
+  readonly log: (text: string, server?: string) => void
+}
+
+/** Lists, and how a client hears that one has changed. */
+const CHANGED: Readonly<Record<string, string>> = {
+  'tools/list': 'notifications/tools/list_changed',
+  'prompts/list': 'notifications/prompts/list_changed',
+  'resources/list': 'notifications/resources/list_changed',
+  'resources/templates/list': 'notifications/resources/list_changed',
+}
+
+export class ServerTalk {
+  readonly #context: ServerTalkContext
+  /** Changes that the client was told of and has not looked at since. */
+  readonly #changes = new Set<string>()
+
+  constructor(context: ServerTalkContext) {
+    this.#context = context
+  }
+
+  told(member: Member, text: string, related: Related): void {
+    const { client, onResources } = this.#context
+    const [message] = read(text)
+    if (message?.kind === 'request')
+      return void client.send(requestForClient(member.name, message), related)
+    if (message?.kind !== 'notification') return
+    const { method } = message
+    if (method === CHANGED['resources/list']) onResources()
+    if (Object.values(CHANGED).includes(method)) return this.#changed(method)
+    client.send(notificationForClient(member.name, message), related)
+  }
+
+  answer(answer: Answer): void {
+    const near = nearHandle(answer.id)
+    const member = this.#context.members.get(near?.server ?? '')
+    if (near === undefined || member === undefined)
+      return this.#context.log(`an answer nobody asked for: id ${answer.id}`)
+    member.pass(answerForServer(member.name, near.handle, answer))
+  }
+
+  progress(notification: Notification): void {
+    const { params } = notification
+    const near = nearHandle(params?.value.progressToken)
+    const member = this.#context.members.get(near?.server ?? '')
+    if (params === undefined || near === undefined || member === undefined) return
+    member.pass({ ...notification, params: withMember(params, 'progressToken', near.handle) })
+  }
+
+  /** The client looks at a list. */
+  listed(list: string): void {
+    this.#changes.delete(CHANGED[list] ?? '')
+  }
+
+  /** What a server has is there, or no longer. */
+  listChanged(list: string): void {
+    const method = CHANGED[list]
+    if (method !== undefined) this.#changed(method)
+  }
+
+  #changed(method: string): void {
+    const { client, listens } = this.#context
+    if (client.era === 'stateless') return listens.changed(method)
+    if (client.revision === '' || this.#changes.has(method)) return
+    this.#changes.add(method)
+    client.send(writeNotification(method, undefined))
+  }
+}
+
+/** The relay wrote it. */
+export function read(text: string): readonly Message[] {
+  const reading = readMessages(text, { batches: false })
+  if (!reading.ok) throw new Error(`a message of the gate's own is refused: ${reading.message}`)
+  return reading.messages
+}

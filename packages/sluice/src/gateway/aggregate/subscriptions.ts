@@ -1,0 +1,159 @@
+// Subscriptions of clients of the stateless era to all servers: each is one at every server that is
+// there, also at one that comes later. The client is told once what it will hear of; what any of the
+// servers tells goes on under the id that the client knows.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../protocol/members.ts'
+import type { Id, Notification } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import { writeNotification } from '../../protocol/write-message.ts'
+import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../shared/limits.ts'
+import { restartDelayMs } from '../shared/restart.ts'
+import type { Member } from './member.ts'
+import { within } from '../shared/with-timeout.ts'
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
+interface Listen {
+  readonly wishes: readonly string[]
+  readonly uris: ReadonlyMap<Member, readonly string[]>
+  readonly granted: Set<string>
+  /** How to give up what each server was asked for. */
+  readonly at: Map<Member, () => void>
+  /** What came before the client was told what it will hear of. */
+  early: string[] | undefined
+}
+
+export interface AllListensContext {
+  readonly members: () => Iterable<Member>
+  readonly ownerOf: (uri: string) => Promise<Member | undefined>
+  /** On the stream of a subscription. */
+  readonly send: (listen: Id, text: string) => void
+  /** What is known of resources may no longer hold. */
+  readonly onResources: () => void
+}
+
+export class AllListens {
+  readonly #context: AllListensContext
+  readonly #open = new Map<Id, Listen>()
+
+  constructor(context: AllListensContext) {
+    this.#context = context
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** `isWanted` says whether the client still waits. */
+  async open(id: Id, wanted: JsonValue | undefined, isWanted: () => boolean): Promise<void> {
+    const filter = isObject(wanted) ? wanted : {}
+    const wishes = [...LIST_CHANGES.values()].filter((wish) => filter[wish] === true)
+    const listen: Listen = {
+      wishes,
+      uris: await this.#owners(filter.resourceSubscriptions),
+      granted: new Set(),
+      at: new Map(),
+      early: [],
+    }
+    if (!isWanted()) return
+    this.#open.set(id, listen)
+    const there = [...this.#context.members()].filter(({ begun }) => begun !== undefined)
+    const asked = there.map((member) => this.#ask(id, listen, member))
+    await within(Promise.all(asked), MEMBER_WAIT_MS_MAX)
+    if (this.#open.get(id) !== listen) return
+    const resources = [...listen.granted]
+    const told = {
+      ...Object.fromEntries(wishes.map((wish) => [wish, true])),
+      ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
+    }
+    const { early } = listen
+    listen.early = undefined
+    this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(told) })
+    for (const text of early ?? []) this.#context.send(id, text)
+  }
+
+  close(id: Id): void {
+    const listen = this.#open.get(id)
+    this.#open.delete(id)
+    for (const giveUp of listen?.at.values() ?? []) giveUp()
+  }
+
+  /** A server has come. */
+  extend(member: Member): void {
+    for (const [id, listen] of this.#open) void this.#ask(id, listen, member)
+  }
+
+  /** To whoever wants to hear of it. */
+  changed(method: string): void {
+    for (const [id, listen] of this.#open)
+      if (listen.wishes.includes(LIST_CHANGES.get(method) ?? '')) this.#tell(id, listen, method, {})
+  }
+
+  /** Only resources of which it is known whose they are. */
+  async #owners(wanted: JsonValue | undefined): Promise<Listen['uris']> {
+    const uris = new Map<Member, string[]>()
+    for (const uri of Array.isArray(wanted) ? wanted.slice(0, LISTEN_RESOURCES_MAX) : []) {
+      const owner = typeof uri === 'string' ? await this.#context.ownerOf(uri) : undefined
+      if (owner !== undefined) uris.set(owner, [...(uris.get(owner) ?? []), uri])
+    }
+    return uris
+  }
+
+  /** Resolves when the server has said what of it it grants, or that it has no such thing. One that
+   * ends a subscription is asked again after a while. */
+  #ask(id: Id, listen: Listen, member: Member, restedMs?: number): Promise<void> {
+    const own = listen.uris.get(member)
+    const notifications = {
+      ...Object.fromEntries(listen.wishes.map((wish) => [wish, true])),
+      ...(own === undefined ? {} : { resourceSubscriptions: own }),
+    }
+    const params = withMembers(undefined, { notifications: JSON.stringify(notifications) })
+    const beganMs = performance.now()
+    let isGranted = false
+    return new Promise((resolve) => {
+      const giveUp = member.listen(params, (text) => {
+        if (this.#open.get(id) !== listen) return
+        if (text === undefined) {
+          const restMs = restartDelayMs(restedMs, performance.now() - beganMs)
+          // Not where a server that came back was asked already.
+          const isLatest = () => this.#open.get(id) === listen && listen.at.get(member) === giveUp
+          const again = () => isLatest() && this.#ask(id, listen, member, restMs)
+          if (isGranted) setTimeout(again, restMs).unref()
+          return resolve()
+        }
+        const { method, params: told } = read(text)
+        if (method === ACKNOWLEDGED) {
+          isGranted = true
+          for (const uri of grantedIn(told?.value.notifications)) listen.granted.add(uri)
+          return resolve()
+        }
+        if (method === 'notifications/resources/list_changed') this.#context.onResources()
+        this.#tell(id, listen, method, Object.fromEntries(told?.text ?? []))
+      })
+      if (giveUp === undefined) resolve()
+      else listen.at.set(member, giveUp)
+    })
+  }
+
+  #tell(id: Id, listen: Listen, method: string, texts: Record<string, string>): void {
+    const meta = patchObject(texts._meta, { [META.subscription]: JSON.stringify(id) })
+    const { text: params } = withMembers(undefined, { ...texts, _meta: meta })
+    const text = writeNotification(method, params)
+    if (listen.early === undefined) this.#context.send(id, text)
+    else if (listen.early.length < SESSION_EVENTS_MAX) listen.early.push(text)
+  }
+}
+
+function grantedIn(notifications: JsonValue | undefined): string[] {
+  const uris = isObject(notifications) ? notifications.resourceSubscriptions : undefined
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
+}
+
+/** The relay wrote it. */
+function read(text: string): Notification {
+  const reading = readMessages(text, { batches: false })
+  const [message] = reading.ok ? reading.messages : []
+  if (message?.kind === 'notification') return message
+  throw new Error('what came on a subscription is no notification')
+}

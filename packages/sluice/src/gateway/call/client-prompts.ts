@@ -1,0 +1,105 @@
+// The client of a held call: how long it is kept, what it is shown meanwhile, and what it says to that.
+// A session is kept on its open request and asked beside it; a client of the stateless era is asked to
+// come again, with a sealed state, a few times. Used by judge-requests.ts, one for each relay.
+
+import type { Call, Facts } from '@sluice/policy/core/call'
+import type { JsonValue } from '@sluice/policy/core/json'
+import { type Era, META, metaOf } from '../../protocol/protocol-generation.ts'
+import type { Request } from '../../protocol/message.ts'
+import { writeResult } from '../../protocol/write-message.ts'
+import type { Spine } from './admit.ts'
+import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
+import type { Told } from './replies.ts'
+import type { ClientQuestions } from '../session/client-elicitations.ts'
+import type { Handles, Leg } from '../session/sealed-handles.ts'
+import { MAY_WANT_INPUT } from './input-requests.ts'
+import { type ClientAsk, clientAskOf, clientPerson, clientVerdict } from './elicitation.ts'
+import type { Pending } from './await-approval.ts'
+
+export interface HeldClientsContext {
+  readonly era: Era
+  readonly spine: Spine
+  readonly handles: Handles
+  readonly questions: ClientQuestions
+}
+
+export type LegBack = Leg & { readonly said: JsonValue | undefined }
+
+/** What stands elsewhere in a question, and what an approval is not bound to. */
+const NOT_BESIDE = new Set(['name', 'arguments', '_meta'])
+
+export class HeldClients {
+  readonly #context: HeldClientsContext
+
+  constructor(context: HeldClientsContext) {
+    this.#context = context
+  }
+
+  /** How long its request stays open here. An agent waits by itself; who has something to show to its
+   * person gets that first. */
+  patienceMs(request: Request, facts: Facts, pending: Pending, leg: LegBack | undefined): number {
+    if (facts.agent !== null) return 0
+    const isFirst = this.#context.era === 'stateless' && leg === undefined
+    return isFirst && this.#askOf(request, pending) !== undefined ? 0 : Number.POSITIVE_INFINITY
+  }
+
+  /** Beside the open request of a session. Returns what takes it back. */
+  ask(request: Request, facts: Facts, pending: Pending): () => void {
+    const { era, questions } = this.#context
+    questions.tellHeld(request.id)
+    const ask = era === 'session' ? this.#askOf(request, pending) : undefined
+    if (ask === undefined || facts.agent !== null) return () => {}
+    return questions.ask('elicitation/create', { ...ask.params }, request.id, (result) => {
+      if (ask.mode === 'form') void this.#heard(pending.id, facts, result)
+    })
+  }
+
+  /** What a client that comes back has said. */
+  async heard({ approval, shown, said }: LegBack, facts: Facts): Promise<void> {
+    if (shown === 'form') await this.#heard(approval, facts, said)
+  }
+
+  /** In place of the answer that it is pending still; undefined where its client is not kept longer. */
+  comeAgain(
+    request: Request,
+    call: Call,
+    pending: Pending,
+    leg: LegBack | undefined,
+  ): Told | undefined {
+    const { era, handles, spine } = this.#context
+    const number = (leg?.number ?? 0) + 1
+    const mayCome = MAY_WANT_INPUT.has(request.method) && number <= INPUT_ROUNDS_MAX
+    if (era === 'session' || !mayCome || spine.approvals.engine.isClosed) return undefined
+    // Answers for the server would be lost on the way.
+    const given = request.params?.value ?? {}
+    if (given.requestState !== undefined || given.inputResponses !== undefined) return undefined
+    const isNew = leg?.approval !== pending.id
+    const ask = isNew ? this.#askOf(request, pending) : undefined
+    const kept = { number, approval: pending.id, shown: ask?.mode ?? null }
+    const { method, params, id } = request
+    return {
+      text: writeResult(id, handles.sealLeg({ ...call, method, params }, kept, ask?.params)),
+    }
+  }
+
+  #askOf(request: Request, pending: Pending): ClientAsk | undefined {
+    const { era, questions } = this.#context
+    const isSession = era === 'session'
+    const can = isSession ? questions.capabilities : metaOf(request.params)[META.capabilities]
+    const text = request.params?.text ?? new Map<string, string>()
+    const name = request.params?.value.name ?? request.params?.value.uri ?? request.method
+    const beside = [...text].filter(([member]) => !NOT_BESIDE.has(member))
+    const members = beside.map(([member, value]) => `${JSON.stringify(member)}:${value}`)
+    const rest = members.length === 0 ? '' : `{${members.join()}}`
+    const shown = { what: String(name), args: text.get('arguments') ?? '', rest }
+    return clientAskOf(pending, shown, can, isSession)
+  }
+
+  /** Unverified; a word that does not count changes nothing. */
+  async #heard(id: string, { principal }: Facts, result: JsonValue | undefined): Promise<void> {
+    const verdict = clientVerdict(result)
+    if (verdict === undefined) return
+    const { engine } = this.#context.spine.approvals
+    await engine.decide(id, { verdict }, clientPerson(principal.id), 'client').catch(() => {})
+  }
+}

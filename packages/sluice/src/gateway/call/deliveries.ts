@@ -1,0 +1,72 @@
+// Every message towards a client passes here: answers, errors, notifications and questions of its
+// server's, and what the gate itself says. It is inspected before it is sent, so that the labels of
+// the session are in force before anybody has read it. Used by the relay, once for each client.
+
+import type { Strictness } from '../../guard/inspect-answer.ts'
+import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
+import type { Crossed } from './pending-requests.ts'
+import { namedIn } from '../session/known-names.ts'
+import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
+
+/** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
+export type InspectDelivery = (
+  text: string,
+  strictness: Strictness,
+  sources: () => readonly MessageSource[],
+) => void
+
+type CrossedCall = Pick<Crossed, 'method' | 'name' | 'params'>
+
+const NOTHING = (): readonly MessageSource[] => []
+const ITS_SERVER: MessageSource = { method: '', name: '' }
+/** Any call of the server's. */
+const ANY_CALL: MessageSource = { method: 'tasks/list', name: '' }
+
+export class Deliveries {
+  readonly #open: () => readonly CrossedCall[]
+  /** Calls that nobody waits for: their server may still have something to say. */
+  readonly #abandoned = new Map<string, MessageSource>()
+
+  /** From here on, whatever is sent on this link. `open` are the requests without an answer. */
+  constructor(client: ClientLink, inspect: InspectDelivery, open: () => readonly CrossedCall[]) {
+    this.#open = open
+    const send = client.send.bind(client)
+    client.send = (text, related) => {
+      const strictness = related?.isDefinition === true ? 'definition' : 'answer'
+      const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
+      inspect(text, strictness, sources)
+      return send(text, related)
+    }
+  }
+
+  /** A call that went over will have no answer. */
+  abandon(call: CrossedCall): void {
+    const source = sourceOf(call)
+    this.#abandoned.set(JSON.stringify([source.method, source.name]), source)
+    if (this.#abandoned.size <= ABANDONED_CALLS_MAX) return
+    this.#abandoned.clear()
+    this.#abandoned.set('', ANY_CALL)
+  }
+
+  /** An answer belongs to its request. Anything else counts as said for every call that the server
+   * works on: to which of them it belongs is the server's word, or a guess. */
+  #sourcesOf({ answers, from }: Related = {}): readonly MessageSource[] {
+    const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
+    if (answers === true && own !== ITS_SERVER) return [own]
+    return [ITS_SERVER, own, ...this.#open().map(sourceOf), ...this.#abandoned.values()]
+  }
+}
+
+/** A completion belongs to the prompt or resource that it is for. */
+function sourceOf(call: MessageSource & Partial<CrossedCall>): MessageSource {
+  const { method, name, params } = call
+  const named = method === 'completion/complete' ? namedIn({ method, params }) : undefined
+  return named ?? { method, name }
+}
+
+/** Answers that describe a server and its tools: the pins judge them too. */
+const DEFINITIONS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'tools/list'])
+
+export function isDefinition(method: string, isError: boolean): boolean {
+  return !isError && DEFINITIONS.has(method)
+}

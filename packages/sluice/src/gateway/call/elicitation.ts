@@ -1,0 +1,91 @@
+// What the client itself is shown of a held call: the page where a person decides, or, where the rule
+// lets the client decide, a form. What comes back is the caller's own word: real clients accept by
+// themselves, so it counts only where the rule says so and is on record as unverified.
+
+import { describeMasked } from '../../approvals/describe-masked.ts'
+import { maskCall } from '../../approvals/mask-text.ts'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Person } from '../../core/person.ts'
+import { visibleText } from '../../core/visible-text.ts'
+import { declaredIn } from '../shared/server-questions.ts'
+import type { Pending } from './await-approval.ts'
+
+export interface ClientAsk {
+  /** A form decides, a page only carries the address. */
+  readonly mode: 'form' | 'url'
+  /** Of `elicitation/create`. */
+  readonly params: JsonObject
+}
+
+/** What the call would send, as it is shown everywhere. */
+export interface ClientShown {
+  /** Tool name, resource URI, prompt name or method. */
+  readonly what: string
+  readonly args: string
+  /** Members of `params` beside name and arguments, as one JSON object; empty where there are none. */
+  readonly rest: string
+}
+
+const ASKED_LENGTH_MAX = 4_000
+
+/** Undefined where the client can be shown nothing. `capabilities` are the client's. */
+export function clientAskOf(
+  pending: Pending,
+  shown: ClientShown,
+  capabilities: JsonValue | undefined,
+  withId: boolean,
+): ClientAsk | undefined {
+  const declared = declaredIn(capabilities)
+  if (declared.length === 0) return undefined
+  const { id, url, client } = pending
+  const { message, isWhole } = messageOf(pending, shown)
+  // A form decides: not over what it cannot show in full. The console and the terminal can.
+  if (client && declared.includes('elicitation.form') && isWhole) {
+    const approve = { type: 'boolean', title: 'let this call pass' }
+    const requestedSchema = {
+      type: 'object',
+      properties: { approve },
+      required: ['approve'],
+    }
+    return { mode: 'form', params: { message, requestedSchema } }
+  }
+  if (!declared.includes('elicitation.url') || url === undefined) return undefined
+  return {
+    mode: 'url',
+    params: { mode: 'url', message, url, ...(withId ? { elicitationId: id } : {}) },
+  }
+}
+
+/** The reason first: long arguments must not push it out. */
+function messageOf(
+  { reason }: Pending,
+  { what, args, rest }: ClientShown,
+): { readonly message: string; readonly isWhole: boolean } {
+  const shown = maskCall(args, rest)
+  const masked = describeMasked(shown)
+  const lines = [
+    `${visibleText(what)}: ${visibleText(reason)}`,
+    ...(shown.args === '' ? [] : [`arguments: ${visibleText(shown.args)}`]),
+    ...(shown.rest === '' ? [] : [`beside them: ${visibleText(shown.rest)}`]),
+    ...(masked === undefined ? [] : [masked]),
+  ]
+  const whole = lines.join('\n')
+  if (whole.length <= ASKED_LENGTH_MAX) return { message: whole, isWhole: true }
+  const missing = `… [${whole.length - ASKED_LENGTH_MAX} of ${whole.length} characters not shown]`
+  return { message: `${whole.slice(0, ASKED_LENGTH_MAX)}${missing}`, isWhole: false }
+}
+
+/** What the client said to a form; undefined where that is nothing. */
+export function clientVerdict(result: JsonValue | undefined): 'approve' | 'deny' | undefined {
+  if (!isObject(result)) return undefined
+  if (result.action === 'decline') return 'deny'
+  if (result.action !== 'accept' || !isObject(result.content)) return undefined
+  if (typeof result.content.approve !== 'boolean') return undefined
+  return result.content.approve ? 'approve' : 'deny'
+}
+
+/** Whoever answers a form, as far as anybody knows. */
+export function clientPerson(principal: string): Person {
+  const none = { roles: [], groups: [], owns: [] }
+  return { name: `the client of ${principal}`, kind: 'system', ...none, proof: 'client' }
+}

@@ -1,0 +1,134 @@
+// What a server asks of a client inside an answer: sampling, elicitation and roots in a result of the
+// stateless era, pages to open in an error of 2025-11-25. Each is judged as the request it would have
+// been in a session, wherever it stands: a question that may not be put reaches nobody.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import { readMembers } from '../../protocol/members.ts'
+import type { Answer, Request } from '../../protocol/message.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
+import { writeJson } from '../../protocol/json/write-json.ts'
+import { type Admission, type Asked, admit, type Spine, type Verdict } from './admit.ts'
+import { holdingOf } from './wait-options.ts'
+import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
+import { callOf, passageFromServer } from '../shared/parse-call.ts'
+import type { RelayContext } from '../relay/relay.ts'
+import { type Declared, questionFault } from '../shared/server-questions.ts'
+
+/** Of these the protocol lets a server want more. */
+export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+])
+/** Cannot be missed by a result that asks something, however its names are spelt. */
+const MAY_ASK = /input_required|inputRequests|\\u/
+
+export interface Asking {
+  /** Key -> `{ method, params }` as text. */
+  readonly questions: ReadonlyMap<string, string>
+  /** The members of a result that wants the call to be made once more, with the answers. */
+  readonly wanted?: Map<string, string>
+  /** Why it may not ask here at all. */
+  readonly fault?: string
+}
+
+/** What an answer asks; undefined for any that asks nothing. */
+export function askingIn(era: Era, method: string, { result, error }: Answer): Asking | undefined {
+  if (error?.code === RPC.urlElicitationRequired) return inError(era, error.data)
+  if (era === 'session' || result === undefined || !MAY_ASK.test(result)) return undefined
+  const members = membersOf(result)
+  const wants = isInputRequired(members)
+  const inner = membersOf(members.get('result') ?? 'null')
+  if (isInputRequired(inner) || inner.has('inputRequests'))
+    return faulty('the server asks inside the result of a task')
+  if (!wants && !members.has('inputRequests')) return undefined
+  if (wants && !MAY_WANT_INPUT.has(method))
+    return faulty(`the server asks for input where the protocol has none: \`${method}\``)
+  const questions = membersOf(members.get('inputRequests') ?? '{}')
+  return wants ? { questions, wanted: members } : { questions }
+}
+
+/** By value: the same word can be spelt with escapes. */
+export function isInputRequired(result: ReadonlyMap<string, string>): boolean {
+  return JSON.parse(result.get('resultType') ?? 'null') === 'input_required'
+}
+
+function inError(era: Era, data: unknown): Asking {
+  if (era === 'stateless')
+    return faulty('the server wants a page to be opened as only revisions with sessions can say')
+  const { elicitations: pages = [] } = isObject(data) ? data : {}
+  if (!Array.isArray(pages))
+    return faulty('the server wants pages to be opened, in no list of them')
+  const asked = pages.map((params, at) => {
+    const question: JsonObject = { method: 'elicitation/create', params }
+    return [String(at), writeJson(question)] as const
+  })
+  return { questions: new Map(asked) }
+}
+
+function faulty(fault: string): Asking {
+  return { questions: new Map(), fault }
+}
+
+export type Refused = (Verdict & { readonly admission?: undefined }) | { readonly fault: string }
+
+/** The first question that may not be put to the client: then none is, and none counts. */
+export async function refusedQuestion(
+  { questions, fault }: Asking,
+  context: Pick<RelayContext, 'server' | 'facts' | 'record'> & { readonly spine: Spine },
+  declared: Declared,
+): Promise<Refused | undefined> {
+  const { spine, server, facts, record } = context
+  if (fault !== undefined) return { fault }
+  if (questions.size > SERVER_REQUESTS_MAX)
+    return { fault: `the server asks more than ${SERVER_REQUESTS_MAX} things at once` }
+  const startedMs = performance.now()
+  const admitted: Admission[] = []
+  let refused: Refused | undefined
+  for (const text of questions.values()) {
+    const question = questionOf(text)
+    const fault =
+      typeof question === 'string'
+        ? `the server asks for \`${question}\`, which does not pass the gate`
+        : questionFault(question.method, question.params?.value ?? {}, declared)?.why
+    refused =
+      fault === undefined
+        ? refusalOf(await admit(spine, askedOf(question as Request, server, facts)), admitted)
+        : { fault }
+    if (refused !== undefined) break
+  }
+  for (const admission of admitted) {
+    if (refused === undefined) record(admission, startedMs, { status: 'answered' })
+    else {
+      await admission.giveBack()
+      record(admission, startedMs, { status: 'cancelled', givenBack: true })
+    }
+  }
+  return refused
+}
+
+/** It may wait for a person as long as any call. */
+function askedOf(question: Request, server: string, facts: RelayContext['facts']): Asked {
+  const call = callOf(server, question)
+  const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
+  const holding = () => holdingOf(question, { isWanted: () => true, look })
+  return look()
+}
+
+function refusalOf(verdict: Verdict, admitted: Admission[]): Refused | undefined {
+  if (verdict.admission === undefined) return verdict
+  admitted.push(verdict.admission)
+  return undefined
+}
+
+/** As the request it would be; the name of what is asked for where that is nothing a server may. */
+function questionOf(text: string): Request | string {
+  const members = membersOf(text)
+  const method: unknown = JSON.parse(members.get('method') ?? 'null')
+  if (typeof method !== 'string' || passageFromServer(method) !== 'judged')
+    return String(method).slice(0, 100)
+  const params = readMembers(members.get('params') ?? '{}')
+  return { kind: 'request', id: 0, method, params, source: text }
+}

@@ -1,0 +1,100 @@
+// The labels that a message towards a client brings into its session, before it is sent: those that the
+// policy gives its source, and what the guard finds (`session.saw.injection`, `session.saw.secret`).
+// The guard looks only for what a rule reads and the session has not seen. Called for every message.
+
+import type { SessionLabels } from '../../core/agent-calls.ts'
+import type { JsonValue } from '@sluice/policy/core/json'
+import {
+  inspectAnswer,
+  type Strictness,
+  tooLargeToInspect,
+  type Wanted,
+} from '../../guard/inspect-answer.ts'
+import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
+import type { SlotUse } from '../../identity/callers/session-quota.ts'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { labelsRead } from '@sluice/policy/model/reads-label'
+import { processClock } from '../../store/process-clock.ts'
+import { isDense } from '../../protocol/json/is-dense.ts'
+import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+import type { Outcome } from './pending-requests.ts'
+import type { InspectDelivery } from './deliveries.ts'
+import { labelsOf } from '../state/labels-of.ts'
+
+const NONE: readonly string[] = []
+const WANTED: readonly Wanted[] = ['injection', 'secret']
+
+export interface LabelledSession {
+  readonly server: string
+  readonly policy: () => CompiledPolicy
+  readonly slot: Pick<SlotUse, 'facts' | 'see'>
+  /** After a message itself: what is hidden from those who have read it is so from now on. */
+  readonly onSeen: () => void
+  readonly log: Log
+}
+
+/** What one server brings into a session. */
+export interface SessionDeliveries {
+  readonly labels: SessionLabels
+  readonly onDelivery: InspectDelivery
+  /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
+  readonly withLabels: (outcome: Outcome) => Outcome
+}
+
+export function labelSession(session: LabelledSession): SessionDeliveries {
+  const { server, policy, slot, onSeen, log } = session
+  const unrecorded = new Set<string>()
+  const saw = () => slot.facts(processClock.steadyMs()).saw
+  const see = (labels: readonly string[]): void => {
+    const seen = slot.see(labels, processClock.steadyMs())
+    if (seen.length === 0) return
+    for (const label of seen) unrecorded.add(label)
+    setImmediate(onSeen)
+  }
+  const around = { saw: (label: string) => saw().includes(label), log }
+  return {
+    labels: { saw, see },
+    onDelivery: (text, strictness, sources) => {
+      const bound = policy()
+      if (bound.labels.size > 0)
+        see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
+      see(labelsFound(bound, { text, strictness, from: server }, around))
+    },
+    withLabels: (outcome) => {
+      if (unrecorded.size === 0) return outcome
+      const labels = [...unrecorded]
+      unrecorded.clear()
+      return { ...outcome, labels }
+    },
+  }
+}
+
+interface Inspected {
+  /** The whole message. */
+  readonly text: string
+  readonly strictness: Strictness
+  readonly from: string
+}
+
+function labelsFound(
+  policy: CompiledPolicy,
+  { text, strictness, from }: Inspected,
+  { saw, log }: { saw(label: string): boolean; readonly log: Log },
+): readonly string[] {
+  const read = labelsRead(policy)
+  if (read.size === 0) return NONE
+  const wanted = WANTED.filter((label) => read.has(label) && !saw(label))
+  if (wanted.length === 0) return NONE
+  const found =
+    text.length > MESSAGE_CHARS_MAX || isDense(text, PARSED_MARKS_MAX)
+      ? tooLargeToInspect(wanted)
+      : inspectAnswer(JSON.parse(text) as JsonValue, wanted, strictness)
+  return found.map(({ kind, words }) => {
+    log(
+      'warn',
+      `a message of ${from} brings \`${kind}\` into the session: ${JSON.stringify(words)}`,
+    )
+    return kind
+  })
+}

@@ -1,0 +1,311 @@
+// Requests that cross the gate in one direction, from being read to being answered. Ids are the
+// gate's own on the far side, so that nobody can answer what they were not asked. A request that is
+// cancelled while it is judged does not go on. Used by the relay, once for each direction.
+
+import { performance } from 'node:perf_hooks'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { patchObject, withMembers } from '../../protocol/members.ts'
+import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import {
+  oneLine,
+  writeError,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from '../../protocol/write-message.ts'
+import type { Admission } from './admit.ts'
+import type { Link, Related, Trace } from '../shared/transport.ts'
+import { enterStep } from '../shared/current-step.ts'
+import type { Carried } from '../upstream/upstream.ts'
+import type { Told } from './replies.ts'
+import { Few } from '../shared/small-set.ts'
+import { FewBy } from '../shared/small-map.ts'
+
+/** How a call ended, for the record. */
+export interface Outcome {
+  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
+  readonly bytes?: number
+  readonly errorCode?: number
+  readonly labels?: readonly string[]
+  readonly givenBack?: boolean
+}
+
+/** A request that went over and has no answer yet. */
+export interface Crossed {
+  /** As its sender calls it. */
+  readonly id: Id
+  readonly method: string
+  readonly name: string
+  /** Undefined for plumbing, which nobody records. */
+  readonly admission: Admission | undefined
+  readonly startedMs: number
+  readonly progressToken: JsonValue | undefined
+  /** As its sender wrote them, handles opened. */
+  readonly params: Members | undefined
+  /** How often the other side has wanted to know more before. */
+  readonly rounds: number
+  /** When the other side last showed that it works on it. */
+  lastMs: number
+}
+
+/** A subscription stays open: nobody waits for its answer. */
+export const LISTEN = 'subscriptions/listen'
+
+/** How a reply goes out, beside its text. */
+type ReplyOptions = Pick<Related, 'errorCode' | 'isDefinition' | 'from'>
+
+interface Along extends Pick<Related, 'request' | 'trace'> {
+  readonly tool?: KnownTool | undefined
+  readonly rounds?: number
+}
+
+export interface CrossingOptions {
+  readonly from: Link
+  readonly to: Link & { send(text: string, carried?: Carried): boolean }
+  readonly newId: () => Id
+  /** Requests of several clients at once: their progress tokens may be the same. */
+  readonly renamesTokens: boolean
+  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+  /** The sender no longer waits; `sent` is undefined if the request never went over. */
+  readonly onCancel: (theirs: Id, sent?: { readonly ours: Id; readonly crossed: Crossed }) => void
+}
+
+export class Crossing {
+  readonly #options: CrossingOptions
+  readonly #judging = new Few<Id>()
+  readonly #open = new FewBy<Id, Crossed>()
+
+  constructor(options: CrossingOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#judging.size + this.#open.size
+  }
+
+  /** Those whose sender waits. */
+  get waiting(): number {
+    return this.size - this.listens.length
+  }
+
+  /** Open subscriptions. */
+  get listens(): Crossed[] {
+    return this.#open.values().filter(({ method }) => method === LISTEN)
+  }
+
+  /** Its sender waits for it to be judged. */
+  isJudging(id: Id): boolean {
+    return this.#judging.has(id)
+  }
+
+  /** A request is about to be judged; `carry` or `refuse` follows. */
+  begin(id: Id): void {
+    this.#judging.add(id)
+  }
+
+  carry(request: Request, name: string, admission?: Admission, along: Along = {}): void {
+    enterStep('forward')
+    const { id, method } = request
+    const { newId, to, renamesTokens } = this.#options
+    const startedMs = performance.now()
+    const progressToken = progressTokenOf(request.params)
+    const crossed: Crossed = {
+      id,
+      method,
+      name,
+      admission,
+      startedMs,
+      lastMs: startedMs,
+      progressToken,
+      params: request.params,
+      rounds: along.rounds ?? 0,
+    }
+    if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
+    const ours = newId()
+    this.#open.set(ours, crossed)
+    const renamed =
+      renamesTokens && progressToken !== undefined
+        ? withToken(request.params as Members, ours)
+        : request.params
+    const params = withTrace(renamed, admission?.watched.ownTrace)
+    const trace = admission?.watched.trace ?? along.trace
+    const written = writeRequest(ours, method, params?.text)
+    const text = params?.isOneLine === true ? written : oneLine(written)
+    const passing = { id: ours, method, params, tool: along.tool }
+    const carried =
+      along.request === undefined ? { trace, passing } : { request: along.request, trace, passing }
+    if (to.send(text, carried)) return
+    if (!this.#open.delete(ours)) return
+    this.giveBack(crossed, 'error')
+    const gone = writeError(id, RPC.internal, 'the other side is gone: nothing was sent')
+    this.reply(id, gone, { from: 'gate' })
+  }
+
+  /** Answers in place of the other side; not where nobody waits any more. */
+  refuse(id: Id, { text, errorCode }: Told, from: 'gate' | 'server' = 'gate'): void {
+    if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from })
+  }
+
+  /** Answers a request that could not be handled, whether or not it had gone over. */
+  fail(id: Id, told: Told): void {
+    const crossed = this.take(this.oursOf(id))
+    if (crossed === undefined) return this.refuse(id, told, 'server')
+    this.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
+    this.settle(crossed, { status: 'error' })
+  }
+
+  /** False where nobody is there any more. */
+  reply(id: Id, text: string, { errorCode, isDefinition, from }: ReplyOptions = {}): boolean {
+    const related = { request: id, answers: true, errorCode, isDefinition, from }
+    return this.#options.from.send(text, related)
+  }
+
+  /** Requests that went over and have no answer yet. */
+  get open(): Crossed[] {
+    return this.#open.values()
+  }
+
+  /** What the other side answers, or failed to; undefined where it was not asked. */
+  take(ours: Id | null | undefined): Crossed | undefined {
+    const crossed = this.#open.get(ours as Id)
+    this.#open.delete(ours as Id)
+    return crossed
+  }
+
+  find(ours: Id | undefined): Crossed | undefined {
+    return ours === undefined ? undefined : this.#open.get(ours)
+  }
+
+  /** The id that the other side knows a request by, while it is open. */
+  oursOf(theirs: Id): Id | undefined {
+    for (const [ours, { id }] of this.#open.entries()) if (id === theirs) return ours
+    return undefined
+  }
+
+  /** The one it can only belong to. */
+  findOnly(): Crossed | undefined {
+    return this.#open.size === 1 ? this.#open.values()[0] : undefined
+  }
+
+  /** The newest of those that hold. */
+  findLast(holds: (crossed: Crossed) => boolean): Crossed | undefined {
+    return this.#open.values().findLast(holds)
+  }
+
+  findByProgress(token: JsonValue | undefined): Crossed | undefined {
+    if (token === undefined) return undefined
+    if (this.#options.renamesTokens) return this.#open.get(token as Id)
+    return this.#open.values().find(({ progressToken }) => progressToken === token)
+  }
+
+  /** Whether a progress notification is about one of these. */
+  hasToken(params: Members | undefined): boolean {
+    return this.findByProgress(params?.value.progressToken) !== undefined
+  }
+
+  /** Carries a cancellation over, under the id the other side knows. */
+  cancel({ method, params }: Notification): void {
+    const { to, onCancel } = this.#options
+    const theirs = params?.value.requestId as Id
+    if (this.#judging.delete(theirs)) return onCancel(theirs)
+    for (const [ours, crossed] of this.#open.entries()) {
+      if (crossed.id !== theirs) continue
+      this.#open.delete(ours)
+      const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
+      to.send(oneLine(writeNotification(method, members)))
+      onCancel(theirs, { ours, crossed })
+      this.settle(crossed, { status: 'cancelled' })
+    }
+  }
+
+  /** Those that are open for longer than they may be, with our ids for them. */
+  overdue(nowMs: number, idleMs: number, wholeMs: number): [Id, Crossed][] {
+    return this.#open
+      .entries()
+      .filter(
+        ([, { method, startedMs, lastMs }]) =>
+          !WAITS_LONG.has(method) && (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
+      )
+  }
+
+  /** Tells the other side that nobody waits any more. */
+  tellCancelled(ours: Id, why: string): void {
+    const members = new Map([
+      ['requestId', JSON.stringify(ours)],
+      ['reason', JSON.stringify(why)],
+    ])
+    this.#options.to.send(oneLine(writeNotification('notifications/cancelled', members)))
+  }
+
+  /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
+  interrupt(why: string, answer: (id: Id, isSent: boolean) => string): Crossed[] {
+    const { onCancel } = this.#options
+    for (const id of this.#judging) this.reply(id, answer(id, false), { from: 'gate' })
+    this.#judging.clear()
+    const open = this.#open.entries()
+    this.#open.clear()
+    for (const [ours, crossed] of open) {
+      this.reply(crossed.id, answer(crossed.id, true), { from: 'gate' })
+      this.tellCancelled(ours, why)
+      onCancel(crossed.id, { ours, crossed })
+      this.settle(crossed, { status: 'cancelled' })
+    }
+    return open.map(([, crossed]) => crossed)
+  }
+
+  settle({ admission, startedMs }: Crossed, outcome: Outcome): void {
+    if (admission !== undefined) this.#options.record(admission, startedMs, outcome)
+  }
+
+  /** No byte of it left the gate. */
+  giveBack(crossed: Crossed, status: Outcome['status']): void {
+    void crossed.admission?.giveBack()
+    this.settle(crossed, { status, givenBack: true })
+  }
+
+  /** Tells everybody who still waits. */
+  end(why: string): void {
+    for (const id of this.#judging) this.reply(id, writeError(id, RPC.internal, why))
+    this.#judging.clear()
+    const open = this.#open.values()
+    this.#open.clear()
+    for (const crossed of open) {
+      const doubt = crossed.admission ? '; whether the call was carried out is unknown' : ''
+      this.reply(crossed.id, writeError(crossed.id, RPC.internal, why + doubt), { from: crossed })
+      this.settle(crossed, { status: 'unknown' })
+    }
+  }
+}
+
+/** They are open until something happens. */
+const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
+
+/** An answer as its asker is to read it. */
+export function writeAnswer(id: Id, { error, result }: Answer): string {
+  if (error === undefined && result !== undefined)
+    return typeof id === 'number'
+      ? writeResult(id, oneLine(result))
+      : oneLine(writeResult(id, result))
+  const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
+  return oneLine(writeError(id, code, message, data))
+}
+
+/** The gate's own span stands between: the server's hang below it. */
+function withTrace(params: Members | undefined, trace: Trace | undefined): Members | undefined {
+  if (trace === undefined) return params
+  const written = Object.entries(trace).filter(([, value]) => value !== undefined)
+  const said = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
+  return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), said) })
+}
+
+function withToken(params: Members, token: Id): Members {
+  const meta = patchObject(params.text.get('_meta'), { progressToken: JSON.stringify(token) })
+  return withMembers(params, { _meta: meta })
+}
+
+function progressTokenOf(params: Members | undefined): JsonValue | undefined {
+  const meta = params?.value._meta
+  return isObject(meta) ? meta.progressToken : undefined
+}

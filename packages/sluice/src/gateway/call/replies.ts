@@ -1,0 +1,187 @@
+// What callers are told when a call does not go on. A denied tool call is a result the model can
+// act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
+// `sluice`: a server's answer loses that name on the way.
+
+import type { ApprovalTold, Decision } from '@sluice/policy/core/decision'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { type Era, TASKS } from '../../protocol/protocol-generation.ts'
+import type { Answer, Id, Request } from '../../protocol/message.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
+import { writeError, writeMembers, writeResult } from '../../protocol/write-message.ts'
+import { type Frozen, frozenReason } from '../state/freezes.ts'
+
+export interface Refusal {
+  readonly decision: Decision
+  readonly callId: string
+  /** This caller is told the rule and what is left; others could map the policy by it. */
+  readonly explain: boolean
+}
+
+/** A text, and the code where it is an error. */
+export interface Told {
+  readonly text: string
+  readonly errorCode?: number
+}
+
+export function refusalAnswer(
+  { id, method, params }: Pick<Request, 'id' | 'method' | 'params'>,
+  name: string,
+  { decision, callId, explain }: Refusal,
+  tool: KnownTool | undefined,
+  era: Era,
+): Told {
+  const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
+  if (action === 'hide') return unknownAnswer(id, method, name, era)
+  const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
+  const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
+  const left = remaining === undefined ? {} : { remaining }
+  const told = {
+    ...{ decision: action, code, reason, ...wait, callId },
+    ...(approval === undefined ? {} : approvalTold(approval)),
+    ...(explain ? { rule, ...left } : {}),
+  }
+  const text = refusalText(decision)
+  // Who asks for a task can take a task or an error, and no other result.
+  if (method !== TOOL_CALL || params?.value.task !== undefined)
+    return errorAnswer(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+  // Clients hold structured content against the output schema, even in an error.
+  const structured = tool?.definition.outputSchema === undefined
+  const result = {
+    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
+    content: [{ type: 'text', text }],
+    isError: true,
+    _meta: { 'sluice/decision': told },
+    ...(structured ? { structuredContent: { sluice: told } } : {}),
+  }
+  return { text: writeResult(id, JSON.stringify(result)) }
+}
+
+/** Says itself how it came about. */
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'FROZEN',
+  'APPROVAL_PENDING',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'APPROVAL_USED',
+])
+
+/** What a caller reads of a refusal. */
+export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>): string {
+  return OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
+}
+
+function approvalTold({ id, url, usedBy }: ApprovalTold) {
+  return {
+    approvalId: id,
+    ...(url === undefined ? {} : { approvalUrl: url }),
+    ...(usedBy === undefined ? {} : { usedBy }),
+  }
+}
+
+/** To what is no call, or was one on its way when the freeze came. */
+export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
+  const doubt = isSent ? '; whether it was carried out is unknown' : ''
+  const reason = `${frozenReason(frozen)}${doubt}`
+  const told = { decision: 'deny', code: 'FROZEN', reason }
+  return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
+}
+
+export function errorAnswer(
+  id: Id | null,
+  errorCode: number,
+  message: string,
+  data?: JsonValue,
+): Told {
+  return { text: writeError(id, errorCode, message, data), errorCode }
+}
+
+/** To a client that asks about a task and has not said that it knows them. */
+export function noTasksAnswer(id: Id, method: string): Told {
+  const text = `\`${method}\` is for clients that know \`${TASKS}\``
+  const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } }
+  return errorAnswer(id, RPC.missingCapability, text, data)
+}
+
+/** To a name that nobody has. `doubt`: why it may be there after all. */
+export function unknownAnswer(
+  id: Id,
+  method: string,
+  name: string,
+  era: Era,
+  doubt?: string,
+): Told {
+  const { code, message } = unknownError(method, name, era)
+  return errorAnswer(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
+}
+
+const DOUBT = '; '
+
+/** An answer of `unknownAnswer`, about another name; undefined for any other answer. */
+export function renameUnknown(
+  told: Told,
+  { id, method, era }: { readonly id: Id; readonly method: string; readonly era: Era },
+  { from, to }: { readonly from: string; readonly to: string },
+): Told | undefined {
+  const plain = unknownAnswer(id, method, from, era)
+  if (told.text === plain.text) return unknownAnswer(id, method, to, era)
+  const { message } = unknownError(method, from, era)
+  const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
+  const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
+  if (!told.text.startsWith(doubted)) return undefined
+  const doubt = JSON.parse(`"${told.text.slice(doubted.length, told.text.lastIndexOf('"'))}"`)
+  return unknownAnswer(id, method, to, era, String(doubt))
+}
+
+export function unknownError(
+  method: string,
+  name: string,
+  era: Era,
+): { readonly code: number; readonly message: string } {
+  if (method.startsWith('tasks/')) return { code: RPC.invalidParams, message: 'Task not found' }
+  if (method === TOOL_CALL) return { code: RPC.invalidParams, message: `Unknown tool: ${name}` }
+  if (method === 'prompts/get')
+    return { code: RPC.invalidParams, message: `Unknown prompt: ${name}` }
+  if (method === 'completion/complete')
+    return { code: RPC.methodNotFound, message: `\`${method}\` is not a method the gate knows` }
+  const code = era === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
+  return { code, message: `Resource not found: ${name}` }
+}
+
+const OURS = /^sluice(\/|$)/iu
+/** Cannot be missed by a text that has one of our names, in any spelling. */
+const MAYBE_OURS = /sluice|\\u/iu
+
+/** A server's answer without what only the gate may say; every other byte as it was. */
+export function withoutOurNames(answer: Answer): Answer {
+  const { result, error } = answer
+  if (result !== undefined) {
+    const clean = cleanResult(result)
+    return clean === result ? answer : { ...answer, result: clean }
+  }
+  const data = error?.data
+  if (error === undefined || !isObject(data) || !Object.keys(data).some(isOurs)) return answer
+  const kept = Object.entries(data).filter(([key]) => !isOurs(key))
+  return { ...answer, error: { ...error, data: Object.fromEntries(kept) as JsonValue } }
+}
+
+function cleanResult(resultText: string): string {
+  if (!MAYBE_OURS.test(resultText)) return resultText
+  const members = membersOf(resultText)
+  let changed = false
+  for (const holder of ['_meta', 'structuredContent']) {
+    const inner = membersOf(members.get(holder) ?? 'null')
+    const ours = [...inner.keys()].filter(isOurs)
+    if (ours.length === 0) continue
+    for (const key of ours) inner.delete(key)
+    members.set(holder, writeMembers(inner))
+    changed = true
+  }
+  return changed ? writeMembers(members) : resultText
+}
+
+function isOurs(key: string): boolean {
+  return OURS.test(key)
+}

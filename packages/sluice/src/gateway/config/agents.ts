@@ -1,0 +1,134 @@
+// What sluice.yaml says of the agents: the providers of their models, what models cost, how much of
+// their history is kept, and what becomes of runs that a crash cut off. Called by config.ts.
+
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
+import type { ConfigValues } from './values.ts'
+
+export interface ModelProvider {
+  readonly url: string
+  readonly key?: string
+}
+
+/** For a million tokens. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+}
+
+export interface AgentsConfig {
+  /** Providers of models for the agents, by name. */
+  readonly models: Readonly<Record<string, ModelProvider>>
+  /** By the whole name of the model. */
+  readonly prices: Readonly<Record<string, ModelPrice>>
+  /** Runs of agents that a crash cut off. */
+  readonly resume: 'auto' | 'ask'
+  readonly history: { readonly days?: number; readonly megabytes?: number }
+}
+
+const DAYS_MAX = 36_500
+const MEGABYTES_MAX = 100_000
+
+export const MODELS: Shape = {
+  kind: 'record',
+  keys: {
+    kind: 'form',
+    noun: 'name of a provider',
+    form: /^[a-z][a-z0-9_-]{0,63}$/,
+    help: 'small letters, digits, `_` and `-`, at most 64',
+  },
+  of: {
+    kind: 'object',
+    noun: 'a provider of models',
+    fields: {
+      url: {
+        shape: { kind: 'text', max: 2_048 },
+        doc: 'where it speaks OpenAI chat completions',
+        required: true,
+      },
+      key: { shape: { kind: 'text', max: 8_192 }, doc: 'its key, given by a variable' },
+    },
+  },
+}
+
+const PRICES: Shape = {
+  kind: 'record',
+  keys: {
+    kind: 'form',
+    noun: 'name of a model',
+    form: /^[a-z][a-z0-9_-]{0,63}:.{1,200}$/,
+    help: '`provider:model`, such as `anthropic:claude-sonnet-4-6`',
+  },
+  of: {
+    kind: 'object',
+    noun: 'a price',
+    fields: {
+      input: { shape: { kind: 'decimal' }, doc: 'of a million input tokens', required: true },
+      output: { shape: { kind: 'decimal' }, doc: 'of a million output tokens', required: true },
+    },
+  },
+}
+
+export const AGENTS: Shape = {
+  kind: 'object',
+  noun: 'settings of the agents',
+  fields: {
+    resume: {
+      shape: { kind: 'word', words: ['auto', 'ask'] },
+      doc: 'whether runs that a crash cut off go on by themselves',
+    },
+    prices: { shape: PRICES, doc: 'what models cost, so that agents can have a limit on cost' },
+    history: {
+      shape: {
+        kind: 'object',
+        noun: 'how much history is kept',
+        fields: {
+          days: {
+            shape: { kind: 'integer', min: 1, max: DAYS_MAX },
+            doc: 'older events of an agent are dropped, behind a checkpoint',
+          },
+          megabytes: {
+            shape: { kind: 'integer', min: 1, max: MEGABYTES_MAX },
+            doc: 'events of one agent, the oldest are dropped beyond it (64)',
+          },
+        },
+      },
+      doc: 'how much of what agents did is kept; their state always is',
+    },
+  },
+}
+
+export function readAgents(
+  map: LocatedMap,
+  values: ConfigValues,
+  address: (node: Located) => string,
+): AgentsConfig {
+  const models = asMap(entry(map, 'models')).entries.map(({ key, value }) => {
+    const provider = asMap(value)
+    const secret = entry(provider, 'key')
+    const read = {
+      url: address(entry(provider, 'url') as Located),
+      ...(secret === undefined ? {} : { key: values.text(secret) }),
+    }
+    return [String(key.value), read] as const
+  })
+  const agents = asMap(entry(map, 'agents'))
+  const prices = asMap(entry(agents, 'prices')).entries.map(({ key, value }) => {
+    const price = asMap(value)
+    const read = { input: Number(scalar(price, 'input')), output: Number(scalar(price, 'output')) }
+    return [String(key.value), read] as const
+  })
+  const history = asMap(entry(agents, 'history'))
+  const [days, megabytes] = [scalar(history, 'days'), scalar(history, 'megabytes')]
+  return {
+    models: Object.fromEntries(models),
+    prices: Object.fromEntries(prices),
+    resume: scalar(agents, 'resume') === 'ask' ? 'ask' : 'auto',
+    history: {
+      ...(typeof days === 'number' ? { days } : {}),
+      ...(typeof megabytes === 'number' ? { megabytes } : {}),
+    },
+  }
+}

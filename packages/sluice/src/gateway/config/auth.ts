@@ -1,0 +1,250 @@
+// How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
+// `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
+
+import { ROLES } from '../../core/person.ts'
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
+import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
+import { GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
+import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import { nameOne } from './grants.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface Reach {
+  readonly host: string
+  readonly port: number
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Where clients reach it, without a slash at the end. */
+  readonly publicUrl?: string
+}
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+
+export const TLS: Shape = {
+  kind: 'object',
+  noun: 'TLS settings',
+  fields: {
+    cert: { shape: text(4_096), doc: 'file of the certificate with its chain', required: true },
+    key: { shape: text(4_096), doc: 'file of its private key', required: true },
+  },
+}
+
+const ISSUER: Shape = {
+  kind: 'object',
+  noun: 'an issuer',
+  fields: {
+    issuer: { shape: text(2_048), doc: 'as its tokens name it in `iss`', required: true },
+    policy: {
+      shape: text(64),
+      doc: 'the policy that binds whoever it vouches for',
+      required: true,
+    },
+    jwks: { shape: text(2_048), doc: 'where its keys are, if it has no metadata that says so' },
+    audience: {
+      shape: text(2_048),
+      doc: "what a token may be for, beside the gate's own addresses",
+    },
+    scopes: {
+      shape: { kind: 'list', of: text(256), max: 64 },
+      doc: 'a token must have all of them',
+    },
+    groups: { shape: text(256), doc: 'the claim that becomes `principal.groups` (`groups`)' },
+    algorithms: {
+      shape: { kind: 'list', of: { kind: 'word', words: [...ALGORITHMS] }, max: 16, min: 1 },
+      doc: 'how tokens may be signed (all that are asymmetric)',
+    },
+    slots: {
+      shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
+      doc: 'how many sessions each of them has at once (1)',
+    },
+    explain: { shape: { kind: 'boolean' }, doc: 'a denial names the rule and what is left' },
+    roles: {
+      shape: {
+        kind: 'object',
+        noun: 'roles',
+        fields: Object.fromEntries(
+          ROLES.map((role) => [
+            role,
+            {
+              shape: { kind: 'list', of: text(256), max: 64 },
+              doc: `groups whose members sign in to the console as ${role}`,
+            },
+          ]),
+        ),
+      },
+      doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
+    },
+    admins: {
+      shape: { kind: 'list', of: text(256), max: 64 },
+      doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator where there is no terminal',
+    },
+    console: {
+      shape: {
+        kind: 'object',
+        noun: 'a client of the console',
+        fields: {
+          client_id: {
+            shape: text(2_048),
+            doc: 'as the authorisation server knows the console',
+            required: true,
+          },
+          client_secret: { shape: text(2_048), doc: 'its secret, if it has one' },
+          scopes: {
+            shape: { kind: 'list', of: text(256), max: 64 },
+            doc: 'what to ask for beside `openid`',
+          },
+        },
+      },
+      doc: 'people sign in there on the page of the console, and come back to `<base>/sign-in/<name>`',
+    },
+  },
+}
+
+export const AUTH: Shape = {
+  kind: 'object',
+  noun: 'authentication settings',
+  fields: {
+    issuers: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'name of an issuer',
+          form: /^[a-z0-9][a-z0-9-]{0,31}$/,
+          help: 'small letters, digits and `-`, at most 32',
+        },
+        of: ISSUER,
+      },
+      doc: 'authorisation servers whose access tokens are taken; principals are `name:subject`',
+      required: true,
+    },
+  },
+}
+
+export function readReach(map: LocatedMap, values: ConfigValues): Reach {
+  const tls = asMap(entry(map, 'tls'))
+  const [cert, key] = [values.path(entry(tls, 'cert')), values.path(entry(tls, 'key'))]
+  const publicUrl = readPublicUrl(entry(map, 'public_url'), values)
+  const isSecure = cert !== undefined || publicUrl !== undefined
+  return {
+    ...readListen(entry(map, 'listen'), isSecure, values),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  }
+}
+
+function readListen(node: Located | undefined, isSecure: boolean, values: ConfigValues) {
+  if (node === undefined) return { host: '127.0.0.1', port: 7433 }
+  const listen = values.text(node)
+  const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(listen) ?? []
+  if (host === '' || Number(port) > 65_535)
+    values.problems.error(
+      'CONFIG_LISTEN',
+      node.at,
+      `\`${listen}\` is no address with a port`,
+      'write `127.0.0.1:7433`',
+    )
+  else if (!isLoopbackName(host.toLowerCase()) && !isSecure)
+    values.problems.error(
+      'CONFIG_LISTEN',
+      node.at,
+      `\`${listen}\` is beyond loopback, and there is no TLS`,
+      'say `tls: { cert, key }`, or `public_url: https://…` behind a proxy that has it',
+    )
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+function readPublicUrl(node: Located | undefined, values: ConfigValues): string | undefined {
+  if (node === undefined) return undefined
+  const address = values.text(node)
+  const url = isSafeUrl(address) ? new URL(address) : undefined
+  if (url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '')
+    return url.origin
+  values.problems.error(
+    'CONFIG_PUBLIC_URL',
+    node.at,
+    `\`${address}\` is no https address without a path`,
+    'write `https://gate.example.com`: where clients reach the gate',
+  )
+  return undefined
+}
+
+export function readIssuers(
+  map: LocatedMap,
+  policies: readonly string[],
+  values: ConfigValues,
+): Issuer[] {
+  const found = new Set<string>()
+  return asMap(entry(asMap(entry(map, 'auth')), 'issuers')).entries.map(({ key, value }) => {
+    const node = asMap(value)
+    const wrong = (field: string, message: string, help: string): void =>
+      values.problems.error('CONFIG_ISSUER', entry(node, field)?.at ?? key.at, message, help)
+    const url = (field: string): string | undefined => {
+      const at = entry(node, field)
+      if (at === undefined) return undefined
+      const address = values.text(at)
+      if (!isSafeUrl(address))
+        wrong(field, `\`${address}\` is no https address`, 'write `https://…`')
+      return address
+    }
+    const issuer = url('issuer') ?? ''
+    if (found.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
+    found.add(issuer)
+    const policy = String(scalar(node, 'policy'))
+    if (!policies.includes(policy))
+      wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
+    const jwks = url('jwks')
+    const audience = entry(node, 'audience')
+    const algorithms = values.list(entry(node, 'algorithms'))
+    return {
+      name: String(key.value),
+      issuer,
+      policy,
+      ...(jwks === undefined ? {} : { jwks }),
+      ...(audience === undefined ? {} : { audience: values.text(audience) }),
+      scopes: values.list(entry(node, 'scopes')),
+      groups: String(scalar(node, 'groups') ?? 'groups'),
+      algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
+      slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
+      explain: scalar(node, 'explain') === true,
+      ...consoleOf(node, values, wrong),
+    }
+  })
+}
+
+function consoleOf(
+  node: LocatedMap,
+  values: ConfigValues,
+  wrong: (field: string, message: string, help: string) => void,
+): Pick<Issuer, 'roles' | 'admins' | 'console'> {
+  const roles = rolesOf(asMap(entry(node, 'roles')), values)
+  const client = entry(node, 'console')
+  const admins = values.list(entry(node, 'admins'))
+  if (client === undefined) return { roles, admins }
+  const map = asMap(client)
+  const given = (name: string): string | undefined => {
+    const value = entry(map, name)
+    return value === undefined ? undefined : values.text(value)
+  }
+  const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(given)
+  if (Object.keys(roles).length === 0 && admins.length === 0)
+    wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
+  // Whoever signs in to the page would hold a token to call with, and the other way round.
+  const audience = entry(node, 'audience')
+  if (audience !== undefined && values.text(audience) === clientId)
+    wrong(
+      'audience',
+      '`audience` is the client of the console, too',
+      'have tokens for agents made for another name',
+    )
+  const scopes = values.list(entry(map, 'scopes'))
+  const secret = clientSecret === undefined ? {} : { clientSecret }
+  return { roles, admins, console: { clientId, ...secret, scopes } }
+}
+
+function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {
+  const named = ROLES.map((role) => [role, values.list(entry(node, role))] as const)
+  return Object.fromEntries(named.filter(([, groups]) => groups.length > 0))
+}

@@ -1,0 +1,177 @@
+// The channels that tell people of held calls beyond this machine, as sluice.yaml says under
+// `approvals`: a webhook and e-mail. Called by config.ts.
+
+import { readFileSync } from 'node:fs'
+import type { EmailConfig } from '../../approvals/channels/email.ts'
+import { TOLD_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
+import { WEBHOOK_FORMS, type WebhookForm } from '../../approvals/channels/message-forms.ts'
+import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
+import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface ChannelsConfig {
+  readonly webhook?: WebhookConfig
+  readonly email?: EmailConfig
+}
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+const approverName = {
+  kind: 'form',
+  noun: 'name of an approver',
+  form: /^[^\s\p{C}]{1,128}$/u,
+  help: 'as `sluice approvers list` shows it',
+} as const
+const ARGS = {
+  shape: { kind: 'boolean' },
+  doc: 'messages carry the arguments, secrets masked (false: only the page shows them)',
+} as const
+
+const WEBHOOK: Shape = {
+  kind: 'object',
+  noun: 'a webhook',
+  fields: {
+    url: { shape: text(2_048), doc: 'where held calls are posted', required: true },
+    secret: {
+      shape: text(1_024),
+      doc: 'signs what is posted; give it by a variable. Chats need none: their address is it',
+    },
+    form: {
+      shape: { kind: 'word', words: [...WEBHOOK_FORMS] },
+      doc: '`plain` JSON, or a ready message in the style of `slack` or `teams`',
+    },
+    approvers: {
+      shape: { kind: 'list', of: text(128), max: TOLD_APPROVERS_MAX },
+      doc: 'whose links the message carries, one each',
+    },
+    args: ARGS,
+  },
+}
+
+const EMAIL: Shape = {
+  kind: 'object',
+  noun: 'e-mail settings',
+  fields: {
+    host: { shape: text(256), doc: 'the mail server', required: true },
+    port: { shape: { kind: 'integer', min: 1, max: 65_535 }, doc: '587; 465 with `tls: implicit`' },
+    tls: {
+      shape: { kind: 'word', words: ['starttls', 'implicit', 'none'] },
+      doc: '`starttls`, which must succeed; `implicit`; `none` only on this machine',
+    },
+    ca: { shape: text(4_096), doc: 'file with certificates to trust besides' },
+    user: { shape: text(256), doc: 'who signs in there' },
+    password: { shape: text(1_024), doc: 'give it by a variable' },
+    from: { shape: text(320), doc: 'the address mails come from', required: true },
+    to: {
+      shape: { kind: 'record', keys: approverName, of: text(320) },
+      doc: 'the address of each approver, by name: each gets a mail of their own',
+      required: true,
+    },
+    args: ARGS,
+  },
+}
+
+export const CHANNELS: Shape = {
+  kind: 'object',
+  noun: 'settings of approvals',
+  fields: {
+    webhook: { shape: WEBHOOK, doc: 'tells a program or a chat, where a rule names the channel' },
+    email: { shape: EMAIL, doc: 'tells approvers by e-mail, where a rule names the channel' },
+  },
+}
+
+export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
+  const approvals = asMap(entry(map, 'approvals'))
+  const webhook = entry(approvals, 'webhook')
+  const email = entry(approvals, 'email')
+  return {
+    ...(webhook === undefined ? {} : { webhook: readWebhook(asMap(webhook), values) }),
+    ...(email === undefined ? {} : { email: readEmail(asMap(email), values) }),
+  }
+}
+
+function readWebhook(map: LocatedMap, values: ConfigValues): WebhookConfig {
+  const urlNode = entry(map, 'url') as Located
+  const secretNode = entry(map, 'secret')
+  const url = values.text(urlNode)
+  const secret = secretNode && values.text(secretNode)
+  const form = (scalar(map, 'form') ?? 'plain') as WebhookForm
+  // As it was written: what a variable holds may be a secret.
+  if (!isSafeUrl(url))
+    wrong(values, urlNode, `\`${written(urlNode)}\` is no https address`, 'write `https://…`')
+  if (form === 'plain' && secretNode === undefined)
+    wrong(values, urlNode, 'a `plain` webhook needs a `secret`', SECRET_HELP)
+  if (secretNode !== undefined && (secret ?? '').length < 16)
+    wrong(values, secretNode, 'the secret is shorter than 16 characters', SECRET_HELP)
+  return {
+    url,
+    ...(secret === undefined ? {} : { secret }),
+    form,
+    approvers: values.list(entry(map, 'approvers')),
+    args: scalar(map, 'args') === true,
+  }
+}
+
+const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a variable'
+/** One mailbox and nothing else: no list, no comment, no second header. */
+const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+
+function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
+  const said = (key: string): string | undefined => {
+    const node = entry(map, key)
+    return node === undefined ? undefined : values.text(node)
+  }
+  const address = (node: Located): string => {
+    const value = values.text(node)
+    if (!ADDRESS.test(value))
+      wrong(values, node, `\`${value}\` is no address of one mailbox`, 'write `ann@example.com`')
+    return value
+  }
+  const host = said('host') ?? ''
+  const tls = (scalar(map, 'tls') ?? 'starttls') as EmailConfig['tls']
+  const [user, password] = [said('user'), said('password')]
+  if (!/^[\w.:[\]-]{1,253}$/.test(host))
+    wrong(values, entry(map, 'host') ?? map, `\`${host}\` is no host`, 'write `mail.example.com`')
+  if (tls === 'none' && !isLoopbackName(host))
+    wrong(
+      values,
+      entry(map, 'tls') ?? map,
+      `mails to \`${host}\` would go in the open`,
+      '`none` is for this machine only: take `starttls` or `implicit`',
+    )
+  return {
+    host,
+    port: Number(scalar(map, 'port') ?? (tls === 'implicit' ? 465 : 587)),
+    tls,
+    ...readCa(entry(map, 'ca'), values),
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    from: address(entry(map, 'from') as Located),
+    to: Object.fromEntries(
+      asMap(entry(map, 'to')).entries.map(({ key, value }) => [String(key.value), address(value)]),
+    ),
+    args: scalar(map, 'args') === true,
+  }
+}
+
+function readCa(node: Located | undefined, values: ConfigValues): { ca?: string } {
+  const file = values.path(node)
+  if (node === undefined || file === undefined) return {}
+  try {
+    return { ca: readFileSync(file, 'utf8') }
+  } catch (error) {
+    wrong(values, node, `\`${file}\`: ${(error as Error).message}`, 'name a file of certificates')
+    return {}
+  }
+}
+
+function written(node: Located): unknown {
+  return node.kind === 'scalar' ? node.value : ''
+}
+
+function wrong(values: ConfigValues, { at }: Pick<Located, 'at'>, message: string, help: string) {
+  values.problems.error('CONFIG_CHANNEL', at, message, help)
+}

@@ -1,0 +1,319 @@
+// sluice.yaml to what the gate runs on. Every mistake is a problem at its line; the parts on who may
+// call are in files of their own.
+
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { dirname, resolve } from 'node:path'
+import { asMap, checkShape } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { type Problem, Problems } from '@sluice/policy/document/problem'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+  readDocument,
+} from '@sluice/policy/document/read-document'
+import { parseDuration } from '@sluice/policy/document/shape'
+import type { FixedGrant } from '../../identity/callers/grant.ts'
+import type { Issuer } from '../../identity/callers/issuer.ts'
+import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from '../shared/limits.ts'
+import { type AgentsConfig, readAgents } from './agents.ts'
+import { type Reach, readIssuers, readReach } from './auth.ts'
+import { type ChannelsConfig, readChannels } from './channels.ts'
+import { policyNames, readGrants, readPolicies } from './grants.ts'
+import { type LedgerConfig, readLedger } from './ledger.ts'
+import { type LoginConfig, readLogin } from './login.ts'
+import { CONFIG } from './shape.ts'
+import { ConfigValues, type Environment } from './values.ts'
+import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
+
+export type ServerConfig =
+  | {
+      readonly kind: 'stdio'
+      readonly command: readonly string[]
+      readonly env: Readonly<Record<string, string>>
+      readonly cwd: string
+      readonly timeoutMs?: number
+      /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
+      readonly share?: 'principal' | 'all'
+      /** How long its process stays without use, where that is not as for all. */
+      readonly idleMs?: number
+    }
+  | {
+      readonly kind: 'builtin'
+      readonly builtin: 'agents'
+      readonly timeoutMs?: number
+    }
+  | {
+      readonly kind: 'http'
+      readonly url: string
+      readonly headers: Readonly<Record<string, string>>
+      /** Where it wants a login: see `sluice login`. */
+      readonly login?: LoginConfig
+      readonly timeoutMs?: number
+    }
+
+/** Which definitions of tools are accepted. */
+export interface PinsConfig {
+  /** As said; else trust on loopback, hold beyond. */
+  readonly firstSight?: 'trust' | 'hold'
+  readonly ignore: readonly string[]
+}
+
+/** Processes of servers, over all sessions. */
+export interface ProcessesConfig {
+  /** Undefined: by the memory there is. */
+  readonly max?: number
+  readonly idleMs: number
+  readonly waitMs: number
+}
+
+export interface GateConfig extends Reach, AgentsConfig {
+  readonly file: string
+  readonly data: string
+  readonly servers: Readonly<Record<string, ServerConfig>>
+  /** Its file; the configuration's own where the document stands in it. */
+  readonly policy?: string
+  /** Named documents for grants. */
+  readonly policies: Readonly<Record<string, string>>
+  /** The document whose guardrails lie over all others. */
+  readonly house?: string
+  readonly grants: readonly FixedGrant[]
+  readonly issuers: readonly Issuer[]
+  readonly ledger: LedgerConfig
+  /** How people are told of held calls beyond this machine. */
+  readonly channels: ChannelsConfig
+  readonly pins: PinsConfig
+  readonly processes: ProcessesConfig
+  readonly log: 'text' | 'json'
+  /** For `/metrics`; without one it is only on the socket. */
+  readonly metricsToken?: string
+  /** A collector of OpenTelemetry, by OTLP over HTTP. */
+  readonly otlp?: string
+}
+
+export function readConfig(
+  source: { readonly file: string; readonly text: string },
+  environment: Environment,
+): { readonly config?: GateConfig; readonly problems: readonly Problem[] } {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree === undefined || !checkShape(tree, CONFIG, 'the configuration', problems))
+    return { problems: problems.sorted() }
+  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const reader = new ConfigReader(values)
+  const config = reader.read(asMap(tree), source.file)
+  return problems.hasErrors
+    ? { problems: problems.sorted() }
+    : { config, problems: problems.sorted() }
+}
+
+/** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
+ * where the file does not say. */
+export function readPlace(
+  source: { readonly file: string; readonly text: string },
+  environment: Environment,
+): { readonly data: string; readonly servers: readonly string[] } | undefined {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree?.kind !== 'map') return undefined
+  const servers = entry(tree, 'servers')
+  const names = servers?.kind === 'map' ? servers.entries.map(({ key }) => String(key.value)) : []
+  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const reader = new ConfigReader(values)
+  const data = reader.data(tree)
+  return problems.hasErrors ? undefined : { data, servers: names }
+}
+
+class ConfigReader {
+  readonly #values: ConfigValues
+
+  constructor(values: ConfigValues) {
+    this.#values = values
+  }
+
+  read(map: LocatedMap, file: string): GateConfig {
+    const servers = asMap(entry(map, 'servers')).entries.map(
+      ({ key, value }) =>
+        [String(key.value), this.#server(asMap(value), String(key.value), map, file)] as const,
+    )
+    // A policy that stands here is read where every other is: from its file, which is this one.
+    const said = entry(map, 'policy')
+    const policy = optional(
+      'policy',
+      said?.kind === 'map' ? resolve(file) : this.#values.path(said),
+    )
+    const policies = readPolicies(map, this.#values)
+    const names = policyNames({ ...policy, ...policies })
+    return {
+      file: resolve(file),
+      ...readReach(map, this.#values),
+      data: this.data(map),
+      servers: Object.fromEntries(servers),
+      ...policy,
+      ...policies,
+      grants: readGrants(map, names, this.#values),
+      ...readAgents(map, this.#values, (node) => this.#address(node)),
+      issuers: readIssuers(map, names, this.#values),
+      ledger: readLedger(map, this.data(map), this.#values),
+      channels: readChannels(map, this.#values),
+      log: scalar(map, 'log') === 'json' ? 'json' : 'text',
+      ...optional('metricsToken', this.#metricsToken(map)),
+      ...optional('otlp', this.#otlp(map)),
+      pins: this.#pins(asMap(entry(map, 'pins'))),
+      processes: readProcesses(asMap(entry(map, 'processes'))),
+    }
+  }
+
+  data(map: LocatedMap): string {
+    return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
+  }
+
+  #otlp(map: LocatedMap): string | undefined {
+    const node = entry(asMap(entry(map, 'telemetry')), 'otlp')
+    return node === undefined
+      ? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT')
+      : this.#address(node)
+  }
+
+  #metricsToken(map: LocatedMap): string | undefined {
+    const node = entry(asMap(entry(map, 'metrics')), 'token')
+    const token = node && this.#values.text(node)
+    if (node !== undefined && !/^\S{16,1024}$/.test(token ?? ''))
+      this.#values.problems.error(
+        'CONFIG_METRICS',
+        node.at,
+        'the token of `metrics` is shorter than 16 characters, or has spaces',
+        'make one with `openssl rand -hex 32`, and give it by a variable',
+      )
+    return token
+  }
+
+  #pins(map: LocatedMap): PinsConfig {
+    const said = scalar(map, 'first_sight')
+    return {
+      ...(said === 'trust' || said === 'hold' ? { firstSight: said } : {}),
+      ignore: this.#values.list(entry(map, 'ignore')),
+    }
+  }
+
+  #server(map: LocatedMap, name: string, whole: LocatedMap, file: string): ServerConfig {
+    const command = entry(map, 'command')
+    const url = entry(map, 'url')
+    const builtin = scalar(map, 'builtin')
+    if ([command, url, builtin].filter((way) => way !== undefined).length !== 1)
+      this.#wrong(
+        map,
+        'a server has a `command`, a `url` or a `builtin`, one of them',
+        'say how to reach it',
+      )
+    if (builtin === 'agents') return { kind: 'builtin', builtin }
+    const odd = map.entries.find(({ key }) =>
+      (url ? ['env', 'cwd', 'share', 'idle'] : ['headers', 'auth']).includes(String(key.value)),
+    )
+    if (odd !== undefined) {
+      const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
+      this.#wrong(odd.key, what, 'take it away')
+    }
+    const seconds = parseDuration(scalar(map, 'timeout') as string | number)
+    const timeout = seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }
+    if (url !== undefined)
+      return {
+        kind: 'http',
+        ...timeout,
+        url: this.#address(url),
+        headers: this.#headers(entry(map, 'headers')),
+        ...readLogin(map, this.#values),
+      }
+    const started = this.#command(map, name, this.data(whole))
+    this.#checkReach(map, name, started, [resolve(file), this.data(whole)])
+    const env = this.#values.texts(entry(map, 'env'))
+    const idle = optionalMs('idleMs', scalar(map, 'idle'))
+    return { kind: 'stdio', ...timeout, ...started, env, ...readShare(map), ...idle }
+  }
+
+  #command(map: LocatedMap, name: string, data: string) {
+    const node = entry(map, 'command')
+    const words = this.#values.list(node)
+    const cwd = this.#values.path(entry(map, 'cwd'))
+    if (cwd !== undefined) return { command: words, cwd }
+    if (needsProject(words))
+      this.#warn(
+        map,
+        `\`${name}\` starts in a directory of its own, and \`${words[0]}\` may need its project's`,
+        'add `cwd: .` to start it in the folder of this file',
+      )
+    return { command: resolveCommand(words, this.#values.folder), cwd: workDirectory(data, name) }
+  }
+
+  #checkReach(
+    map: LocatedMap,
+    name: string,
+    started: { readonly command: readonly string[]; readonly cwd: string },
+    own: readonly string[],
+  ): void {
+    const found = ownFilesBelow(started, own)
+    if (found === undefined) return
+    this.#warn(
+      map,
+      `the directories of \`${name}\` contain the gate's own files: \`${found}\``,
+      'give it a narrower directory, or move the gate’s files: it can list them, and read them through links',
+    )
+  }
+
+  #warn({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+    this.#values.problems.warn('CONFIG_SERVER', at, message, help)
+  }
+
+  #address(node: Located): string {
+    const address = this.#values.text(node)
+    // As it was written: what a variable holds may be a secret.
+    const { value } = node as LocatedScalar
+    if (!/^https?:\/\//.test(address) || !URL.canParse(address))
+      this.#wrong(node, `\`${value}\` is no http or https address`, 'write `https://…/mcp`')
+    return address
+  }
+
+  #headers(node: Located | undefined): Record<string, string> {
+    const headers = this.#values.texts(node)
+    for (const { key } of asMap(node).entries) {
+      const name = String(key.value)
+      try {
+        validateHeaderName(name)
+        validateHeaderValue(name, headers[name] ?? '')
+      } catch {
+        this.#wrong(key, `no header can be \`${name}\` with this value`, 'take out what is odd')
+      }
+    }
+    return headers
+  }
+
+  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+    this.#values.problems.error('CONFIG_SERVER', at, message, help)
+  }
+}
+
+function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
+}
+
+function readProcesses(map: LocatedMap): ProcessesConfig {
+  const max = scalar(map, 'max')
+  return {
+    ...(typeof max === 'number' ? { max } : {}),
+    idleMs: PROCESS_IDLE_MS,
+    waitMs: PROCESS_WAIT_MS,
+    ...optionalMs('idleMs', scalar(map, 'idle')),
+    ...optionalMs('waitMs', scalar(map, 'wait')),
+  }
+}
+
+function optionalMs<K extends string>(key: K, value: unknown): { [P in K]?: number } {
+  const seconds = parseDuration(value as string | number)
+  return seconds === undefined ? {} : ({ [key]: seconds * 1_000 } as { [P in K]: number })
+}
+
+function readShare(map: LocatedMap): { share?: 'principal' | 'all' } {
+  const share = scalar(map, 'share')
+  return share === 'principal' || share === 'all' ? { share } : {}
+}

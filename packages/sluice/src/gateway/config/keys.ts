@@ -1,0 +1,78 @@
+// sluice.env beside sluice.yaml: the values of `${NAME}` that are no business of whoever reads the
+// configuration. A line a name: `NAME=value` to the end of the line, or `NAME="…"` as JSON where the
+// value has line breaks or the like. The process's own environment stands over it. Pure.
+
+import { dirname, join, resolve } from 'node:path'
+import { type Problem, Problems } from '@sluice/policy/document/problem'
+
+/** What stands beside the configuration and is the gate's own: the lock file, the keys, and what
+ * `sluice init` moved. */
+export function filesBeside({ file }: { readonly file: string }): string[] {
+  const folder = dirname(resolve(file))
+  return ['sluice.lock', 'sluice.env', 'sluice.moved.json'].map((name) => join(folder, name))
+}
+
+export function keysPath(config: string): string {
+  return join(dirname(resolve(config)), 'sluice.env')
+}
+
+export type Keys = ReadonlyMap<string, string>
+
+export function readKeys(source: { readonly file: string; readonly text: string }): {
+  readonly keys: Keys
+  readonly problems: readonly Problem[]
+} {
+  const problems = new Problems(source.file, source.text)
+  const keys = new Map<string, string>()
+  let at = 0
+  for (const whole of source.text.split('\n')) {
+    const line = (at === 0 ? whole.replace(/^\uFEFF/, '') : whole).replace(/\r$/, '')
+    const start = at
+    at += whole.length + 1
+    if (/^\s*(?:#|$)/.test(line)) continue
+    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s.exec(line) ?? []
+    const wrong = (what: string, help: string): void =>
+      problems.error('CONFIG_KEYS', start, what, help)
+    // What stands there may be a secret: it is not quoted.
+    if (name === undefined || value === undefined)
+      wrong('this line is no `NAME=value`', 'write one')
+    else if (keys.has(name)) wrong(`\`${name}\` stands there twice`, 'keep one')
+    else {
+      const read = readValue(value)
+      if (read === undefined) wrong(`the quotes of \`${name}\` do not match`, 'write `"…"` as JSON')
+      else keys.set(name, read)
+    }
+  }
+  return { keys, problems: problems.sorted() }
+}
+
+function readValue(text: string): string | undefined {
+  if (!text.startsWith('"')) return text
+  try {
+    const value: unknown = JSON.parse(text.trimEnd())
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The file with these names set; every other line stays as it is. */
+export function writeKeys(text: string, keys: Keys): string {
+  const left = new Map(keys)
+  const lines = text === '' ? [HEAD] : text.replace(/\r?\n$/, '').split('\n')
+  const kept = lines.map((line) => {
+    const name = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1]
+    const value = name === undefined ? undefined : left.get(name)
+    if (name === undefined || value === undefined) return line
+    left.delete(name)
+    return lineOf(name, value)
+  })
+  return `${[...kept, ...[...left].map(([name, value]) => lineOf(name, value))].join('\n')}\n`
+}
+
+const HEAD = '# The values of the variables in sluice.yaml: keys, for your eyes only.'
+
+function lineOf(name: string, value: string): string {
+  const isPlain = /^[^"\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u.test(value)
+  return `${name}=${isPlain ? value : JSON.stringify(value)}`
+}

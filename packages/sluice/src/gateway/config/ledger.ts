@@ -1,0 +1,224 @@
+// How the record is kept, as sluice.yaml says under `ledger`: sync, what it keeps, for how long, how
+// often it is signed and where else the checkpoints go. Called by config.ts.
+
+import { sep } from 'node:path'
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { parseDuration, type Shape } from '@sluice/policy/document/shape'
+import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import type { PlaceConfig } from '../../ledger/chain/remote-checkpoint-store.ts'
+import { CHECKPOINT_EVERY_RECORDS } from '../../ledger/records/limits.ts'
+import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from '../shared/limits.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface LedgerConfig {
+  readonly sync: 'normal' | 'full'
+  /** `record: judged`: texts that expressions read are kept too. */
+  readonly keepsTexts: boolean
+  /** Older records are dropped. */
+  readonly keepMs?: number
+  /** The oldest records beyond so many bytes are dropped. */
+  readonly keepBytes?: number
+  /** Records between two checkpoints. */
+  readonly every: number
+  /** Where else checkpoints go. */
+  readonly places: readonly PlaceConfig[]
+}
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+
+const CHECKPOINTS: Shape = {
+  kind: 'object',
+  noun: 'settings of checkpoints',
+  fields: {
+    every: {
+      shape: { kind: 'integer', min: 10, max: 1_000_000 },
+      doc: 'records between two of them (1000)',
+    },
+    file: {
+      shape: text(4_096),
+      doc: 'they are appended there too: a file outside of the data directory, best on another machine',
+    },
+    webhook: {
+      shape: {
+        kind: 'object',
+        noun: 'a webhook',
+        fields: {
+          url: { shape: text(2_048), doc: 'each is posted there', required: true },
+          secret: {
+            shape: text(1_024),
+            doc: 'signs what is posted; give it by a variable',
+            required: true,
+          },
+        },
+      },
+      doc: 'they are posted there too, signed as Standard Webhooks are',
+    },
+    s3: {
+      shape: {
+        kind: 'object',
+        noun: 'a bucket',
+        fields: {
+          endpoint: {
+            shape: text(2_048),
+            doc: 'such as `https://s3.eu-central-1.amazonaws.com`',
+            required: true,
+          },
+          bucket: { shape: text(256), doc: 'its name', required: true },
+          prefix: { shape: text(512), doc: 'what names begin with, such as `gate-1/`' },
+          region: { shape: text(64), doc: 'such as `eu-central-1` (`us-east-1`)' },
+          access_key: {
+            shape: text(256),
+            doc: 'may only put objects; give it by a variable',
+            required: true,
+          },
+          secret_key: {
+            shape: text(1_024),
+            doc: 'of the access key; give it by a variable',
+            required: true,
+          },
+        },
+      },
+      doc: 'one object each in a bucket that speaks S3',
+    },
+  },
+}
+
+export const LEDGER: Shape = {
+  kind: 'object',
+  noun: 'ledger settings',
+  fields: {
+    sync: {
+      shape: { kind: 'word', words: ['normal', 'full'] },
+      doc: '`full` also survives power loss, and is slower',
+    },
+    record: {
+      shape: { kind: 'word', words: ['plain', 'judged'] },
+      doc: '`judged`: texts that rules read are kept too, so that `replay` can judge by them; numbers, booleans and enums always are',
+    },
+    keep: {
+      shape: { kind: 'duration', maxSeconds: KEEP_SECONDS_MAX },
+      doc: 'older records are dropped, such as `90d`; all are kept where it is left out',
+    },
+    keep_size: {
+      shape: text(32),
+      doc: 'the oldest are dropped beyond so much, such as `20GB`',
+    },
+    checkpoints: { shape: CHECKPOINTS, doc: 'signed notes of how far the record is' },
+  },
+}
+
+export function readLedger(map: LocatedMap, data: string, values: ConfigValues): LedgerConfig {
+  const ledger = asMap(entry(map, 'ledger'))
+  const checkpoints = asMap(entry(ledger, 'checkpoints'))
+  const wrong = ({ at }: Pick<Located, 'at'>, message: string, help: string): void =>
+    values.problems.error('CONFIG_LEDGER', at, message, help)
+  return {
+    sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
+    keepsTexts: scalar(ledger, 'record') === 'judged',
+    ...readKeep(entry(ledger, 'keep'), wrong),
+    ...readKeepSize(entry(ledger, 'keep_size'), wrong),
+    every: Number(scalar(checkpoints, 'every') ?? CHECKPOINT_EVERY_RECORDS),
+    places: [
+      ...readFile(entry(checkpoints, 'file'), data, values, wrong),
+      ...readWebhook(entry(checkpoints, 'webhook'), values, wrong),
+      ...readBucket(entry(checkpoints, 's3'), values, wrong),
+    ],
+  }
+}
+
+type Wrong = (node: Pick<Located, 'at'>, message: string, help: string) => void
+
+function readKeep(node: Located | undefined, wrong: Wrong): { keepMs?: number } {
+  if (node?.kind !== 'scalar') return {}
+  const keepMs = (parseDuration(node.value) ?? 0) * 1_000
+  if (keepMs < KEEP_MS_MIN)
+    wrong(node, `\`keep\` is \`${node.value}\``, 'keep a day at least: `keep: 1d`')
+  return { keepMs }
+}
+
+const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 }
+
+function readKeepSize(node: Located | undefined, wrong: Wrong): { keepBytes?: number } {
+  if (node?.kind !== 'scalar') return {}
+  const [, count = '0', unit = 'MB'] = /^(\d{1,6})\s?(MB|GB|TB)$/.exec(String(node.value)) ?? []
+  const keepBytes = Number(count) * (UNITS[unit] as number)
+  if (keepBytes < KEEP_SIZE_BYTES_MIN)
+    wrong(
+      node,
+      `\`keep_size\` is \`${node.value}\``,
+      'write `500MB`, `20GB` or `1TB`; 10MB at least',
+    )
+  return { keepBytes }
+}
+
+function readFile(
+  node: Located | undefined,
+  data: string,
+  values: ConfigValues,
+  wrong: Wrong,
+): PlaceConfig[] {
+  const file = values.path(node)
+  if (node === undefined || file === undefined) return []
+  if (file.startsWith(data + sep))
+    wrong(
+      node,
+      `\`${file}\` is in the data directory`,
+      'name a place that whoever can write the data directory cannot write',
+    )
+  return [{ kind: 'file', file }]
+}
+
+function readWebhook(node: Located | undefined, values: ConfigValues, wrong: Wrong): PlaceConfig[] {
+  if (node === undefined) return []
+  const url = safeUrl(entry(asMap(node), 'url') as Located, values, wrong)
+  const secretNode = entry(asMap(node), 'secret') as Located
+  const secret = values.text(secretNode)
+  if (secret.length < 16)
+    wrong(
+      secretNode,
+      'the secret of `webhook` is shorter than 16 characters',
+      'make one with `openssl rand -hex 32`, and give it by a variable',
+    )
+  return [{ kind: 'webhook', url, secret }]
+}
+
+function readBucket(node: Located | undefined, values: ConfigValues, wrong: Wrong): PlaceConfig[] {
+  if (node === undefined) return []
+  const map = asMap(node)
+  const said = (key: string): string | undefined => {
+    const value = entry(map, key)
+    return value === undefined ? undefined : values.text(value)
+  }
+  const bucket = said('bucket') ?? ''
+  if (!/^[\w.-]{1,255}$/.test(bucket))
+    wrong(
+      entry(map, 'bucket') ?? node,
+      `\`${bucket}\` is no name of a bucket`,
+      'its name, without `/`',
+    )
+  return [
+    {
+      kind: 's3',
+      endpoint: safeUrl(entry(map, 'endpoint') as Located, values, wrong),
+      bucket,
+      prefix: said('prefix') ?? '',
+      region: said('region') ?? 'us-east-1',
+      accessKey: said('access_key') ?? '',
+      secretKey: said('secret_key') ?? '',
+    },
+  ]
+}
+
+function safeUrl(node: Located, values: ConfigValues, wrong: Wrong): string {
+  const url = values.text(node)
+  // As it was written: what a variable holds may be a secret.
+  if (!isSafeUrl(url))
+    wrong(
+      node,
+      `\`${node.kind === 'scalar' ? node.value : ''}\` is no https address`,
+      'write `https://…`; http only on this machine',
+    )
+  return url
+}

@@ -1,0 +1,78 @@
+// `auth:` of a server: that it wants a login, whose, and with which client. Called by config.ts.
+// Tokens go over TLS or stay on this machine, and never beside another Authorization header.
+
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
+import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface LoginConfig {
+  /** One login for the gate, or one for each principal. */
+  readonly per: 'gate' | 'principal'
+  readonly clientId?: string
+  readonly clientSecret?: string
+  readonly scopes: readonly string[]
+  readonly issuer?: string
+}
+
+const text = (max: number): Shape => ({ kind: 'text', max })
+
+export const LOGIN: Shape = {
+  kind: 'either',
+  of: [
+    { kind: 'word', words: ['login'] },
+    {
+      kind: 'object',
+      noun: 'a login',
+      fields: {
+        login: {
+          shape: { kind: 'word', words: ['gate', 'principal'] },
+          doc: 'one for all who call, or one for each of them',
+          required: true,
+        },
+        client_id: { shape: text(2_048), doc: 'a client that is registered already' },
+        client_secret: { shape: text(2_048), doc: 'its secret, if it has one' },
+        scopes: { shape: { kind: 'list', of: text(256), max: 64 }, doc: 'what to ask for' },
+        issuer: {
+          shape: text(2_048),
+          doc: 'which authorisation server, where the server names several',
+        },
+      },
+    },
+  ],
+}
+
+export function readLogin(server: LocatedMap, values: ConfigValues): { login?: LoginConfig } {
+  const node = entry(server, 'auth')
+  if (node === undefined) return {}
+  const wrong = ({ at }: Pick<Located, 'at'>, message: string, help: string): void =>
+    values.problems.error('CONFIG_SERVER', at, message, help)
+  const url = entry(server, 'url')
+  if (url !== undefined && !isSafeUrl(values.text(url)))
+    wrong(url, 'a token would go over the network unencrypted', 'use https')
+  const header = asMap(entry(server, 'headers')).entries.find(
+    ({ key }) => String(key.value).toLowerCase() === 'authorization',
+  )
+  if (header !== undefined)
+    wrong(header.key, 'a login has an Authorization header of its own', 'take this one away')
+  if (node.kind === 'scalar') return { login: { per: 'gate', scopes: [] } }
+  const map = asMap(node)
+  const given = (name: string): string | undefined => {
+    const value = entry(map, name)
+    return value === undefined ? undefined : values.text(value)
+  }
+  const [clientId, clientSecret, issuer] = ['client_id', 'client_secret', 'issuer'].map(given)
+  if (clientSecret !== undefined && clientId === undefined)
+    wrong(node, 'a `client_secret` is of no use without its `client_id`', 'name both')
+  return {
+    login: {
+      per: scalar(map, 'login') === 'principal' ? 'principal' : 'gate',
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(issuer === undefined ? {} : { issuer }),
+      scopes: values.list(entry(map, 'scopes')),
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// Values of sluice.yaml as they are meant: `${NAME}` is an environment variable, and a missing one is
+// an error at its place; a path is taken from the file's own folder. Used by the readers of its parts.
+
+import { resolve } from 'node:path'
+import { asMap } from '@sluice/policy/document/check-shape'
+import type { Problems } from '@sluice/policy/document/problem'
+import type { Located, LocatedScalar } from '@sluice/policy/document/read-document'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export class ConfigValues {
+  readonly folder: string
+  readonly problems: Problems
+  readonly #environment: Environment
+
+  constructor(folder: string, environment: Environment, problems: Problems) {
+    this.folder = folder
+    this.#environment = environment
+    this.problems = problems
+  }
+
+  /** As the environment has it; empty is none. */
+  variable(name: string): string | undefined {
+    return this.#environment[name] || undefined
+  }
+
+  path(node: Located | undefined): string | undefined {
+    return node === undefined ? undefined : resolve(this.folder, this.text(node))
+  }
+
+  texts(node: Located | undefined): Record<string, string> {
+    return Object.fromEntries(
+      asMap(node).entries.map(({ key, value }) => [String(key.value), this.text(value)]),
+    )
+  }
+
+  list(node: Located | undefined): string[] {
+    return node?.kind === 'list' ? node.items.map((item) => this.text(item)) : []
+  }
+
+  /** With `${NAME}` filled in. */
+  text(node: Located): string {
+    const { value, at } = node as LocatedScalar
+    return String(value).replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+      const filled = this.#environment[name]
+      if (filled !== undefined) return filled
+      this.problems.error(
+        'CONFIG_VARIABLE',
+        at,
+        `the environment has no \`${name}\``,
+        `set ${name}, or write the value`,
+      )
+      return whole
+    })
+  }
+}

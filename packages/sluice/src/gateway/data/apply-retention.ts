@@ -1,0 +1,67 @@
+// Drops records after their time, as `ledger: { keep, keep_size }` says, soon after a start and every
+// hour. What a restart still reads stays: windows of limits, sessions that are in use, approvals that
+// are not over. Started with the gate.
+
+import type { Approvals } from '../../core/approval.ts'
+import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { longestWindowMs } from '@sluice/policy/model/policy'
+import { processClock } from '../../store/process-clock.ts'
+import type { LedgerConfig } from '../config/ledger.ts'
+import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../shared/limits.ts'
+import type { PolicySet } from '../state/policy-set.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export interface KeepParts {
+  readonly config: LedgerConfig
+  readonly ledger: Ledger
+  readonly policies: () => PolicySet
+  readonly slots: Slots
+  readonly approvals: Approvals
+  readonly log: Log
+}
+
+/** Returns what ends it. */
+export function keepLedger(parts: KeepParts): () => void {
+  const { keepMs, keepBytes } = parts.config
+  if (keepMs === undefined && keepBytes === undefined) return () => {}
+  const keep = {
+    ...(keepMs === undefined ? {} : { keepMs }),
+    ...(keepBytes === undefined ? {} : { keepBytes }),
+  }
+  const look = async (): Promise<void> => {
+    try {
+      const nowMs = processClock.earliestMs()
+      const dropped = await parts.ledger.retain(keep, neededSinceMs(parts, nowMs), nowMs)
+      if (dropped > 0) parts.log('info', `${dropped} records were dropped after their time`)
+    } catch (error) {
+      parts.log('error', 'old records could not be dropped', { why: (error as Error).message })
+    }
+  }
+  const first = setTimeout(look, KEEP_FIRST_LOOK_MS).unref()
+  const timer = setInterval(look, KEEP_LOOK_EVERY_MS).unref()
+  return () => {
+    clearTimeout(first)
+    clearInterval(timer)
+  }
+}
+
+function neededSinceMs({ policies, slots, approvals }: KeepParts, nowMs: number): number {
+  const windowMs = Math.max(0, ...policies().all.map(longestWindowMs))
+  return Math.min(nowMs - windowMs, slots.neededSinceMs(nowMs), oldestWaitingMs(approvals))
+}
+
+/** Of all that are not over, page after page, the newest first. */
+function oldestWaitingMs(approvals: Approvals): number {
+  let oldestMs = Number.POSITIVE_INFINITY
+  let before: string | undefined
+  do {
+    const page = approvals.list({
+      states: ['pending', 'approved'],
+      ...(before === undefined ? {} : { before }),
+    })
+    for (const { atMs } of page) oldestMs = Math.min(oldestMs, atMs)
+    before = page.at(-1)?.id
+  } while (before !== undefined)
+  return oldestMs
+}

@@ -1,0 +1,99 @@
+// Opens the record as the configuration says: signed with the key of the installation, its checkpoints
+// sent to the second places. A record that is shorter or another than a second place remembers is not
+// continued. Called when a gate starts.
+
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { type SigningKey, signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { lastCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
+import { checkAgainst } from '../../ledger/chain/checkpointer.ts'
+import type { PlaceConfig, SecondPlace } from '../../ledger/chain/remote-checkpoint-store.ts'
+import { LedgerError } from '../../ledger/records/errors.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import type { GateConfig } from '../config/config.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export interface OpenLedger {
+  readonly ledger: Ledger
+  readonly signer: SigningKey
+  /** Why checkpoints do not reach a second place; undefined where they do. */
+  why(): string | undefined
+  /** Writes what is waiting, and gives the last checkpoint time to arrive. */
+  close(): Promise<void>
+}
+
+export async function openLedger(config: GateConfig, log: Log): Promise<OpenLedger> {
+  const { data, ledger: how } = config
+  const signer = signingKeyOf(InstallationKey.at(data))
+  const places = await openPlaces(how.places, log)
+  const ledger = Ledger.open({
+    directory: data,
+    sync: how.sync,
+    onState: (state, fault) => {
+      if (state === 'closed') return
+      const level = state === 'writing' ? 'info' : 'error'
+      log(level, `the record is ${state}`, { why: fault?.message ?? '' })
+    },
+    checkpoints: {
+      signer,
+      every: how.every,
+      onCheckpoint: (checkpoint) => {
+        for (const place of places) place.send(checkpoint)
+      },
+      onFault: (error) => log('error', 'no checkpoint could be made', { why: error.message }),
+    },
+  })
+  const close = async (): Promise<void> => {
+    ledger.close()
+    await Promise.all(places.map((place) => place.close()))
+  }
+  try {
+    for (const place of how.places)
+      if (place.kind === 'file') compare(data, place.file, signer.publicKey, log)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const why = () => {
+    const failing = places.find((place) => place.why !== undefined)
+    return failing && `checkpoints do not reach their second place: ${failing.why}`
+  }
+  return { ledger, signer, why, close }
+}
+
+/** Loaded only where there is one. */
+async function openPlaces(places: readonly PlaceConfig[], log: Log): Promise<SecondPlace[]> {
+  if (places.length === 0) return []
+  const { SecondPlace } = await import('../../ledger/chain/remote-checkpoint-store.ts')
+  return places.map((place) => {
+    const name = place.kind === 'file' ? place.file : place.kind
+    const onState = (why: string | undefined) =>
+      why === undefined
+        ? log('info', `checkpoints reach their second place (${name}) again`)
+        : log('error', `checkpoints do not reach their second place (${name})`, { why })
+    return new SecondPlace({ place, onState })
+  })
+}
+
+/** Whoever cut the record and its checkpoints short could not cut those. */
+function compare(data: string, file: string, key: string, log: Log): void {
+  const placed = lastCheckpoint(file)
+  if (placed === undefined) return
+  if (placed.checkpoint.key !== key)
+    return log('warn', `${placed.where} is a checkpoint of another installation`, {
+      key: placed.checkpoint.key,
+    })
+  const database = openLedgerReadOnly(data)
+  try {
+    checkAgainst(database, placed.checkpoint, placed.where)
+  } catch (error) {
+    const { message } = error as Error
+    throw new LedgerError(
+      'LEDGER_BROKEN',
+      `${message}: if you have restored a backup, move that file aside and keep it`,
+      '`sluice ledger verify --checkpoint` shows what is missing',
+    )
+  } finally {
+    database.close()
+  }
+}

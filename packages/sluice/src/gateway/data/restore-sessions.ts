@@ -1,0 +1,107 @@
+// Session slots as the record left them: a restart of the gate gives nobody a fresh budget and lets
+// no session forget what it saw. Called at start, before anything is served.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { SLOT_IDLE_MS } from '../../identity/limits.ts'
+import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { PastCall } from '../../ledger/records/decoding.ts'
+import { recordReader } from '../../ledger/chain/read.ts'
+import { recentCalls } from '../../ledger/query/recent-calls.ts'
+
+interface Past {
+  lastUsedMs: number
+  calls: number
+  readonly saw: Set<string>
+}
+
+type LabelsOf = (call: PastCall) => readonly string[]
+
+/** Slots as they were after record `seq`, where somebody noted them. */
+export interface NotedSlots {
+  readonly seq: number
+  readonly slots: readonly {
+    readonly id: string
+    readonly lastUsedMs: number
+    readonly calls: number
+    readonly saw: readonly string[]
+  }[]
+}
+
+/** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
+ * knows, because the gate was killed before it was on record. */
+export function restoreSlots(
+  slots: Slots,
+  database: DatabaseSync,
+  nowMs: number,
+  labelsOf: LabelsOf,
+  noted?: NotedSlots,
+): void {
+  const sinceMs = nowMs - SLOT_IDLE_MS
+  let pasts = noted ? goOn(database, labelsOf, noted) : gather(database, sinceMs, labelsOf)
+  const alive = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
+  if (alive.length === 0) return
+  const beganMs = alive.map(beganAt).reduce((least, each) => Math.min(least, each))
+  // They have done more than what was just read.
+  if (noted === undefined && beganMs <= sinceMs) pasts = gather(database, beganMs - 1, labelsOf)
+  for (const id of alive.sort(byBegin)) {
+    const { lastUsedMs, calls, saw } = pasts.get(id) ?? newPast()
+    slots.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
+  }
+}
+
+/** What was noted, and what each session has done since. */
+function goOn(database: DatabaseSync, labelsOf: LabelsOf, { seq, slots }: NotedSlots) {
+  const pasts = slots.map(({ id, lastUsedMs, calls, saw }): [string, Past] => [
+    id,
+    { lastUsedMs, calls, saw: new Set(saw) },
+  ])
+  return gather(database, 0, labelsOf, new Map(pasts), seq)
+}
+
+/** What each session has done since then, or behind record `after`. */
+function gather(
+  database: DatabaseSync,
+  sinceMs: number,
+  labelsOf: LabelsOf,
+  pasts = new Map<string, Past>(),
+  after = 0,
+): Map<string, Past> {
+  const open = new Map<number, PastCall>()
+  const read = recordReader(database)
+  // The call of an answer that came after what was noted: what it brought in must not be forgotten.
+  const before = (intent: number): PastCall | undefined => {
+    const record = intent <= after ? read(intent) : undefined
+    return record?.kind === 'intent' ? record : undefined
+  }
+  for (const record of recentCalls(database, sinceMs, after)) {
+    if (record.kind === 'quiet') open.delete(record.intent)
+    else if (record.kind === 'outcome') {
+      const call = open.get(record.intent) ?? before(record.intent)
+      open.delete(record.intent)
+      if (call === undefined) continue
+      const labels = record.status === 'unknown' ? labelsOf(call) : record.labels
+      for (const label of labels) pasts.get(call.session)?.saw.add(label)
+    } else {
+      const past = pasts.get(record.session) ?? newPast()
+      pasts.set(record.session, past)
+      past.lastUsedMs = Math.max(past.lastUsedMs, record.atMs)
+      if (record.kind !== 'intent') continue
+      past.calls += 1
+      open.set(record.seq, record)
+    }
+  }
+  return pasts
+}
+
+function newPast(): Past {
+  return { lastUsedMs: 0, calls: 0, saw: new Set() }
+}
+
+/** The later of two that had one slot is the one that lives. */
+function byBegin(one: string, other: string): number {
+  return beganAt(one) - beganAt(other)
+}
+
+function beganAt(session: string): number {
+  return Number(session.slice(session.lastIndexOf('@') + 1)) || 0
+}

@@ -1,0 +1,39 @@
+// Counters and sessions as they were before a restart: from what was noted of them and the records
+// behind that, or from the records alone. What was taken and seen stays so. Called at start, before
+// anything is served.
+
+import type { SigningKey } from '../../identity/keys/signing-key.ts'
+import { Slots } from '../../identity/callers/session-quota.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { restoreLimits } from '../../ledger/query/restore-limits.ts'
+import { longestWindowMs } from '@sluice/policy/model/policy'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { PolicySet } from '../state/policy-set.ts'
+import { labelsOf } from '../state/labels-of.ts'
+import { restoreSlots } from './restore-sessions.ts'
+import { readState } from './state-file.ts'
+
+export function restoreState(
+  directory: string,
+  policies: Pick<PolicySet, 'all'>,
+  key: SigningKey,
+): { counters: MemoryCounters; slots: Slots } {
+  const counters = new MemoryCounters()
+  const slots = new Slots()
+  const database = openLedgerReadOnly(directory)
+  try {
+    const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+    const noted = readState(directory, key, database, now.wallMs)
+    if (noted !== undefined) counters.load(noted.counters, now.wallMs - noted.wallMs, now)
+    const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
+    const behind = restoreLimits(database, now.wallMs, longestMs, noted?.seq)
+    for (const { takes, ageMs } of behind) counters.restore(takes, ageMs, now)
+    // Whoever called may be bound by another document now: what any of them labels is seen.
+    const labels = (call: Parameters<typeof labelsOf>[1]) =>
+      policies.all.flatMap((policy) => labelsOf(policy, call))
+    restoreSlots(slots, database, now.wallMs, labels, noted)
+  } finally {
+    database.close()
+  }
+  return { counters, slots }
+}

@@ -1,0 +1,135 @@
+// Counters and sessions over a restart: by what was noted they are as by the record alone, and a note
+// that is not to be believed is not used.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { formatDecimal } from '@sluice/policy/core/decimal'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { Slots } from '../../identity/callers/session-quota.ts'
+import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { compile } from '@sluice/policy/compile/compile'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { restoreState } from './restore-state.ts'
+import { readState, writeState } from './state-file.ts'
+
+const WINDOW_MS = 3_600_000
+const one = { ...take, key: 'one', windowMs: WINDOW_MS, max: { units: 100n, scale: 0 } }
+const money = { ...one, key: 'money', amount: { units: 125n, scale: 2 } }
+const { policy } = compile(
+  {
+    file: 'p',
+    text: 'version: 1\ndefault: allow\ncategories:\n  Write: { action: allow, rate_limit: { max: 1, window: 1h } }',
+  },
+  {},
+)
+/** Its longest window is an hour. */
+const POLICIES = { all: [policy as CompiledPolicy] }
+
+function parts() {
+  const data = mkdtempSync(join(tmpdir(), 'sluice-state-'))
+  onTestFinished(() => rmSync(data, { recursive: true }))
+  return { data, key: signingKeyOf(InstallationKey.at(data)) }
+}
+
+/** Calls of a session, each taking from both counters; the answers bring a label in. */
+async function callAll(ledger: Ledger, count: number, session: string): Promise<number[]> {
+  const seqs: number[] = []
+  for (let n = 0; n < count; n++) {
+    const decision = { ...allowed, limits: [one, money] }
+    const atMs = Date.now() - 1_000
+    seqs.push(await ledger.intent(judgement(n, { atMs, session, decision })))
+  }
+  return seqs
+}
+
+/** What is left of both, and what the session has done. */
+function left(data: string, key: ReturnType<typeof parts>['key']) {
+  const { counters, slots } = restoreState(data, POLICIES, key)
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const remaining = [one, money].map((each) => formatDecimal(counters.look(each, now).remaining))
+  return { remaining, slots: slots.list(Date.now()) }
+}
+
+test('a start goes on from what was noted and reads only what came behind it', async () => {
+  const { data, key } = parts()
+  const session = `ann#0@${Date.now() - 5_000}`
+  const ledger = Ledger.open({ directory: data })
+  const [first] = await callAll(ledger, 4, session)
+  const before = restoreState(data, POLICIES, key)
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  expect(formatDecimal(before.counters.look(one, now).remaining)).toBe('96')
+  expect(writeState({ data, key, ...before }, ledger.head)).toBe(true)
+  // An answer to a call from before it brings a label in, and two more calls come.
+  ledger.outcome(first as number, { atMs: Date.now(), status: 'answered', labels: ['secret'] })
+  await callAll(ledger, 2, session)
+  ledger.close()
+  const reader = openLedgerReadOnly(data)
+  expect(readState(data, key, reader, Date.now())).toMatchObject({ seq: 4 })
+  reader.close()
+  const { remaining, slots } = left(data, key)
+  expect(remaining).toEqual(['94', '92.5'])
+  rmSync(join(data, 'gate-state.json'))
+  expect(left(data, key)).toEqual({ remaining, slots })
+  expect(slots).toMatchObject([{ id: session, calls: 6, saw: ['secret'] }])
+})
+
+test('a note that was edited, is for another record, or of another key is not used', async () => {
+  const { data, key } = parts()
+  const ledger = Ledger.open({ directory: data })
+  await callAll(ledger, 3, `ann#0@${Date.now() - 5_000}`)
+  const { head } = ledger
+  ledger.close()
+  const state = restoreState(data, POLICIES, key)
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  state.counters.restore([one], 0, now)
+  const reader = openLedgerReadOnly(data)
+  onTestFinished(() => reader.close())
+  const found = (with_ = key, atMs = Date.now()) => readState(data, with_, reader, atMs)
+  writeState({ data, key, ...state }, head)
+  expect(found()).toMatchObject({ seq: 3 })
+  expect(found(key, now.wallMs - 60_000)).toBeUndefined()
+  expect(found(signingKeyOf(new InstallationKey(Buffer.alloc(32, 1))))).toBeUndefined()
+  const file = join(data, 'gate-state.json')
+  const text = readFileSync(file, 'utf8')
+  for (const edited of [text.replace('"one"', '"two"'), text.slice(0, -1), '', '{}', 'x\n{}']) {
+    writeFileSync(file, edited)
+    expect(found()).toBeUndefined()
+  }
+  writeState({ data, key, ...state }, { ...head, hash: '00'.repeat(32) })
+  expect(found()).toBeUndefined()
+  rmSync(file)
+  expect(found()).toBeUndefined()
+})
+
+test('a counter with more events than are noted one by one becomes tighter, never looser', () => {
+  const { data, key } = parts()
+  Ledger.open({ directory: data }).close()
+  const { counters } = restoreState(data, POLICIES, key)
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  for (let n = 50; n > 0; n--) counters.restore([one], n * 1_000, now)
+  const [dumped] = counters.dump(now, 10)
+  expect(dumped?.ages.length).toBeLessThanOrEqual(10)
+  expect(Math.max(...(dumped?.ages ?? []))).toBeLessThanOrEqual(50_000)
+  expect(formatDecimal(counters.look(one, now).remaining)).toBe('50')
+})
+
+test('a slot that was never used is not noted: it would be taken first, with a fresh budget', () => {
+  const slots = new Slots()
+  slots.open('ann', 3, 1_000).asked(2_000)
+  expect(slots.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
+})
+
+test('the database of a ledger is only read', () => {
+  const { data, key } = parts()
+  Ledger.open({ directory: data }).close()
+  restoreState(data, POLICIES, key)
+  const database = new DatabaseSync(join(data, 'ledger.db'))
+  expect(database.prepare('SELECT count(*) AS n FROM blocks').get()).toEqual({ n: 0 })
+  database.close()
+})

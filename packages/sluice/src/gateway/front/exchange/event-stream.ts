@@ -1,0 +1,92 @@
+// Server-sent events towards a client, one message an event. Where the client does not read, whoever
+// is behind it is told to say no more for now. What waits all the same is bounded, and so is how long
+// nothing of it is read: past that the stream is ended, and the client comes back for the rest.
+
+import { encodeEvent } from '../../../protocol/sse.ts'
+import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES, STREAM_STUCK_MS } from '../../shared/limits.ts'
+import type { Reply, ReplyHeaders } from './response-writer.ts'
+
+export interface EventStreamEvents {
+  onEnd(): void
+  /** Much waits to be read; and nothing any more. */
+  onFull?(isFull: boolean): void
+}
+
+export class EventStream {
+  readonly #reply: Reply
+  readonly #events: EventStreamEvents
+  /** Looks whether the client reads, while it is full. */
+  #stuck: NodeJS.Timeout | undefined
+
+  constructor(reply: Reply, headers: ReplyHeaders, events: EventStreamEvents) {
+    this.#reply = reply
+    this.#events = events
+    reply.onGone = () => {
+      this.#free()
+      events.onEnd()
+    }
+    reply.begin(200, {
+      ...headers,
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+  }
+
+  /** False where the client no longer reads. An id is a promise that the client may come back with
+   * it for what came after: none without that. */
+  write(data: string, id?: string, event?: string): boolean {
+    const named = event === undefined ? {} : { event }
+    return this.#write(encodeEvent(id === undefined ? { ...named, data } : { ...named, id, data }))
+  }
+
+  /** An event that carries nothing but an id, to come back with from the very beginning. */
+  prime(id: string, retryMs: number): void {
+    this.#write(encodeEvent({ id, retryMs, data: '' }))
+  }
+
+  /** Shows that the stream lives, to clients and proxies that give up after a silence. */
+  pulse(): void {
+    this.#write(': still here\n\n')
+  }
+
+  end(): void {
+    if (!this.#reply.isOver) this.#reply.end()
+    this.#free()
+  }
+
+  #write(text: string): boolean {
+    const reply = this.#reply
+    if (reply.isOver) return false
+    reply.write(text)
+    const waiting = reply.waitingBytes
+    if (waiting > STREAM_BUFFER_BYTES_MAX) {
+      reply.destroy()
+      return false
+    }
+    if (waiting > STREAM_FULL_BYTES && this.#stuck === undefined) this.#full(waiting)
+    return true
+  }
+
+  #full(waiting: number): void {
+    this.#watch(waiting)
+    this.#reply.whenRead(() => this.#free())
+    this.#events.onFull?.(true)
+  }
+
+  #watch(before: number): void {
+    this.#stuck = setTimeout(() => {
+      const { waitingBytes } = this.#reply
+      if (waitingBytes < before) this.#watch(waitingBytes)
+      else this.#reply.destroy()
+    }, STREAM_STUCK_MS)
+    this.#stuck.unref()
+  }
+
+  #free(): void {
+    if (this.#stuck === undefined) return
+    clearTimeout(this.#stuck)
+    this.#stuck = undefined
+    this.#events.onFull?.(false)
+  }
+}

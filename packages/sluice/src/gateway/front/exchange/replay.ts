@@ -1,0 +1,87 @@
+// Events of POST streams, kept for a client whose stream broke and that comes back for the rest with
+// `Last-Event-ID`. Bounded over all sessions, the oldest stream gives way first; whoever comes back for
+// what is gone is told so and never gets the rest with a gap. Held by the sessions of the HTTP front.
+
+import { REPLAY_EVENTS_MAX, REPLAY_LENGTH_MAX } from '../../shared/limits.ts'
+
+export class ReplayStore {
+  readonly #lengthMax: number
+  /** The oldest first. */
+  readonly #buffers = new Set<ReplayBuffer>()
+  #length = 0
+
+  constructor(lengthMax = REPLAY_LENGTH_MAX) {
+    this.#lengthMax = lengthMax
+  }
+
+  open(): ReplayBuffer {
+    const buffer: ReplayBuffer = new ReplayBuffer({
+      grow: (length) => this.#grow(length),
+      release: () => void this.#buffers.delete(buffer),
+    })
+    this.#buffers.add(buffer)
+    return buffer
+  }
+
+  #grow(length: number): void {
+    this.#length += length
+    for (const buffer of this.#buffers) {
+      if (this.#length <= this.#lengthMax) return
+      while (this.#length > this.#lengthMax && buffer.dropOldest());
+    }
+  }
+}
+
+interface Owner {
+  readonly grow: (length: number) => void
+  readonly release: () => void
+}
+
+/** The events of one stream, numbered from 1. */
+export class ReplayBuffer {
+  readonly #owner: Owner
+  #texts: string[] = []
+  /** The number of the newest event. */
+  #last = 0
+  #isReleased = false
+
+  constructor(owner: Owner) {
+    this.#owner = owner
+  }
+
+  /** The number of the event. */
+  add(text: string): number {
+    this.#last += 1
+    if (this.#isReleased) return this.#last
+    this.#texts.push(text)
+    this.#owner.grow(text.length)
+    if (this.#texts.length > REPLAY_EVENTS_MAX) this.dropOldest()
+    return this.#last
+  }
+
+  /** What came after the event with this number; undefined where that is not all there, or never was. */
+  after(number: number): readonly string[] | undefined {
+    const first = this.#last - this.#texts.length
+    if (number < first || number > this.#last) return undefined
+    return this.#texts.slice(number - first)
+  }
+
+  /** The number of the newest event. */
+  get last(): number {
+    return this.#last
+  }
+
+  /** False where there is none. */
+  dropOldest(): boolean {
+    const text = this.#texts.shift()
+    if (text !== undefined) this.#owner.grow(-text.length)
+    return text !== undefined
+  }
+
+  /** Nobody will come back for it. */
+  release(): void {
+    this.#isReleased = true
+    while (this.dropOldest());
+    this.#owner.release()
+  }
+}

@@ -1,0 +1,197 @@
+// A client's connection as long as its requests are plain: read by the gate itself, one at a time,
+// each answered before the next is looked at. With the first that is not, the connection goes to
+// `node:http` with every byte that was not read. Made by plain-connections.ts.
+
+import { Buffer } from 'node:buffer'
+import type { Socket } from 'node:net'
+import {
+  CLIENT_KEEP_ALIVE_MS,
+  CLIENT_LOOK_EVERY_MS,
+  CLIENT_REQUEST_MS_MAX,
+  PLAIN_HEAD_BYTES_MAX,
+  PLAIN_REQUEST_BYTES_MAX,
+} from '../../shared/limits.ts'
+import { type Answered, PlainReply } from './response-writer.ts'
+import { type PlainHead, PlainReader } from './request-reader.ts'
+
+export interface PlainEvents {
+  /** The body is text where it is all ASCII, and bytes where it is not. */
+  onRequest(head: PlainHead, body: string | Buffer, socket: Socket, reply: PlainReply): void
+  /** `node:http` is to read on, from `socket`. */
+  onHandOver(connection: PlainConnection): void
+  /** A large answer was written. */
+  onUnread(socket: Socket): void
+  onGone(connection: PlainConnection): void
+}
+
+const CR = 0x0d
+const LF = 0x0a
+const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
+
+export class PlainConnection implements Answered {
+  readonly socket: Socket
+  isLast = false
+  readonly #events: PlainEvents
+  readonly #reader = new PlainReader()
+  /** What came and was not read yet. */
+  #held: Buffer | undefined
+  /** And what came after it. */
+  #later: Buffer[] = []
+  #laterBytes = 0
+  #reply: PlainReply | undefined
+  #isReading = false
+  #isOver = false
+  /** Much of the last answer waits to be read. */
+  #isUnread = false
+  /** How often it was looked at since it became free, or the first byte of a request came. */
+  #looks = 0
+
+  constructor(socket: Socket, events: PlainEvents) {
+    this.socket = socket
+    this.#events = events
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  /** Nobody waits for an answer. */
+  get isIdle(): boolean {
+    return this.#reply === undefined && this.#held === undefined
+  }
+
+  /** For how many looks nobody has waited for an answer; -1 where somebody does. */
+  get idleLooks(): number {
+    return this.#reply === undefined ? this.#looks : -1
+  }
+
+  /** Ends it with the answer that is open, or at once. */
+  endSoon(): void {
+    this.isLast = true
+    if (this.isIdle) this.socket.end()
+  }
+
+  /** Ends it where it is idle, or its request has been on its way, for too long. Every
+   * CLIENT_LOOK_EVERY_MS: nobody has to ask what time it is for every request. */
+  look(): void {
+    if (this.#reply !== undefined) return
+    const forMs = this.#looks++ * CLIENT_LOOK_EVERY_MS
+    if (this.#held === undefined) {
+      if (forMs > CLIENT_KEEP_ALIVE_MS) this.socket.destroy()
+    } else if (forMs > CLIENT_REQUEST_MS_MAX) {
+      this.socket.end(TOO_SLOW)
+      this.socket.destroySoon()
+    }
+  }
+
+  /** Nothing more is read of a client that does not read. */
+  onUnread(): void {
+    if (this.#isUnread) return
+    this.#isUnread = true
+    this.socket.pause()
+    this.socket.once('drain', this.#onRead)
+    this.#events.onUnread(this.socket)
+  }
+
+  readonly #onRead = (): void => {
+    this.#isUnread = false
+    if (this.#isOver) return
+    this.socket.resume()
+    this.#readOn()
+  }
+
+  onAnswered(): void {
+    this.#reply = undefined
+    this.#looks = 0
+    if (this.isLast) return void this.socket.end()
+    if (this.#held === undefined || this.#isUnread) return
+    if (this.socket.isPaused()) this.socket.resume()
+    this.#readOn()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#held === undefined) {
+      this.#held = chunk
+      if (this.#reply === undefined) this.#looks = 0
+    } else {
+      this.#later.push(chunk)
+      this.#laterBytes += chunk.length
+    }
+    if (this.#reply === undefined) {
+      if (this.#laterBytes === 0 || this.#isWorthReading(this.#held, chunk)) this.#readOn()
+      // It sends on and on before it has its answer.
+    } else if (this.#held.length + this.#laterBytes > PLAIN_REQUEST_BYTES_MAX) this.socket.pause()
+  }
+
+  /** What comes byte by byte is not looked through for every byte: the rest of a body when it is all
+   * there, the rest of a head when a line of it may have ended. */
+  #isWorthReading(held: Buffer, chunk: Buffer): boolean {
+    const { wants } = this.#reader
+    const bytes = held.length + this.#laterBytes
+    if (wants > 0) return bytes >= wants
+    return bytes > PLAIN_HEAD_BYTES_MAX || chunk.includes(CR) || chunk.includes(LF)
+  }
+
+  #gather(held: Buffer): Buffer {
+    if (this.#laterBytes === 0) return held
+    const all = Buffer.concat([held, ...this.#later])
+    this.#later = []
+    this.#laterBytes = 0
+    return all
+  }
+
+  /** Answered at once or later: whichever, the requests are read one after the other. */
+  #readOn(): void {
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
+      if (this.#isUnread) break
+      const held = this.#gather(this.#held)
+      const read = this.#reader.read(held)
+      if (read === 'more') {
+        this.#held = held
+        break
+      }
+      if (read === 'not plain') {
+        this.#handOver(held)
+        break
+      }
+      const { head, bodyAt, end } = read
+      this.#held = end === held.length ? undefined : held.subarray(end)
+      const reply = new PlainReply(this)
+      this.#reply = reply
+      const text = held.toString('latin1', bodyAt, end)
+      const isAscii = Buffer.byteLength(text) === text.length
+      const body = isAscii ? text : held.subarray(bodyAt, end)
+      this.#events.onRequest(head, body, this.socket, reply)
+    }
+    this.#isReading = false
+  }
+
+  #handOver(held: Buffer): void {
+    const { socket } = this
+    this.#isOver = true
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    socket.pause()
+    socket.unshift(held)
+    this.#events.onHandOver(this)
+    socket.resume()
+  }
+
+  readonly #onEnd = (): void => {
+    this.socket.end()
+  }
+
+  readonly #onError = (): void => {
+    this.socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#isOver = true
+    this.#reply?.gone()
+    this.#events.onGone(this)
+  }
+}

@@ -1,0 +1,9 @@
+// A caller for tests of the fronts: somebody with a grant, who holds.
+// Nothing but the name matters to a front.
+
+import type { Caller } from '../../../identity/callers/caller.ts'
+
+export function callerOf(id: string): Caller {
+  const principal = { id, kind: 'grant', groups: [], claims: {} }
+  return { principal, policy: 'p', slots: 1, explain: false, holds: () => true }
+}

@@ -1,0 +1,112 @@
+// Who sends a request over HTTP: the bearer token of its Authorization header, or nothing and a
+// connection from this machine. Whoever is not let in is told how (RFC 6750, RFC 9728): a 401 that
+// names where the metadata of this resource is.
+
+import type { ServerResponse } from 'node:http'
+import { type Caller, NotLetIn } from '../../../identity/callers/caller.ts'
+import type { Door } from '../../../identity/callers/authenticator.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { writeError } from '../../../protocol/write-message.ts'
+import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'
+import { type FrontRequest, JSON_TYPE, type Reply } from '../exchange/response-writer.ts'
+
+export interface AuthenticateOptions {
+  readonly door: Door
+  /** Where clients reach the gate, without a slash at its end. */
+  readonly baseOf: (request: FrontRequest) => string
+  /** Who gives tokens for this gate. */
+  readonly issuers: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+const METADATA = '/.well-known/oauth-protected-resource'
+
+export class Authenticate {
+  readonly #options: AuthenticateOptions
+
+  constructor(options: AuthenticateOptions) {
+    this.#options = options
+  }
+
+  /** The caller; undefined where the request has been answered with why it is not let in. */
+  caller(
+    request: FrontRequest,
+    reply: Reply,
+    path: string,
+  ): Caller | undefined | Promise<Caller | undefined> {
+    const refused = (error: unknown): undefined => {
+      if (!(error instanceof NotLetIn)) throw error
+      this.#refuse(error, request, reply, path)
+    }
+    try {
+      const { socket } = request
+      request.bearer ??= { token: bearerOf(request) }
+      const { token } = request.bearer
+      const isLocal = isLoopback(socket.remoteAddress)
+      const audiences = () => audiencesOf(this.#options.baseOf(request), path)
+      const caller = this.#options.door.admit({ token, isLocal, audiences, connection: socket })
+      return caller instanceof Promise ? caller.catch(refused) : caller
+    } catch (error) {
+      return refused(error)
+    }
+  }
+
+  /** Answers where the path is that of the metadata (RFC 9728) of `/mcp` or `/mcp/<server>`. */
+  metadata(path: string, request: FrontRequest, response: ServerResponse): boolean {
+    if (path !== METADATA && !path.startsWith(`${METADATA}/`)) return false
+    const of = path.slice(METADATA.length)
+    if (of !== '' && !/^\/mcp(\/[a-z0-9-]{1,24})?$/.test(of)) return false
+    const { issuers, scopes } = this.#options
+    const said = {
+      resource: this.#options.baseOf(request) + (of === '' ? '/mcp' : of),
+      ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
+      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+      bearer_methods_supported: ['header'],
+      resource_name: 'Sluice',
+    }
+    const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
+    response.writeHead(200, headers).end(JSON.stringify(said))
+    return true
+  }
+
+  #refuse(why: NotLetIn, request: FrontRequest, reply: Reply, path: string): void {
+    const { error, isFault, message, help } = why
+    const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
+    if (isFault) return reply.send(503, JSON_TYPE, body)
+    const metadata = `${this.#options.baseOf(request)}${METADATA}${path}`
+    const parts = [
+      `resource_metadata="${metadata}"`,
+      ...(error === undefined
+        ? []
+        : [`error="${error}"`, `error_description="${quoted(message)}"`]),
+      ...(this.#options.scopes.length === 0 ? [] : [`scope="${this.#options.scopes.join(' ')}"`]),
+    ]
+    const status = error === 'insufficient_scope' ? 403 : 401
+    const headers = { ...JSON_TYPE, 'www-authenticate': `Bearer ${parts.join(', ')}` }
+    reply.send(status, headers, body)
+  }
+}
+
+/** What a token may be for: one for all servers is one for each, and not the other way round. */
+export function audiencesOf(base: string, path: string): string[] {
+  return [`${base}${path}`, `${base}/mcp`]
+}
+
+/** Undefined only where there is no such header at all: a wrong one lets nobody in as the local
+ * user. */
+function bearerOf({ headers: { authorization } }: FrontRequest): string | undefined {
+  if (authorization === undefined) return undefined
+  const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]
+  if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token
+  throw new NotLetIn('the Authorization header is no bearer token', 'send `Bearer TOKEN`', {
+    error: 'invalid_token',
+  })
+}
+
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/.test(address)
+}
+
+function quoted(text: string): string {
+  return text.replace(/[^\x20-\x7e]|["\\]/g, '?')
+}

@@ -1,0 +1,216 @@
+// The gate's HTTP front: `/mcp/<server>` for MCP clients, `/mcp` for all servers at once, health for
+// operators. Host, origin, size and content type are looked at before a byte is parsed. Bound to
+// loopback, unless there is TLS.
+
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { BODY_BYTES_MAX, CLIENT_CONNECTIONS_MAX, CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
+import { ALL_SERVERS } from '../../shared/transport.ts'
+import type { Site } from '../../start/run-admin.ts'
+import type { OwnCertificate, TlsPair } from './tls-certificate.ts'
+import type { PlainEvents } from '../fast-path/connection.ts'
+import { PlainConnections } from '../fast-path/connections.ts'
+import type { PlainReply } from '../fast-path/response-writer.ts'
+import type { PlainHead } from '../fast-path/request-reader.ts'
+import { bodyOf, readBody } from './read-body.ts'
+import { type RefusedHead, refusedHead, targetOf } from './refused-head.ts'
+import { type OwnNames, refusedOrigin } from './check-origin.ts'
+import { type FrontRequest, NodeReply } from '../exchange/response-writer.ts'
+import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
+import type { MetricsFront } from './serve-metrics.ts'
+import { UnreadAnswers } from '../exchange/unread-answers.ts'
+
+export interface HttpFrontOptions extends McpFrontOptions {
+  readonly host: string
+  readonly port: number
+  /** Where it serves over TLS itself. */
+  readonly tls?: OwnCertificate | undefined
+  readonly names: OwnNames
+  /** Where metrics are served. */
+  readonly metrics?: MetricsFront | undefined
+  /** The admin API and the console: everything that is nothing else's. */
+  readonly site?: Pick<Site, 'serve'> | undefined
+  readonly ready: () => { readonly ok: boolean; readonly why: string }
+}
+
+interface PlainRoute {
+  readonly request: FrontRequest
+  readonly server: string
+  readonly path: string
+  /** Why it is refused. */
+  readonly why: string | undefined
+}
+
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+/** For last answers to reach their client. */
+const FLUSH_MS = 500
+
+export class HttpFront {
+  readonly #options: HttpFrontOptions
+  readonly #server: Server
+  readonly #mcp: McpFront
+  readonly #plain: PlainConnections
+  readonly #unread = new UnreadAnswers()
+  /** What is the same for every request with one head. */
+  #plainHeads = new WeakMap<PlainHead, PlainRoute>()
+  /** Connections that end with an answer already given: what `node:http` reads on is no request. */
+  readonly #ending = new WeakSet<Socket>()
+  #port = 0
+  #stopping = false
+  #closed: Promise<void> | undefined
+
+  constructor(options: HttpFrontOptions) {
+    this.#options = options
+    this.#mcp = new McpFront(options)
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
+      const failed = (error: Error) =>
+        refuse(new NodeReply(response), 500, RPC.internal, error.message)
+      try {
+        this.#handle(request, response)?.catch(failed)
+      } catch (error) {
+        failed(error as Error)
+      }
+    }
+    this.#server =
+      options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
+    this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
+    // Also of those that make room and are not gone yet, or have not shaken hands.
+    this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
+    const event = options.tls === undefined ? 'connection' : 'secureConnection'
+    const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
+      const failed = (error: Error) => refuse(reply, 500, RPC.internal, error.message)
+      try {
+        this.#handlePlain(head, body, socket, reply)?.catch(failed)
+      } catch (error) {
+        failed(error as Error)
+      }
+    }
+    const onUnread = (socket: Socket) => this.#unread.add(socket)
+    this.#plain = new PlainConnections(this.#server, event, takePlain, onUnread)
+    this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
+  }
+
+  /** Whoever is connected stays so, with the certificate that was there. */
+  #createTls(own: OwnCertificate, take: RequestListener): Server {
+    const settings = (pair: TlsPair) => ({ ...pair, minVersion: 'TLSv1.2' }) as const
+    const server = createTlsServer(settings(own.pair), take)
+    own.onChange = (pair) => {
+      server.setSecureContext(settings(pair))
+      // Its names may be others.
+      this.#plainHeads = new WeakMap()
+    }
+    return server
+  }
+
+  async listen(): Promise<{ port: number }> {
+    const { host, port } = this.#options
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error: NodeJS.ErrnoException) => {
+        const inUse = `port ${port} is in use: stop what listens there, or say another --port`
+        reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error)
+      })
+      this.#server.listen(port, host, resolve)
+    })
+    this.#port = (this.#server.address() as { port: number }).port
+    return { port: this.#port }
+  }
+
+  /** Takes no new requests; those that are open go on. */
+  stopTaking(): void {
+    this.#stopping = true
+    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()))
+    this.#plain.stopTaking()
+  }
+
+  /** After `stopTaking`: ends what is still open. */
+  async close(): Promise<void> {
+    this.#mcp.close()
+    // What was just answered still has to be written.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
+    const patience = setTimeout(() => {
+      this.#server.closeAllConnections()
+      this.#plain.close()
+    }, FLUSH_MS)
+    await this.#closed
+    this.#plain.close()
+    clearInterval(idle)
+    clearTimeout(patience)
+  }
+
+  /** A promise only where there is something to wait for: mostly there is not. */
+  #handlePlain(
+    head: PlainHead,
+    bytes: string | Buffer,
+    socket: Socket,
+    reply: PlainReply,
+  ): void | Promise<void> {
+    let route = this.#plainHeads.get(head)
+    if (route === undefined) {
+      const { path, headers } = head
+      const request: FrontRequest = { method: 'POST', url: path, headers, socket }
+      const why = refusedOrigin(request, this.#port, this.#options.names)
+      const server = path === '/mcp' ? ALL_SERVERS : path.slice('/mcp/'.length)
+      route = { request, server, path, why }
+      this.#plainHeads.set(head, route)
+    }
+    const { request, server, path, why } = route
+    if (why !== undefined) return refuse(reply, 403, RPC.invalidRequest, why)
+    if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
+    const body = () => bodyOf(request.headers, bytes)
+    return this.#mcp.take({ server, path, request, reply, body })
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    if (this.#ending.has(request.socket)) return
+    const scheme = this.#options.tls === undefined ? 'http' : 'https'
+    const asked = refusedHead(request) ?? targetOf(request, scheme)
+    if ('status' in asked) return this.#refuseHead(request, response, asked)
+    request.url = asked.target
+    const why = refusedOrigin(request, this.#port, this.#options.names)
+    if (why !== undefined) return refuse(new NodeReply(response), 403, RPC.invalidRequest, why)
+    const path = (request.url ?? '').split('?')[0] as string
+    if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
+    if (path === '/readyz') return this.#ready(response)
+    const { metrics } = this.#options
+    if (path === '/metrics' && metrics) return metrics.serve(request, response)
+    const { authenticate } = this.#options
+    if (authenticate.metadata(path, request, response)) return
+    const reply = new NodeReply(response, this.#unread)
+    const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
+    if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
+    if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
+    if (server === undefined) return this.#site(request, response)
+    const body = () => readBody(request, BODY_BYTES_MAX)
+    return this.#mcp.take({ server, path, request, reply, body })
+  }
+
+  #refuseHead(
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+    { status, why }: RefusedHead,
+  ): void {
+    this.#ending.add(socket)
+    response.setHeader('connection', 'close')
+    refuse(new NodeReply(response), status, RPC.invalidRequest, why)
+  }
+
+  async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (await this.#mcp.isOwnPeer(request.socket))
+      return refuse(new NodeReply(response), 403, RPC.invalidRequest, OWN_PEER)
+    await this.#options.site?.serve(request, response)
+  }
+
+  #ready(response: ServerResponse): void {
+    const { ok, why } = this.#options.ready()
+    const word = ok ? 'ready' : 'not ready'
+    response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
+  }
+}

@@ -1,0 +1,272 @@
+// `/mcp/<server>` and `/mcp` for MCP clients: who calls, which session, which messages. What is
+// refused here never reaches a session. Behind the HTTP front, which has looked at host and origin.
+
+import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { META, metaOf } from '../../../protocol/protocol-generation.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
+import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
+import { writeError } from '../../../protocol/write-message.ts'
+import type { ServerConfig } from '../../config/config.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
+import type { ClientLink } from '../../shared/transport.ts'
+import { enterStep } from '../../shared/current-step.ts'
+import { takeTurn } from '../../shared/slices.ts'
+import { answerForm } from './answer-form.ts'
+import { type Authenticate, isLoopback } from './http-authenticator.ts'
+import type { FrontSession } from '../sessions/front-session.ts'
+import type { OwnPeers } from '../../processes/child-peers.ts'
+import type { Body } from './read-body.ts'
+import { type FrontRequest, JSON_TYPE, type Reply } from '../exchange/response-writer.ts'
+import { type SessionNames, Sessions } from '../sessions/session-registry.ts'
+import { SseSession } from '../sessions/sse-session.ts'
+import {
+  isStateless,
+  paramHeaders,
+  refusedPost,
+  refusedVersion,
+  unlikeBody,
+} from '../sessions/stateless-request.ts'
+import { traceOf } from './trace-of.ts'
+
+export interface McpFrontOptions {
+  /** Undefined where there is no such server. */
+  readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
+  /** Puts the gate behind a new session; the link is ready for messages when it returns. */
+  readonly open: (server: string, link: ClientLink, who: () => Caller, handle?: string) => void
+  readonly sessionNames: SessionNames
+  readonly authenticate: Authenticate
+  /** How long it took to read a body that was there. */
+  readonly onRead: (ms: number) => void
+  readonly peers: OwnPeers
+  readonly nowMs: () => number
+}
+
+/** A request for a server (or all of them), and where its answer goes. */
+export interface McpRequest {
+  readonly server: string
+  readonly path: string
+  readonly request: FrontRequest
+  readonly reply: Reply
+  /** Asked for once, after the caller is known. */
+  readonly body: () => Body | Promise<Body>
+}
+
+export const OWN_PEER =
+  'the connection comes from a process that the gate itself started, or one it cannot tell from those'
+
+const NOT_ACCEPTABLE =
+  'the Accept header takes neither `application/json` nor `text/event-stream`: send both'
+
+export class McpFront {
+  readonly #options: McpFrontOptions
+  readonly #sessions: Sessions
+  readonly #sweeper: NodeJS.Timeout
+  /** Whether the peer is a server of the gate's own: known once a connection. */
+  readonly #ownPeers = new WeakMap<Socket, boolean | Promise<boolean>>()
+
+  constructor(options: McpFrontOptions) {
+    this.#options = options
+    this.#sessions = new Sessions(options.nowMs, options.sessionNames)
+    this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper)
+    this.#sessions.closeAll('the gate is stopping')
+  }
+
+  /** Once a connection; its requests wait for it. */
+  lookAt(socket: Socket): void {
+    if (!isLoopback(socket.remoteAddress)) return
+    // What cannot be found out is refused.
+    const looking = this.#options.peers.isOwn(socket).catch(() => true)
+    this.#ownPeers.set(socket, looking)
+    void looking.then((isOwn) => this.#ownPeers.set(socket, isOwn))
+  }
+
+  /** Whether it comes from a process that the gate itself started. */
+  isOwnPeer(socket: Socket): boolean | Promise<boolean> {
+    return this.#ownPeers.get(socket) ?? false
+  }
+
+  /** A promise only where there is something to wait for: mostly there is not. */
+  take(asked: McpRequest): void | Promise<void> {
+    const isOwn = this.isOwnPeer(asked.request.socket)
+    if (isOwn instanceof Promise) return isOwn.then((own) => this.#identify(own, asked))
+    return this.#identify(isOwn, asked)
+  }
+
+  #identify(isOwnPeer: boolean, asked: McpRequest): void | Promise<void> {
+    const { request, reply, path } = asked
+    if (isOwnPeer) return refuse(reply, 403, RPC.invalidRequest, OWN_PEER)
+    const caller = this.#options.authenticate.caller(request, reply, path)
+    if (caller instanceof Promise) return caller.then((found) => this.#serve(found, asked))
+    return this.#serve(caller, asked)
+  }
+
+  /** `caller` is undefined where the request has been answered. */
+  #serve(caller: Caller | undefined, asked: McpRequest): void | Promise<void> {
+    if (caller === undefined) return
+    const { server, path, request, reply } = asked
+    // Only then: which servers there are is nobody else's business.
+    if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
+    if (request.method === 'POST') return this.#post(caller, asked)
+    if (request.method !== 'GET' && request.method !== 'DELETE')
+      return reply.send(405, { allow: 'GET, POST, DELETE' })
+    const session = this.#use(server, caller, request)
+    if (session === undefined && opensSse(request)) return this.#openSse(caller, asked)
+    if (session === undefined) return this.#sessionGone(reply, request)
+    if (request.method === 'GET') return session.listen(reply, header(request, 'last-event-id'))
+    session.close('the client ended the session')
+    reply.send(200, {})
+  }
+
+  /** The session that a request names; also one from before the gate was started anew. */
+  #use(server: string, caller: Caller, request: FrontRequest): FrontSession | undefined {
+    const id = sessionIdOf(request)
+    const there = this.#sessions.use(server, id, caller)
+    if (there !== undefined || this.#options.kindOf(server) !== 'http') return there
+    return this.#sessions.resume(server, id, caller, (made, handle) =>
+      this.#options.open(server, made, () => made.caller, handle),
+    )
+  }
+
+  #post(caller: Caller, asked: McpRequest): void | Promise<void> {
+    const form = answerForm(asked.request.headers.accept)
+    if (form === undefined) return refuse(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
+    asked.reply.readsOnlyEvents = form === 'events'
+    const body = asked.body()
+    if (body instanceof Promise) return body.then((read) => this.#readLater(caller, asked, read))
+    return this.#read(caller, asked, body)
+  }
+
+  /** Decoding a long body and reading it are two pieces of work. */
+  async #readLater(caller: Caller, asked: McpRequest, body: Body): Promise<void> {
+    if ((body.text?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
+    this.#read(caller, asked, body)
+  }
+
+  #read(caller: Caller, { server, request, reply }: McpRequest, body: Body): void {
+    if (body.text === undefined) return refuse(reply, body.status, RPC.parse, body.why)
+    const id = sessionIdOf(request)
+    const existing = this.#use(server, caller, request)
+    enterStep('read')
+    const beganMs = performance.now()
+    const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
+    this.#options.onRead(performance.now() - beganMs)
+    if (!read.ok) {
+      const text = `${read.message} (at character ${read.offset + 1})`
+      return refuse(reply, 400, rpcCodeOf(read.code), text, read.id)
+    }
+    if (isStateless(request.headers, read.messages))
+      return this.#stateless(server, caller, read.messages, request, reply)
+    if (existing === undefined && id !== undefined) return this.#sessionGone(reply, request)
+    const [first] = read.messages
+    const unlike = unlikeBody(request.headers, read.messages)
+    if (unlike !== undefined)
+      return refuse(
+        reply,
+        400,
+        RPC.headerMismatch,
+        unlike,
+        first?.kind === 'request' ? first.id : null,
+      )
+    const opens = first?.kind === 'request' && first.method === 'initialize'
+    if (existing === undefined && !opens) return this.#sessionGone(reply, request)
+    const session =
+      existing ??
+      this.#sessions.open(server, caller, (made) =>
+        this.#options.open(server, made, () => made.caller),
+      )
+    if (session === undefined) return tooMany(reply)
+    const refused = session.refuses(read.messages)
+    if (refused !== undefined) return refuse(reply, 400, RPC.invalidRequest, refused)
+    const headers = paramHeaders(request.headers)
+    const trace = traceOf(request.headers)
+    const related = headers.size === 0 ? trace : { ...trace, headers }
+    session.accept(read.messages, read.batch, related, reply)
+  }
+
+  #sessionGone(reply: Reply, request: FrontRequest): void {
+    const id = sessionIdOf(request)
+    const none =
+      'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
+    if (id === undefined) return refuse(reply, 400, RPC.invalidRequest, none)
+    const why = this.#sessions.whyOver(id)
+    const over = `this session is over${why === undefined ? '' : ` (${why.slice(0, 300)})`}`
+    refuse(reply, 404, RPC.invalidRequest, `${over}: send \`initialize\` again`)
+  }
+
+  /** The transport of 2024-11-05. */
+  #openSse(caller: Caller, { server, path, reply }: McpRequest): void {
+    const connect = (made: SseSession): void => this.#options.open(server, made, () => made.caller)
+    const opened = this.#sessions.add(
+      (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, reply, path }),
+    )
+    if (opened === undefined) tooMany(reply)
+  }
+
+  /** A request of the newer era stands by itself: no session, no batch, no answers. */
+  #stateless(
+    server: string,
+    caller: Caller,
+    messages: readonly Message[],
+    { headers }: FrontRequest,
+    reply: Reply,
+  ): void {
+    const [message] = messages
+    const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
+    if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
+    if (message?.kind === 'notification') return reply.send(202, {})
+    if (message?.kind !== 'request' || messages.length > 1)
+      return refuse(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')
+    const refused = refusedPost(headers, message)
+    if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
+    const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])
+    const client = this.#sessions.stateless(server, caller, capabilities, (made) =>
+      this.#options.open(server, made, () => made.caller),
+    )
+    if (client === undefined) return tooMany(reply)
+    client.accept(message, { headers: paramHeaders(headers), ...traceOf(headers) }, reply)
+  }
+}
+
+function header(request: FrontRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Clients of 2024-11-05 name their session in the address. */
+function sessionIdOf(request: FrontRequest): string | undefined {
+  const named = header(request, 'mcp-session-id')
+  return named ?? /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
+}
+
+function opensSse(request: FrontRequest): boolean {
+  const wantsEvents = header(request, 'accept')?.includes('text/event-stream') === true
+  return request.method === 'GET' && wantsEvents && sessionIdOf(request) === undefined
+}
+
+export function nothingAt(reply: Reply, path: string): void {
+  const text = `nothing is at \`${path.slice(0, 100)}\``
+  const help = 'servers are at /mcp/<server>, all of them at /mcp'
+  refuse(reply, 404, RPC.invalidRequest, `${text}: ${help}`)
+}
+
+function tooMany(reply: Reply): void {
+  refuse(reply, 503, RPC.internal, `all ${SESSIONS_MAX} sessions are in use: try again later`)
+}
+
+export function refuse(
+  reply: Reply,
+  status: number,
+  code: number,
+  message: string,
+  id: Id | null = null,
+): void {
+  if (reply.isBegun) return reply.destroy()
+  reply.send(status, JSON_TYPE, writeError(id, code, message))
+}

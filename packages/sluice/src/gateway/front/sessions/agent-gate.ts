@@ -1,0 +1,288 @@
+// The way of agents to the servers behind the gate: a call by an agent is its owner's call with the
+// agent named, through the same relay as anybody's, so that no agent can do what its owner may not. An
+// agent's family is one session, its whole life. Handed to the agents by the composition root.
+
+import { classify } from '../../../catalogue/classify/classify.ts'
+import type { AgentCall, AgentOutcome, AgentTool, SessionLabels } from '../../../core/agent-calls.ts'
+import type { Approvals } from '../../../core/approval.ts'
+import type { AgentFacts } from '@sluice/policy/core/call'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { withMembers } from '../../../protocol/members.ts'
+import type { Answer, Members } from '../../../protocol/message.ts'
+import { readMessages } from '../../../protocol/read-message.ts'
+import { settledRevision } from '../../../protocol/revisions.ts'
+import { MemberLink } from './member-transport.ts'
+import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX, LIST_PAGES_MAX } from '../../shared/limits.ts'
+import type { ClientLink } from '../../shared/transport.ts'
+
+export interface AgentSession {
+  readonly family: string
+  readonly agent: () => AgentFacts | null
+}
+
+export interface AgentGateContext {
+  readonly servers: readonly string[]
+  readonly approvals: Pick<Approvals, 'find' | 'watch'>
+  /** Undefined where the owner may no longer call. */
+  readonly callerOf: (owner: string) => Caller | undefined
+  /** What a family has seen; the session that its calls are judged in. */
+  readonly labelsOf: (family: string) => SessionLabels
+  readonly open: (
+    server: string,
+    link: ClientLink,
+    who: () => Caller,
+    session: AgentSession,
+  ) => void
+}
+
+/** What it takes to make a held call once it may be made. */
+interface Ticket {
+  readonly approval: string
+  readonly call: AgentCall
+}
+
+/** One agent's link to one server. Its family's agents have each their own: a call is judged by the
+ * facts of whoever makes it, also where two of them call at once. */
+interface Line {
+  readonly link: MemberLink
+  readonly begun: Promise<void>
+  /** As of its newest call: turns go on. Null where the owner's own list is asked for. */
+  agent: AgentFacts | null
+  idleTimer?: NodeJS.Timeout
+}
+
+export class AgentGate {
+  readonly #context: AgentGateContext
+  readonly #lines = new Map<string, Line>()
+
+  constructor(context: AgentGateContext) {
+    this.#context = context
+  }
+
+  /** What the owner may see of every server that answers. */
+  async list(owner: string): Promise<AgentTool[]> {
+    const caller = this.#context.callerOf(owner)
+    if (caller === undefined) return []
+    const lists = await Promise.all(
+      this.#context.servers.map((server) => this.#listOf(server, owner).catch(() => [])),
+    )
+    return lists.flat()
+  }
+
+  /** Judged with what the agents say that the family has seen, and with what this session saw. */
+  async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
+    const labels = this.#context.labelsOf(call.family)
+    labels.see(call.labels ?? [])
+    const outcome = await this.#call(call)
+    return { ...outcome, saw: labels.saw() }
+  }
+
+  async #call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
+    const { owner, server, tool, args, effectId, signal } = call
+    const gone = { kind: 'denied', code: 'DENIED' } as const
+    if (this.#context.callerOf(owner) === undefined)
+      return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
+    if (!this.#context.servers.includes(server))
+      return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
+    const line = this.#line(server, owner, call.family, call.agent)
+    try {
+      await line.begun
+    } catch (error) {
+      return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
+    }
+    const asked = paramsOf(tool, args, effectId)
+    if (typeof asked === 'string')
+      return { ...gone, reason: `the arguments cannot be sent: ${asked}` }
+    try {
+      const answer = await line.link.ask('tools/call', asked, AGENT_CALL_MS_MAX, signal)
+      return outcomeOf(answer, call)
+    } catch (error) {
+      return { kind: 'unknown', reason: (error as Error).message }
+    }
+  }
+
+  /** Waits for the verdict on a held call, makes it if it may be made, and gives its outcome. Also after
+   * a restart: a call that had taken its approval by then is not made again. `labels` are those that
+   * the family has by now. */
+  async settle(
+    ticket: string,
+    signal: AbortSignal,
+    labels: () => Promise<readonly string[]> = async () => [],
+  ): Promise<AgentOutcome> {
+    let { approval, call } = JSON.parse(ticket) as Ticket
+    let hasWaited = false
+    while (!signal.aborted) {
+      const request = this.#context.approvals.find(approval)
+      if (request?.state === 'pending') {
+        hasWaited = true
+        await this.#change(approval, signal)
+        continue
+      }
+      if (request === undefined) return { kind: 'unknown', reason: 'the request is not known' }
+      const { state, usedBy, why } = request
+      if (state === 'denied' || state === 'expired') {
+        const code = state === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
+        return { kind: 'denied', code, reason: `the approval was ${state}: ${why}` }
+      }
+      if (usedBy !== null && hasWaited)
+        return { kind: 'denied', code: 'APPROVAL_USED', reason: `used by the call ${usedBy}` }
+      if (usedBy !== null) return { kind: 'unknown', reason: 'the gate ended while it was out' }
+      const outcome = await this.call({ ...call, labels: await labels(), signal })
+      if (outcome.kind !== 'held')
+        return outcome
+        // The rule or the definition changed meanwhile: it is asked for anew.
+      ;({ approval, call } = JSON.parse(outcome.ticket) as Ticket)
+    }
+    return { kind: 'unknown', reason: 'nobody waits for it any more' }
+  }
+
+  #change(approval: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const stop = this.#context.approvals.watch(({ id }) => {
+        if (id === approval) done()
+      })
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  close(): void {
+    for (const { link } of this.#lines.values()) link.close('the gate is stopping')
+  }
+
+  async #listOf(server: string, owner: string): Promise<AgentTool[]> {
+    const line = this.#line(server, owner, `list of ${owner}`, null)
+    await line.begun
+    const tools: ToolDefinition[] = []
+    let cursor: JsonValue | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const texts = typeof cursor === 'string' ? { cursor: JSON.stringify(cursor) } : {}
+      const { result } = await line.link.ask('tools/list', withMembers(undefined, texts))
+      const value = JSON.parse(result ?? '{}') as { tools?: ToolDefinition[]; nextCursor?: string }
+      tools.push(...(value.tools ?? []))
+      cursor = value.nextCursor
+      if (cursor === undefined) break
+    }
+    return tools.map((definition) => ({
+      server,
+      name: definition.name,
+      description: String(definition.description ?? ''),
+      inputSchema: definition.inputSchema,
+      category: classify({ ...definition, server }).category,
+    }))
+  }
+
+  #line(server: string, owner: string, family: string, agent: AgentFacts | null): Line {
+    const key = JSON.stringify([owner, family, agent?.id ?? null, server])
+    const there = this.#lines.get(key)
+    if (there !== undefined) there.agent = agent
+    const line = there ?? this.#open(key, server, owner, { family, agent })
+    clearTimeout(line.idleTimer)
+    line.idleTimer = setTimeout(() => line.link.close('idle'), AGENT_LINK_IDLE_MS)
+    line.idleTimer.unref()
+    return line
+  }
+
+  #open(
+    key: string,
+    server: string,
+    owner: string,
+    { family, agent }: { readonly family: string; readonly agent: AgentFacts | null },
+  ): Line {
+    const [oldest] = this.#lines.values()
+    if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
+    const { callerOf, open } = this.#context
+    const last = callerOf(owner) as Caller
+    const link = new MemberLink({
+      era: 'session',
+      onAnswer: () => {},
+      // Nobody stands behind an agent to be asked.
+      onTold: () => {},
+      onDrop: () => {},
+      onEnd: () => this.#lines.delete(key),
+    })
+    const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? agent }
+    open(server, link, () => callerOf(owner) ?? last, session)
+    const line: Line = { link, begun: begin(link), agent }
+    line.begun.catch((error: Error) => link.close(error.message))
+    this.#lines.set(key, line)
+    return line
+  }
+}
+
+/** Read as strictly as any client's: what is judged must be what is sent, and no guest says more than a
+ * client may. Why not, where that is so. */
+function paramsOf(tool: string, args: unknown, effectId: string): Members | string {
+  const params = { name: tool, arguments: args ?? {}, _meta: { 'sluice/effect': effectId } }
+  try {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params })
+    const read = readMessages(text, { batches: false })
+    if (!read.ok) return read.message
+    const [message] = read.messages
+    return (message?.kind === 'request' && message.params) || 'they are none'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+async function begin(link: MemberLink): Promise<void> {
+  const params = withMembers(undefined, {
+    protocolVersion: JSON.stringify(settledRevision(undefined)),
+    capabilities: '{}',
+    clientInfo: '{"name":"sluice-agents","version":"1"}',
+  })
+  const { error } = await link.ask('initialize', params)
+  if (error !== undefined) throw new Error(error.message)
+  link.tell('notifications/initialized', {})
+}
+
+function outcomeOf({ result, error }: Answer, call: AgentCall): AgentOutcome {
+  if (error !== undefined) {
+    const told = isObject(error.data) ? error.data : {}
+    const decision = told['sluice/decision']
+    if (isObject(decision)) return refused(decision, call)
+    const upstream = told['sluice/upstream']
+    if (isObject(upstream) && upstream.repeatable !== true)
+      return { kind: 'unknown', reason: error.message }
+    return { kind: 'result', text: error.message, isError: true }
+  }
+  const value = JSON.parse(result ?? '{}') as JsonObject
+  const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
+  if (isObject(decision)) return refused(decision, call)
+  const { structuredContent } = value
+  return {
+    kind: 'result',
+    text: textOf(value.content),
+    isError: value.isError === true,
+    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
+  }
+}
+
+function refused(decision: JsonObject, call: AgentCall): AgentOutcome {
+  const { code, approvalId } = decision
+  const reason = String(decision.reason)
+  if (code !== 'APPROVAL_PENDING' || typeof approvalId !== 'string')
+    return { kind: 'denied', code: String(code), reason }
+  const { owner, agent, family, server, tool, args, effectId } = call
+  const kept: Ticket = {
+    approval: approvalId,
+    call: { owner, agent, family, server, tool, args, effectId },
+  }
+  return { kind: 'held', ticket: JSON.stringify(kept), reason }
+}
+
+/** What a model can read of an answer; anything else as JSON. */
+function textOf(content: JsonValue | undefined): string {
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((part) =>
+      isObject(part) && part.type === 'text' ? String(part.text) : JSON.stringify(part),
+    )
+    .join('\n')
+}

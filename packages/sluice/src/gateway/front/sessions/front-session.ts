@@ -1,0 +1,48 @@
+// What the HTTP front knows of a client's session, whichever transport the client speaks; and what
+// holds for the ids of its requests in all of them.
+
+import type { Caller } from '../../../identity/callers/caller.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { SESSION_REQUESTS_MAX } from '../../shared/limits.ts'
+import type { ClientLink, Related } from '../../shared/transport.ts'
+import type { Reply } from '../exchange/response-writer.ts'
+
+export interface FrontSession extends ClientLink {
+  readonly id: string
+  readonly server: string
+  /** As the newest request says: a client comes back with a newer token. */
+  caller: Caller
+  lastUsedMs: number
+  readonly openRequests: number
+  /** Nobody waits for it, and nobody listens. */
+  readonly isIdle: boolean
+  /** Why these messages are refused, or undefined. */
+  refuses(messages: readonly Message[]): string | undefined
+  /** The messages of one POST with what came beside them, and where the answer goes. */
+  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void
+  /** A GET that names the session. */
+  listen(reply: Reply, lastEventId: string | undefined): void
+  /** Every open stream shows that it lives. */
+  pulse(): void
+}
+
+const NO_IDS: readonly Id[] = []
+
+export function requestIds(messages: readonly Message[]): readonly Id[] {
+  const [only] = messages
+  if (messages.length === 1) return only?.kind === 'request' ? [only.id] : NO_IDS
+  return messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
+}
+
+/** A request id that is still open must not be used again; too many open ones are refused. */
+export function refusedIds(
+  messages: readonly Message[],
+  open: { has(id: Id): boolean; readonly size: number },
+): string | undefined {
+  const ids = requestIds(messages)
+  if ((ids.length > 1 && new Set(ids).size < ids.length) || ids.some((id) => open.has(id)))
+    return 'a request with this id is still open'
+  if (open.size + ids.length > SESSION_REQUESTS_MAX)
+    return `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
+  return undefined
+}

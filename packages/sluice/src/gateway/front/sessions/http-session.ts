@@ -1,0 +1,217 @@
+// A client's session over Streamable HTTP, as a link: messages come in by POST and go out on the
+// POST they belong to, or on the client's GET stream. What cannot be delivered yet waits, bounded.
+
+import type { Caller } from '../../../identity/callers/caller.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { writeError } from '../../../protocol/write-message.ts'
+import { REPLAY_STREAMS_MAX } from '../../shared/limits.ts'
+import type { ClientLink, Link, Related } from '../../shared/transport.ts'
+import { FewBy } from '../../shared/small-map.ts'
+import { EventStream } from '../exchange/event-stream.ts'
+import { type Answering, Exchange, type ExchangeEvents, type History } from '../exchange/exchange.ts'
+import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import { KeptEvents } from '../exchange/event-buffer.ts'
+import type { ReplayStore } from '../exchange/replay.ts'
+import { JSON_TYPE, type Reply, type ReplyHeaders } from '../exchange/response-writer.ts'
+
+export interface HttpSessionOptions {
+  readonly id: string
+  readonly server: string
+  readonly caller: Caller
+  readonly nowMs: number
+  readonly replays: ReplayStore
+  /** Events and streams are numbered from after this. */
+  readonly eventsBefore?: number
+}
+
+/** Since when clients know events without data, and come back where a stream ends before its answer. */
+const PRIMED_SINCE = '2025-11-25'
+const POST_EVENT = /^p(\d{1,16})-(\d{1,16})$/
+const NO_REPLAY =
+  'what came after this event is no longer kept: whether the call was carried out is in the ledger'
+
+export class HttpSession implements FrontSession, Answering {
+  readonly era = 'session'
+  id: string
+  readonly server: string
+  caller: Caller
+  revision = ''
+  lastUsedMs: number
+  onMessage: Link['onMessage'] = () => {}
+  onClose: Link['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
+  /** Told once, before the client knows its session by name: the name may be another. */
+  onBegun: (handle: string | undefined) => void = () => {}
+  streamHeaders: ReplyHeaders
+  answerHeaders: ReplyHeaders
+  readonly #exchanges = new FewBy<Id, Exchange>()
+  readonly #kept: KeptEvents
+  readonly #replays: ReplayStore
+  /** Exchanges that became streams, by the number of the stream: the oldest first. */
+  readonly #streams = new Map<number, Exchange>()
+  #lastStream: number
+  /** The request that opened the session. */
+  #opening: Id | undefined
+  #stream: EventStream | undefined
+  readonly #ofExchanges: ExchangeEvents = {
+    onGone: (open) => this.#abandon(open),
+    onFull: (isFull, of) => {
+      for (const id of of) this.onPressure(isFull, id)
+    },
+  }
+  #closing = false
+  #closed = false
+
+  constructor({ id, server, caller, nowMs, replays, eventsBefore = 0 }: HttpSessionOptions) {
+    this.id = id
+    this.#kept = new KeptEvents(eventsBefore)
+    this.#replays = replays
+    this.#lastStream = eventsBefore
+    this.streamHeaders = { 'mcp-session-id': id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
+    this.server = server
+    this.caller = caller
+    this.lastUsedMs = nowMs
+  }
+
+  get openRequests(): number {
+    return this.#exchanges.size
+  }
+
+  get isIdle(): boolean {
+    return this.#exchanges.size === 0 && this.#stream === undefined
+  }
+
+  /** Idle ones first, the longest unused of them, then those that only listen. */
+  get spare(): number | undefined {
+    if (this.#exchanges.size > 0) return undefined
+    return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+  }
+
+  begun(handle: string | undefined): void {
+    this.onBegun(handle)
+    this.streamHeaders = { 'mcp-session-id': this.id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
+  }
+
+  refuses(messages: readonly Message[]): string | undefined {
+    return refusedIds(messages, this.#exchanges)
+  }
+
+  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void {
+    const ids = requestIds(messages)
+    this.#opening ??= ids[0]
+    if (ids.length > 0) {
+      const exchange = new Exchange(reply, this, ids, batch, this.#ofExchanges)
+      for (const id of ids) this.#exchanges.set(id, exchange)
+    }
+    for (const message of messages) this.onMessage(message, related)
+    if (ids.length === 0) reply.send(202, this.streamHeaders)
+  }
+
+  readonly openHistory = (exchange: Exchange): History | undefined => {
+    // A client that does not know its session yet cannot come back to it.
+    if (this.revision === '' || this.#closing) return undefined
+    const number = ++this.#lastStream
+    this.#streams.set(number, exchange)
+    const [[, oldest]] = this.#streams as unknown as [[number, Exchange]]
+    if (this.#streams.size > REPLAY_STREAMS_MAX) oldest.forget()
+    const buffer = this.#replays.open()
+    return {
+      name: `p${number}`,
+      buffer,
+      primes: this.revision >= PRIMED_SINCE,
+      forget: () => {
+        this.#streams.delete(number)
+        buffer.release()
+      },
+    }
+  }
+
+  /** The server behind ended the stream of this request, and goes on with it later. */
+  suspend(request: Id): void {
+    this.#exchanges.get(request)?.suspend()
+  }
+
+  /** The client's GET: one at a time, the newest holds, and missed events come first; or the stream of
+   * a POST that broke, beside it. */
+  listen(reply: Reply, lastEventId: string | undefined): void {
+    const post = POST_EVENT.exec(lastEventId ?? '')
+    if (post !== null) {
+      const exchange = this.#streams.get(Number(post[1]))
+      if (exchange?.resume(reply, Number(post[2])) !== true)
+        reply.send(410, JSON_TYPE, writeError(null, RPC.invalidRequest, NO_REPLAY))
+      return
+    }
+    this.#stream?.end()
+    // Nobody is paused for it: what comes unasked must not stop what was asked for.
+    const stream = new EventStream(reply, this.streamHeaders, {
+      onEnd: () => {
+        if (this.#stream === stream) this.#stream = undefined
+      },
+    })
+    this.#stream = stream
+    for (const { id, text } of this.#kept.after(lastEventId)) stream.write(text, id)
+    this.#kept.allSent()
+  }
+
+  send(text: string, { request, answers }: Related = {}): boolean {
+    if (this.#closed) return false
+    const exchange = request === undefined ? undefined : this.#exchanges.get(request)
+    if (answers) {
+      // The answer to a request whose client has gone away has nobody to go to.
+      this.#exchanges.delete(request as Id)
+      exchange?.answer(request as Id, text)
+      return exchange !== undefined
+    }
+    if (!exchange?.tell(text)) this.#tell(text)
+    return true
+  }
+
+  drop(request: Id): void {
+    this.#exchanges.get(request)?.drop(request)
+    this.#exchanges.delete(request)
+  }
+
+  /** Every open stream shows that it lives; a request without an answer yet becomes one. */
+  pulse(): void {
+    this.#stream?.pulse()
+    for (const exchange of new Set(this.#exchanges.values())) exchange.pulse()
+  }
+
+  close(why: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    // Whoever listens may still answer what is open, in better words.
+    this.onClose(why)
+    this.#closed = true
+    for (const [id, exchange] of this.#exchanges.entries())
+      exchange.answer(id, writeError(id, RPC.internal, why))
+    this.#exchanges.clear()
+    for (const exchange of [...this.#streams.values()]) exchange.forget()
+    this.#stream?.end()
+  }
+
+  /** On the GET stream, or the stream of any open request, or kept until there is one. */
+  #tell(text: string): void {
+    const exchange = [...this.#exchanges.values()].find(({ isAttached }) => isAttached)
+    if (this.#stream === undefined && exchange?.tell(text)) return
+    const id = this.#kept.add(text)
+    if (this.#stream?.write(text, id)) this.#kept.allSent()
+  }
+
+  /** The client went away in the middle: its open requests are cancelled. */
+  #abandon(open: readonly Id[]): void {
+    for (const id of open) {
+      this.#exchanges.delete(id)
+      const value = { requestId: id, reason: 'the client went away' }
+      const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
+      const method = 'notifications/cancelled'
+      this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+    }
+    // Nobody else knows its id.
+    if (this.revision === '' && open.includes(this.#opening as Id))
+      this.close('the client went away before the session began')
+  }
+}

@@ -1,0 +1,174 @@
+// A client of all servers as one of them sees it: the client's side of a relay, and the questions
+// that the gate asks that server through it. What the relay lets through comes out here.
+
+import { randomUUID } from 'node:crypto'
+import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { Answer, Id, Members, Message } from '../../../protocol/message.ts'
+import { readMessages } from '../../../protocol/read-message.ts'
+import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
+import type { ClientLink, Related } from '../../shared/transport.ts'
+import type { Told } from '../../call/replies.ts'
+
+export interface MemberLinkContext {
+  readonly era: Era
+  /** The answer to a request of the client's, under the client's id. */
+  readonly onAnswer: (request: Id, told: Told) => void
+  /** A request or notification of the server's. */
+  readonly onTold: (text: string, related: Related) => void
+  readonly onDrop: (request: Id) => void
+  readonly onSuspend?: (request: Id) => void
+  /** A request of the client's waits for a person. */
+  readonly onHeld?: (request: Id) => void
+  readonly onEnd: (why: string) => void
+}
+
+/** What comes on a subscription; undefined when it has ended. */
+export type Heard = (text: string | undefined) => void
+
+interface Question {
+  readonly answered: (answer: Answer) => void
+  readonly failed: (why: string) => void
+}
+
+export class MemberLink implements ClientLink {
+  readonly era: Era
+  revision = ''
+  /** The session makes room as a whole. */
+  readonly spare = undefined
+  onMessage: ClientLink['onMessage'] = () => {}
+  onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
+  readonly #context: MemberLinkContext
+  /** Nobody can guess it, so no id of the client's is one of ours. */
+  readonly #mark = randomUUID()
+  readonly #questions = new Map<Id, Question>()
+  readonly #listens = new Map<Id, Heard>()
+  #lastId = 0
+  #closed = false
+
+  constructor(context: MemberLinkContext) {
+    this.#context = context
+    this.era = context.era
+  }
+
+  get isIdle(): boolean {
+    return this.#questions.size === 0 && this.#listens.size === 0
+  }
+
+  send(text: string, { request, answers, errorCode }: Related = {}): boolean {
+    if (this.#closed) return false
+    const listen = this.#listens.get(request as Id)
+    if (listen !== undefined) {
+      if (answers) this.#listens.delete(request as Id)
+      listen(answers ? undefined : text)
+      return true
+    }
+    const question = this.#questions.get(request as Id)
+    if (question !== undefined && answers) question.answered(readAnswer(text))
+    else if (answers) this.#context.onAnswer(request as Id, { text, ...coded(errorCode) })
+    // What belongs to a question of ours belongs to no request that the client knows.
+    else
+      this.#context.onTold(text, question === undefined && request !== undefined ? { request } : {})
+    return true
+  }
+
+  drop(request: Id): void {
+    const isOurs = this.#listens.delete(request) || this.#questions.has(request)
+    if (!isOurs) this.#context.onDrop(request)
+  }
+
+  held(request: Id): void {
+    if (!this.#questions.has(request)) this.#context.onHeld?.(request)
+  }
+
+  /** Of a question of the gate's own nobody else need know. */
+  suspend(request: Id): void {
+    if (!this.#listens.has(request) && !this.#questions.has(request))
+      this.#context.onSuspend?.(request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    // The relay may still answer what is open.
+    this.onClose(why)
+    this.#closed = true
+    for (const { failed } of this.#questions.values()) failed(why)
+    for (const heard of this.#listens.values()) heard(undefined)
+    this.#context.onEnd(why)
+  }
+
+  /** Rejects where no answer comes in time, or the asker gives it up: then the server is told. */
+  async ask(
+    method: string,
+    params: Members,
+    patienceMs = OWN_QUESTION_MS_MAX,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
+    signal?.throwIfAborted()
+    const id = this.#newId()
+    let timer: NodeJS.Timeout | undefined
+    let abort = (): void => {}
+    try {
+      return await new Promise((answered, reject) => {
+        const failed = (why: string) => reject(new Error(why))
+        const giveUp = (why: string) => {
+          failed(why)
+          this.tell('notifications/cancelled', { requestId: id })
+        }
+        abort = () => giveUp('the call was given up')
+        signal?.addEventListener('abort', abort, { once: true })
+        const late = `no answer to \`${method}\` within ${patienceMs} ms`
+        timer = setTimeout(() => giveUp(late), patienceMs)
+        this.#questions.set(id, { answered, failed })
+        if (this.#closed) failed('the connection is closed')
+        else this.onMessage({ kind: 'request', id, method, params, source: '' })
+      })
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      this.#questions.delete(id)
+    }
+  }
+
+  /** A subscription, until it is given up or the link ends. */
+  listen(params: Members, heard: Heard): Id {
+    const id = this.#newId()
+    this.#listens.set(id, heard)
+    this.pass({ kind: 'request', id, method: 'subscriptions/listen', params, source: '' })
+    return id
+  }
+
+  giveUp(listen: Id): void {
+    if (this.#listens.has(listen)) this.tell('notifications/cancelled', { requestId: `${listen}` })
+  }
+
+  tell(method: string, value: Readonly<Record<string, string>>): void {
+    this.pass({ kind: 'notification', method, params: membersFrom(value), source: '' })
+  }
+
+  /** A message of the client's; false where nobody takes it any more. */
+  pass(message: Message, related?: Related): boolean {
+    if (!this.#closed) this.onMessage(message, related)
+    return !this.#closed
+  }
+
+  #newId(): string {
+    return `${this.#mark}-${++this.#lastId}`
+  }
+}
+
+function coded(errorCode: number | undefined): { errorCode?: number } {
+  return errorCode === undefined ? {} : { errorCode }
+}
+
+export function membersFrom(value: Readonly<Record<string, string>>): Members {
+  const texts = Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)] as const)
+  return { value, text: new Map(texts) }
+}
+
+function readAnswer(text: string): Answer {
+  const read = readMessages(text, { batches: false })
+  const [message] = read.ok ? read.messages : []
+  if (message?.kind === 'answer') return message
+  throw new Error('an answer of the gate is none')
+}

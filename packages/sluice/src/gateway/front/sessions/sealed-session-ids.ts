@@ -1,0 +1,23 @@
+// The names of sessions over HTTP: sealed, with what it takes to go on with the session after a restart
+// of the gate. Nobody else can use one, and nothing has to be kept.
+
+import { randomUUID } from 'node:crypto'
+import type { Seals } from '../../../identity/keys/handle-sealer.ts'
+import { SESSION_NAME_LENGTH_MAX } from '../../shared/limits.ts'
+import type { SessionNames } from './session-registry.ts'
+
+export function sealedNames(seals: Seals): SessionNames {
+  return {
+    give: (server, { principal }, revision, handle) => {
+      const text = JSON.stringify([randomUUID(), revision, handle])
+      const name = seals.seal('session', { server, principal: principal.id }, text)
+      return name.length <= SESSION_NAME_LENGTH_MAX ? name : undefined
+    },
+    read: (server, { principal }, name) => {
+      const text = seals.open('session', { server, principal: principal.id }, name)
+      if (text === undefined) return undefined
+      const [, revision = '', handle = ''] = JSON.parse(text) as string[]
+      return { revision, handle }
+    },
+  }
+}

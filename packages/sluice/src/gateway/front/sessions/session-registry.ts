@@ -1,0 +1,179 @@
+// The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. The process behind a
+// session ends earlier than the session (see the gate).
+
+import { createHash, randomUUID } from 'node:crypto'
+import { type Caller, judgedAs } from '../../../identity/callers/caller.ts'
+import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
+import { MADE_ROOM, sparest } from '../../processes/evict-idle.ts'
+import type { FrontSession } from './front-session.ts'
+import { HttpSession } from './http-session.ts'
+import { ReplayStore } from '../exchange/replay.ts'
+import { StatelessClient } from './stateless-client.ts'
+
+type Held = FrontSession | StatelessClient
+
+/** Names of sessions that say how to go on with them, and only to whom they were given. */
+export interface SessionNames {
+  readonly give: (
+    server: string,
+    caller: Caller,
+    revision: string,
+    handle: string,
+  ) => string | undefined
+  readonly read: (
+    server: string,
+    caller: Caller,
+    name: string,
+  ) => { readonly revision: string; readonly handle: string } | undefined
+}
+
+export class Sessions {
+  readonly #byId = new Map<string, FrontSession>()
+  /** Clients without a session, by what they have in common. */
+  readonly #stateless = new Map<string, StatelessClient>()
+  readonly #replays = new ReplayStore()
+  readonly #nowMs: () => number
+
+  /** Names of sessions that are over, or are not to be gone on with, and why. */
+  readonly #over = new Map<string, string>()
+  readonly #names: SessionNames
+
+  constructor(
+    nowMs: () => number,
+    names: SessionNames = { give: () => undefined, read: () => undefined },
+  ) {
+    this.#nowMs = nowMs
+    this.#names = names
+  }
+
+  /** A session of another server or of another principal is none. */
+  use(server: string, id: string | undefined, caller: Caller): FrontSession | undefined {
+    const session = this.#byId.get(id ?? '')
+    if (session === undefined || session.server !== server) return undefined
+    if (session.caller.principal.id !== caller.principal.id) return undefined
+    session.caller = caller
+    session.lastUsedMs = this.#nowMs()
+    return session
+  }
+
+  /** Why a session is over; undefined where none of this name is known to be. */
+  whyOver(id: string): string | undefined {
+    return this.#over.get(id)
+  }
+
+  /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
+  open(
+    server: string,
+    caller: Caller,
+    connect: (session: HttpSession) => void,
+  ): HttpSession | undefined {
+    return this.add((id, nowMs) => {
+      const session = new HttpSession({ id, server, caller, nowMs, replays: this.#replays })
+      session.onBegun = (handle) => this.#rename(session, handle)
+      connect(session)
+      return session
+    })
+  }
+
+  /** Before the client has heard its name. */
+  #rename(session: HttpSession, handle: string | undefined): void {
+    const { server, caller, revision } = session
+    const id = handle === undefined ? undefined : this.#names.give(server, caller, revision, handle)
+    if (id === undefined) return
+    this.#byId.delete(session.id)
+    session.id = id
+    this.#byId.set(id, session)
+  }
+
+  /** A session that began before the gate was started anew: its name says how to go on. */
+  resume(
+    server: string,
+    id: string | undefined,
+    caller: Caller,
+    connect: (session: HttpSession, handle: string) => void,
+  ): HttpSession | undefined {
+    if (id === undefined || this.#over.has(id)) return undefined
+    const kept = this.#names.read(server, caller, id)
+    if (kept === undefined) return undefined
+    return this.add((_id, nowMs) => {
+      // The client may come back with the number of an event from before.
+      const given = { id, server, caller, nowMs, replays: this.#replays }
+      const session = new HttpSession({ ...given, eventsBefore: Date.now() })
+      session.revision = kept.revision
+      connect(session, kept.handle)
+      return session
+    })
+  }
+
+  /** A session of any transport; undefined, and not made, where all are in use. */
+  add<Session extends FrontSession>(
+    make: (id: string, nowMs: number) => Session,
+  ): Session | undefined {
+    const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
+    if (session === undefined) return undefined
+    const { onClose } = session
+    session.onClose = (why) => {
+      this.#byId.delete(session.id)
+      this.#over.set(session.id, why)
+      const [oldest] = this.#over.keys()
+      if (this.#over.size > SESSIONS_OVER_MAX) this.#over.delete(oldest as string)
+      onClose(why)
+    }
+    this.#byId.set(session.id, session)
+    return session
+  }
+
+  /** The conversation of a principal's clients of the stateless era that are judged alike and can do
+   * the same: a server with sessions has been told what that is. Undefined where all are in use. */
+  stateless(
+    server: string,
+    caller: Caller,
+    capabilities: string,
+    connect: (client: StatelessClient) => void,
+  ): StatelessClient | undefined {
+    const common = JSON.stringify([server, judgedAs(caller), capabilities])
+    const key = createHash('sha256').update(common).digest('hex')
+    const there = this.#stateless.get(key)
+    if (there !== undefined) {
+      there.caller = caller
+      there.lastUsedMs = this.#nowMs()
+      return there
+    }
+    if (!this.#hasRoom()) return undefined
+    const client = new StatelessClient(server, caller, this.#nowMs())
+    connect(client)
+    const { onClose } = client
+    client.onClose = (why) => {
+      this.#stateless.delete(key)
+      onClose(why)
+    }
+    this.#stateless.set(key, client)
+    return client
+  }
+
+  /** Ends what is idle; what is open shows that it lives. */
+  sweep(): void {
+    const now = this.#nowMs()
+    for (const session of this.#all()) {
+      const isOver = session.isIdle && now - session.lastUsedMs >= SESSION_IDLE_MS
+      if (isOver) session.close(`nobody used it for ${SESSION_IDLE_MS / 60_000} minutes`)
+      else session.pulse()
+    }
+  }
+
+  closeAll(why: string): void {
+    for (const session of this.#all()) session.close(why)
+  }
+
+  #all(): Held[] {
+    return [...this.#byId.values(), ...this.#stateless.values()]
+  }
+
+  #hasRoom(): boolean {
+    const all = this.#all()
+    if (all.length < SESSIONS_MAX) return true
+    const gives = sparest(all.map((client) => ({ client, owner: client.caller.principal.id })))
+    gives?.close(MADE_ROOM)
+    return gives !== undefined
+  }
+}

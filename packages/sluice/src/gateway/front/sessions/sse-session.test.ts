@@ -1,0 +1,75 @@
+// A session over HTTP+SSE with a real response and time as the test says.
+
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Message } from '../../../protocol/message.ts'
+import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
+import { callerOf } from '../http/caller.test-support.ts'
+import { NodeReply, type Reply } from '../exchange/response-writer.ts'
+import { SseSession } from './sse-session.ts'
+
+const INITIALIZE: Message = {
+  kind: 'request',
+  id: 1,
+  method: 'initialize',
+  params: { value: {}, text: new Map() },
+  source: '',
+}
+
+let server: Server
+let arrived: Promise<ServerResponse>
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  server = createServer()
+  arrived = new Promise((resolve) => server.once('request', (_, response) => resolve(response)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterEach(() => {
+  vi.useRealTimers()
+  server.closeAllConnections()
+  server.close()
+})
+
+async function open(listen: (session: SseSession) => void = () => {}, hasRoom = true) {
+  const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const response = await arrived
+  const connect = (session: SseSession): boolean => {
+    listen(session)
+    return hasRoom
+  }
+  const caller = callerOf('ann')
+  const reply = new NodeReply(response)
+  const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, reply, path: '/mcp/a' }
+  const session = new SseSession(opening)
+  const ended: string[] = []
+  session.onClose = (why) => ended.push(why)
+  return { session, ended, text: (await client).text() }
+}
+
+test('a stream on which nobody says `initialize` ends by itself', async () => {
+  const { ended, text } = await open()
+  vi.advanceTimersByTime(SSE_INITIALIZE_MS - 1)
+  expect(ended).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(ended).toEqual(['no `initialize` came'])
+  expect(await text).toBe('event: endpoint\ndata: /mcp/a?session=an-id\n\n')
+})
+
+test('what is open when it ends is answered, and both sides of the session learn of the end', async () => {
+  const told: string[] = []
+  const { session, ended, text } = await open((made) => {
+    made.onClose = (why) => told.push(why)
+  })
+  expect(session.isIdle).toBe(true)
+  const acknowledged = { send() {} } as unknown as Reply
+  session.accept([INITIALIZE], false, {}, acknowledged)
+  expect(session.isIdle).toBe(false)
+  expect(session.refuses([INITIALIZE])).toBe('a request with this id is still open')
+  vi.advanceTimersByTime(SSE_INITIALIZE_MS)
+  session.close('over')
+  expect([ended, told]).toEqual([['over'], ['over']])
+  expect(session.send('{}')).toBe(false)
+  expect(await text).toMatch(/"id":1,"error":\{"code":-32603,"message":"over"\}/)
+})

@@ -1,0 +1,137 @@
+// A client's session over the HTTP+SSE transport of 2024-11-05, as a link: a GET opens one stream
+// that first says where to POST and then carries everything; POSTs are only acknowledged. The session
+// lasts as long as its stream. The server is connected by `initialize`, not by the GET: whoever only
+// opens a stream starts no process.
+
+import type { Caller } from '../../../identity/callers/caller.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { writeError } from '../../../protocol/write-message.ts'
+import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
+import type { ClientLink, Link, Related } from '../../shared/transport.ts'
+import { EventStream } from '../exchange/event-stream.ts'
+import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import type { Reply } from '../exchange/response-writer.ts'
+
+export interface SseOpening {
+  readonly id: string
+  readonly server: string
+  readonly caller: Caller
+  readonly nowMs: number
+  /** Puts the gate behind the session; it is ready for messages when that returns. */
+  readonly connect: (session: SseSession) => void
+  readonly reply: Reply
+  /** The path of the request, to which the client is to POST. */
+  readonly path: string
+}
+
+export class SseSession implements FrontSession {
+  readonly era = 'session'
+  readonly id: string
+  readonly server: string
+  caller: Caller
+  revision = ''
+  lastUsedMs: number
+  onMessage: Link['onMessage'] = () => {}
+  onClose: Link['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
+  readonly #stream: EventStream
+  readonly #open = new Set<Id>()
+  readonly #patience: NodeJS.Timeout
+  /** Until `initialize` has come. */
+  #connect: SseOpening['connect'] | undefined
+  #closing = false
+  #closed = false
+
+  constructor({ id, server, caller, nowMs, connect, reply, path }: SseOpening) {
+    this.id = id
+    this.server = server
+    this.caller = caller
+    this.lastUsedMs = nowMs
+    this.#connect = connect
+    this.#stream = new EventStream(
+      reply,
+      {},
+      {
+        onEnd: () => this.close('the client went away'),
+        onFull: (isFull) => this.onPressure(isFull, undefined),
+      },
+    )
+    this.#stream.write(`${path}?session=${id}`, undefined, 'endpoint')
+    const why = 'no `initialize` came'
+    this.#patience = setTimeout(() => this.close(why), SSE_INITIALIZE_MS).unref()
+  }
+
+  get openRequests(): number {
+    return this.#open.size
+  }
+
+  /** Its client cannot come back to it, but can begin anew: last of those that only listen. */
+  get spare(): number | undefined {
+    return this.#open.size > 0 ? undefined : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+  }
+
+  get isIdle(): boolean {
+    return this.#connect !== undefined
+  }
+
+  refuses(messages: readonly Message[]): string | undefined {
+    const [first] = messages
+    const opens = first?.kind === 'request' && first.method === 'initialize'
+    if (this.#connect !== undefined && !opens) return 'send `initialize` first'
+    return refusedIds(messages, this.#open)
+  }
+
+  accept(messages: readonly Message[], _batch: boolean, _related: Related, reply: Reply): void {
+    this.#begin()
+    reply.send(202, { 'content-type': 'text/plain; charset=utf-8' }, 'Accepted')
+    for (const id of requestIds(messages)) this.#open.add(id)
+    for (const message of messages) this.onMessage(message)
+  }
+
+  /** The stream it has is the only one of this transport. */
+  listen(reply: Reply): void {
+    reply.send(405, { allow: 'POST' })
+  }
+
+  send(text: string, { request, answers }: Related = {}): boolean {
+    if (this.#closed) return false
+    // The answer to a request that was cancelled has nobody to go to.
+    if (answers && !this.#open.delete(request as Id)) return false
+    return this.#stream.write(text)
+  }
+
+  drop(request: Id): void {
+    this.#open.delete(request)
+  }
+
+  pulse(): void {
+    this.#stream.pulse()
+  }
+
+  close(why: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    clearTimeout(this.#patience)
+    // Whoever listens may still answer what is open, in better words.
+    this.onClose(why)
+    this.#closed = true
+    for (const id of this.#open) this.#stream.write(writeError(id, RPC.internal, why))
+    this.#open.clear()
+    this.#stream.end()
+  }
+
+  #begin(): void {
+    const connect = this.#connect
+    if (connect === undefined) return
+    this.#connect = undefined
+    clearTimeout(this.#patience)
+    const forget = this.onClose
+    connect(this)
+    const end = this.onClose
+    this.onClose = (why) => {
+      forget(why)
+      end(why)
+    }
+  }
+}

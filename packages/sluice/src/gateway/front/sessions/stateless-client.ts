@@ -1,0 +1,121 @@
+// Clients of the stateless era (2026-07-28) of one principal, as one link to a server: requests that
+// have nothing to do with each other, each a POST with an answer of its own. Their ids may be the
+// same, so each gets a name here; going away is how one is cancelled.
+
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { patchObject } from '../../../protocol/members.ts'
+import type { Id, Request } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { renamed, writeError, writeMembers } from '../../../protocol/write-message.ts'
+import type { ClientLink, Related } from '../../shared/transport.ts'
+import { Exchange, NO_SESSION } from '../exchange/exchange.ts'
+import type { Reply } from '../exchange/response-writer.ts'
+
+interface OpenRequest {
+  /** As the client calls it. */
+  readonly id: Id
+  readonly exchange: Exchange
+  readonly listens: boolean
+}
+
+/** Errors that HTTP has a word for; every other is an answer like any. */
+const STATUS: ReadonlyMap<number, number> = new Map([
+  [RPC.methodNotFound, 404],
+  [RPC.headerMismatch, 400],
+  [RPC.missingCapability, 400],
+  [RPC.unsupportedVersion, 400],
+])
+
+export class StatelessClient implements ClientLink {
+  readonly era = 'stateless'
+  readonly server: string
+  /** As the newest request has shown it; always of one principal. */
+  caller: Caller
+  revision = STATELESS_REVISION
+  lastUsedMs: number
+  onMessage: ClientLink['onMessage'] = () => {}
+  onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
+  readonly #open = new Map<Id, OpenRequest>()
+  #lastName = 0
+  #closing = false
+  #closed = false
+
+  constructor(server: string, caller: Caller, nowMs: number) {
+    this.server = server
+    this.caller = caller
+    this.lastUsedMs = nowMs
+  }
+
+  get openRequests(): number {
+    return this.#open.size
+  }
+
+  get isIdle(): boolean {
+    return this.#open.size === 0
+  }
+
+  get spare(): number | undefined {
+    if ([...this.#open.values()].some(({ listens }) => !listens)) return undefined
+    return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
+  }
+
+  accept(request: Request, related: Related, reply: Reply): void {
+    const name = `r${++this.#lastName}`
+    const listens = request.method === 'subscriptions/listen'
+    const exchange = new Exchange(reply, NO_SESSION, [name], false, {
+      onGone: () => this.#abandon(name),
+      onFull: (isFull) => this.onPressure(isFull, name),
+    })
+    this.#open.set(name, { id: request.id, exchange, listens })
+    this.onMessage({ ...request, id: name }, related)
+  }
+
+  send(text: string, { request, answers, errorCode }: Related = {}): boolean {
+    const open = this.#open.get(request as Id)
+    if (this.#closed || open === undefined) return false
+    if (!answers) return open.exchange.tell(open.listens ? subscribed(text, open.id) : text)
+    this.#open.delete(request as Id)
+    const status = STATUS.get(errorCode ?? 0) ?? 200
+    open.exchange.answer(request as Id, renamed(text, request as Id, open.id), status)
+    return true
+  }
+
+  drop(request: Id): void {
+    this.#open.get(request)?.exchange.drop(request)
+    this.#open.delete(request)
+  }
+
+  pulse(): void {
+    for (const { exchange } of this.#open.values()) exchange.pulse()
+  }
+
+  close(why: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    // Whoever listens may still answer what is open, in better words.
+    this.onClose(why)
+    this.#closed = true
+    for (const [name, { id, exchange }] of this.#open)
+      exchange.answer(name, writeError(id, RPC.internal, why))
+    this.#open.clear()
+  }
+
+  #abandon(name: Id): void {
+    this.#open.delete(name)
+    const value = { requestId: name, reason: 'the client went away' }
+    const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
+    const method = 'notifications/cancelled'
+    this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+  }
+}
+
+/** A notification under the id that the client knows its subscription by. */
+function subscribed(text: string, id: Id): string {
+  const message = membersOf(text)
+  const params = membersOf(message.get('params') ?? '{}')
+  params.set('_meta', patchObject(params.get('_meta'), { [META.subscription]: JSON.stringify(id) }))
+  return writeMembers(message.set('params', writeMembers(params)))
+}

@@ -1,0 +1,113 @@
+// A POST of the stateless era before it goes anywhere: whether it is one, and whether it says of
+// itself what the protocol wants. Headers and body must say the same, or a balancer in front and the
+// server behind would see two calls.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Era, faultOf, META, STATELESS_REVISION, versionOf } from '../../../protocol/protocol-generation.ts'
+import { decodeValue, nameIn } from '../../../protocol/mcp-headers.ts'
+import type { Message, Request } from '../../../protocol/message.ts'
+import { SESSION_REVISIONS } from '../../../protocol/revisions.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { errorAnswer, type Told } from '../../call/replies.ts'
+import { BASE64 } from '../../shared/base64.ts'
+
+const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
+
+/** By its header, or by what it carries. */
+export function isStateless(headers: IncomingHttpHeaders, messages: readonly Message[]): boolean {
+  const version = headers['mcp-protocol-version']
+  if (typeof version === 'string' && !SESSION_REVISIONS.includes(version)) return true
+  return messages.some((each) => each.kind === 'request' && versionOf(each) !== undefined)
+}
+
+/** Why the version that the header says is none. A request that says one in `_meta` as well is
+ * compared with that instead. */
+export function refusedVersion(headers: IncomingHttpHeaders, message: Message): Told | undefined {
+  const version = headers['mcp-protocol-version']
+  if (typeof version !== 'string' || ALL_REVISIONS.includes(version)) return undefined
+  const isRequest = message.kind === 'request'
+  if (isRequest && versionOf(message) !== undefined) return undefined
+  const requested = version.slice(0, 100)
+  const text = `the header \`MCP-Protocol-Version\` says \`${requested}\`, which is not spoken here`
+  const data = { supported: ALL_REVISIONS, requested }
+  return errorAnswer(isRequest ? message.id : null, RPC.unsupportedVersion, text, data)
+}
+
+/** Why a request does not belong into a conversation of this era, whatever carries it. */
+export function refusedIn(era: Era, request: Request): Told | undefined {
+  const { id } = request
+  if (era === 'session') {
+    if (versionOf(request) === undefined) return undefined
+    const text = `this connection has a session: a request of ${STATELESS_REVISION} is not for it`
+    return errorAnswer(id, RPC.invalidRequest, text)
+  }
+  const fault = faultOf(request)
+  if (fault === undefined) return undefined
+  if (fault === 'unsupported') {
+    const requested = String(versionOf(request)).slice(0, 100)
+    const text = `protocol version \`${requested}\` is not spoken here`
+    const data = { supported: [STATELESS_REVISION], requested }
+    return errorAnswer(id, RPC.unsupportedVersion, text, data)
+  }
+  const key = fault === 'version' ? META.version : META.capabilities
+  return errorAnswer(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
+}
+
+/** Why a POST is no request of the stateless era; every answer here goes with status 400. */
+export function refusedPost(headers: IncomingHttpHeaders, request: Request): Told | undefined {
+  const { id, method, params } = request
+  const unlike = (what: string) => errorAnswer(id, RPC.headerMismatch, what)
+  const version = headers['mcp-protocol-version']
+  const said = versionOf(request)
+  if (typeof said === 'string' && version !== said)
+    return unlike(
+      `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,
+    )
+  const refused = refusedIn('stateless', request)
+  if (refused !== undefined) return refused
+  if (headers['mcp-method'] !== method)
+    return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
+  const name = nameIn(method, params)
+  const given = headers['mcp-name']
+  if (name === undefined)
+    return given === undefined ? undefined : unlike('`Mcp-Name` names nothing')
+  if (typeof given !== 'string') return unlike('`Mcp-Name` is missing')
+  if (decodeValue(given, BASE64) !== name) return unlike('`Mcp-Name` is not what the body says')
+  return undefined
+}
+
+/** Why headers that repeat the body do not. A session wants none, but a balancer in front of the gate
+ * goes by those it sees. */
+export function unlikeBody(
+  headers: IncomingHttpHeaders,
+  messages: readonly Message[],
+): string | undefined {
+  const { 'mcp-method': method, 'mcp-name': name } = headers
+  if (method === undefined && name === undefined) return undefined
+  const [message] = messages
+  if (message === undefined || messages.length > 1 || message.kind === 'answer')
+    return '`Mcp-Method` and `Mcp-Name` are for one request'
+  if (method !== undefined && method !== message.method)
+    return `\`Mcp-Method\` is ${shown(method)}, the body says \`${message.method.slice(0, 100)}\``
+  if (name === undefined) return undefined
+  const decoded = typeof name === 'string' ? decodeValue(name, BASE64) : undefined
+  const said = nameIn(message.method, message.params)
+  return decoded !== undefined && decoded === said
+    ? undefined
+    : '`Mcp-Name` is not what the body says'
+}
+
+function shown(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
+}
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+
+/** The headers that repeat arguments. */
+export function paramHeaders(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
+  let found: Map<string, string> | undefined
+  for (const name in headers)
+    if (name.startsWith('mcp-param-'))
+      found = (found ?? new Map<string, string>()).set(name, String(headers[name]))
+  return found ?? NO_HEADERS
+}

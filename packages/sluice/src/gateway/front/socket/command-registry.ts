@@ -1,0 +1,34 @@
+// The words that commands say to the running gate over its socket, and what does them. Every other
+// command of a data directory goes through here, so that one process alone changes anything.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { Refused } from '../../../core/operation-error.ts'
+import { enterStep } from '../../shared/current-step.ts'
+
+export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
+
+export class Control {
+  readonly #words: ReadonlyMap<string, Command>
+  readonly #more: () => Readonly<Record<string, Command>>
+
+  /** `more`: words of whoever is there only once the gate is. */
+  constructor(
+    words: Readonly<Record<string, Command>>,
+    more: () => Readonly<Record<string, Command>> = () => ({}),
+  ) {
+    this.#words = new Map(Object.entries(words))
+    this.#more = more
+  }
+
+  async run(word: string, request: JsonObject): Promise<JsonObject> {
+    enterStep('command')
+    const more = this.#more()
+    const command = this.#words.get(word) ?? (Object.hasOwn(more, word) ? more[word] : undefined)
+    if (command === undefined)
+      throw new Refused(
+        `the gate knows no command \`${word.slice(0, 40)}\``,
+        'is the gate of another version than the command? start it again',
+      )
+    return command(request)
+  }
+}

@@ -1,0 +1,207 @@
+// A client that speaks a message a line, over whatever stream it comes: the gate's socket, to which
+// the commands for stdio clients are pipes. What is not a message is answered with why, and the
+// conversation goes on.
+
+import type { Duplex } from 'node:stream'
+import { type Era, versionOf } from '../../../protocol/protocol-generation.ts'
+import { LineSplitter } from '../../../protocol/lines.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
+import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
+import { oneLine, writeError } from '../../../protocol/write-message.ts'
+import { decodeUtf8 } from '../../shared/decode-utf8.ts'
+import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../../shared/limits.ts'
+import type { ClientLink, Related } from '../../shared/transport.ts'
+import { enterStep } from '../../shared/current-step.ts'
+import { LISTEN } from '../../call/pending-requests.ts'
+import { Few } from '../../shared/small-set.ts'
+import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
+import { refusedIn } from '../sessions/stateless-request.ts'
+
+export interface LineLinkEvents {
+  /** Puts the gate behind a conversation, once its era is known. */
+  readonly open: (side: ClientLink) => void
+  readonly onEnd: () => void
+}
+
+export class LineLink {
+  readonly #stream: Duplex
+  readonly #events: LineLinkEvents
+  readonly #lines = new LineSplitter(decodeUtf8)
+  /** The conversation that is spoken. */
+  #side: LineSide | undefined
+  /** Requests that have no answer yet and will get one. */
+  readonly #open = new Few<Id>()
+  /** The client says nothing more, and may still read. */
+  #isInputEnded = false
+  #linesLeft = CLIENT_LINES_PER_TURN
+  #blankLines = 0
+  /** Read in the next turn; the first may be empty. */
+  readonly #unread: Uint8Array[] = []
+  #isFull = false
+  #closing = false
+  #closed = false
+
+  constructor(stream: Duplex, events: LineLinkEvents) {
+    this.#stream = stream
+    this.#events = events
+  }
+
+  /** Begins to read; what the stream had before comes first. */
+  start(before: Uint8Array): void {
+    this.#read(before)
+    this.#stream.on('data', (chunk: Uint8Array) => this.#read(chunk))
+    this.#stream.on('error', () => {})
+    this.#stream.once('close', () => this.close('the client went away'))
+    this.#stream.once('end', () => this.#endInput())
+  }
+
+  /** Whoever closes its output right behind its requests still reads the answers: they come first. */
+  #endInput(): void {
+    this.#isInputEnded = true
+    if (this.#open.size === 0) return this.close('the client ended the session')
+    const late = `the client ended the session, and a request had no answer within ${INPUT_END_ANSWERS_MS} ms`
+    setTimeout(() => this.close(late), INPUT_END_ANSWERS_MS).unref()
+  }
+
+  /** A request was answered, or will not be. */
+  settled(request: Id): void {
+    this.#open.delete(request)
+    if (this.#isInputEnded && this.#open.size === 0) this.close('the client ended the session')
+  }
+
+  send(text: string): boolean {
+    if (this.#closed || this.#stream.destroyed) return false
+    this.#stream.write(`${oneLine(text)}\n`)
+    const waiting = this.#stream.writableLength
+    if (waiting > STREAM_BUFFER_BYTES_MAX) {
+      this.close('the client does not read what it is told')
+      // Else all of it would be kept for as long as the client holds the pipe.
+      this.#stream.destroy()
+    } else if (waiting > STREAM_FULL_BYTES && !this.#isFull) this.#full(true)
+    return !this.#closed
+  }
+
+  close(why: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    // Whoever listens may still answer what is open.
+    this.#side?.end(why)
+    this.#closed = true
+    this.#stream.end()
+    this.#events.onEnd()
+  }
+
+  /** No stream of this client is apart from the others: its server waits as long as it takes. */
+  #full(isFull: boolean): void {
+    this.#isFull = isFull
+    if (isFull) this.#stream.once('drain', () => this.#full(false))
+    this.#side?.onPressure(isFull, undefined)
+  }
+
+  /** A client that floods waits, and others have their turn. */
+  #read(chunk: Uint8Array): void {
+    if (this.#unread.length > 0) return void this.#unread.push(chunk)
+    for (const line of this.#lines.push(chunk, this.#linesLeft)) {
+      if (this.#closed) return
+      this.#linesLeft--
+      this.#blankLines = line.ok && line.text.trim() === '' ? this.#blankLines + 1 : 0
+      if (!line.ok) this.send(writeError(null, rpcCodeOf(line.code), line.message))
+      else if (this.#blankLines === 0) this.#take(line.text)
+      else if (this.#blankLines > CLIENT_BLANK_LINES_MAX)
+        return this.close(
+          `the client sent more than ${CLIENT_BLANK_LINES_MAX} blank lines in a row`,
+        )
+    }
+    if (this.#linesLeft > 0) return
+    this.#linesLeft = CLIENT_LINES_PER_TURN
+    // A copy: the rest is read in later turns, when the buffer may be another's.
+    this.#unread.push(chunk.slice(this.#lines.takenBytes))
+    this.#stream.pause()
+    setImmediate(() => this.#goOn())
+  }
+
+  #goOn(): void {
+    const unread = this.#unread.splice(0)
+    if (this.#closed) return
+    for (const chunk of unread) this.#read(chunk)
+    if (this.#unread.length === 0) this.#stream.resume()
+  }
+
+  #take(text: string): void {
+    enterStep('read')
+    const read = readMessages(text, { batches: hasBatches(this.#side?.revision ?? '') })
+    if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
+    // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
+    for (const message of read.messages as readonly Message[]) {
+      const side = this.#sideFor(message)
+      const refused = message.kind === 'request' ? refusedIn(side.era, message) : undefined
+      if (refused !== undefined) this.send(refused.text)
+      // Under no id: that of the first would be taken for its answer.
+      else if (message.kind === 'request' && this.#open.has(message.id))
+        this.send(writeError(null, RPC.invalidRequest, 'a request with this id is still open'))
+      else {
+        if (message.kind === 'request' && message.method !== LISTEN) this.#open.add(message.id)
+        side.onMessage(message)
+      }
+    }
+  }
+
+  /** The first request shows the era. A client that tried the newer one and found it wanting may begin
+   * a session after all. */
+  #sideFor(message: Message): LineSide {
+    const isNewer = message.kind === 'request' && versionOf(message) !== undefined
+    const before = this.#side
+    const begins =
+      message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'
+    if (before !== undefined && (isNewer || !begins)) return before
+    this.#side = new LineSide(this, isNewer ? 'stateless' : 'session')
+    before?.end('the client began a session')
+    this.#events.open(this.#side)
+    return this.#side
+  }
+}
+
+/** One conversation over the lines, as the gate sees it. */
+class LineSide implements ClientLink {
+  readonly era: Era
+  revision = ''
+  /** A client behind a pipe cannot begin anew. */
+  readonly spare = undefined
+  onMessage: ClientLink['onMessage'] = () => {}
+  onClose: ClientLink['onClose'] = () => {}
+  onPressure: ClientLink['onPressure'] = () => {}
+  readonly #line: LineLink
+  #ended = false
+
+  constructor(line: LineLink, era: Era) {
+    this.#line = line
+    this.era = era
+  }
+
+  send(text: string, { request, answers }: Related = {}): boolean {
+    const isSent = this.#line.send(text)
+    if (answers === true && request !== undefined) this.#line.settled(request)
+    return isSent
+  }
+
+  drop(request: Id): void {
+    this.#line.settled(request)
+  }
+
+  /** Nobody can be waited for who may never come: a client that is gone does not hear them. */
+  held(request: Id): void {
+    this.#line.settled(request)
+  }
+
+  close(why: string): void {
+    if (!this.#ended) this.#line.close(why)
+  }
+
+  /** The lines may go on without it. */
+  end(why: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.onClose(why)
+  }
+}

@@ -1,0 +1,135 @@
+// The gate's socket in its data directory, for commands of the same user. The first line of a
+// connection says what it is for: `{"do":"pipe","server":…,"token":…}` is a client's session from then
+// on (with "*" for all servers), any other word a command, answered with one line. The file mode is
+// the lock: only the owner of the directory can connect.
+
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { Refused } from '../../../core/operation-error.ts'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { SESSIONS_MAX } from '../../shared/limits.ts'
+import type { ClientLink } from '../../shared/transport.ts'
+import { type Hello, readHello } from './socket-handshake.ts'
+import { LineLink } from './line-transport.ts'
+import type { OwnPeers } from '../../processes/child-peers.ts'
+
+export interface SocketFrontOptions {
+  readonly path: string
+  readonly hasServer: (name: string) => boolean
+  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  /** Throws where this token, or none, lets nobody in. */
+  readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
+  /** Does what a command asks; what it throws is the answer too. */
+  readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
+  /** What whoever connects should know, in words; empty where nothing. */
+  readonly notice: () => string
+  readonly peers: OwnPeers
+  /** Told how many clients there are whenever that changes. */
+  readonly onClients: (count: number) => void
+}
+
+/** Commands that need no proof of a person, since there is none yet: only from a terminal. */
+const NEEDS_TERMINAL: ReadonlySet<string> = new Set(['first-pin'])
+
+const IN_USE = `all ${SESSIONS_MAX} places for clients are in use`
+
+export class SocketFront {
+  readonly #options: SocketFrontOptions
+  readonly #server: Server
+  readonly #links = new Set<LineLink>()
+
+  constructor(options: SocketFrontOptions) {
+    this.#options = options
+    // A client that has ended its side still reads the answers.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#greet(socket))
+  }
+
+  /** Whoever holds the data directory's lock may take over a socket that was left. */
+  async listen(): Promise<void> {
+    const { path } = this.#options
+    if (process.platform !== 'win32') rmSync(path, { force: true })
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      // Bound within this call: there is no instant in which others could connect.
+      const umask = process.umask(0o177)
+      this.#server.listen(path, resolve)
+      process.umask(umask)
+    })
+    if (process.platform !== 'win32') chmodSync(path, 0o600)
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const link of this.#links) link.close('the gate is stopping')
+    await closed
+  }
+
+  async #greet(socket: Socket): Promise<void> {
+    socket.on('error', () => socket.destroy())
+    try {
+      const hello = await readHello(socket)
+      await this.#checkPeer(socket, hello)
+      if (hello.word === 'pipe') return await this.#pipe(socket, hello)
+      say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
+    } catch (error) {
+      say(socket, refusal(error as Error))
+    }
+    socket.resume()
+    socket.end()
+  }
+
+  /** The system does not tell who is at the other end, so it has to show which process it is. */
+  async #checkPeer(socket: Socket, { rest, word }: Hello): Promise<void> {
+    const needsTerminal = NEEDS_TERMINAL.has(word)
+    const question = this.#options.peers.question(needsTerminal)
+    if (question === undefined) return
+    say(socket, { prove: question })
+    if (rest.length > 0) socket.unshift(rest)
+    const answer = readHello(socket)
+    socket.resume()
+    const { request } = await answer
+    const why = this.#options.peers.refuses(question, request.pid, needsTerminal)
+    if (why !== undefined)
+      throw new Refused(
+        `the connection is refused: ${why}`,
+        'run the command yourself, at a terminal',
+      )
+    if (request.ack === true) say(socket, { proven: true })
+  }
+
+  async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {
+    const { server, token } = request
+    if (typeof server !== 'string' || !this.#options.hasServer(server))
+      throw new Refused(
+        `no server is called \`${String(server).slice(0, 100)}\``,
+        'name a server of the configuration',
+      )
+    const given = typeof token === 'string' ? token : undefined
+    const caller = await this.#options.identify(given, server)
+    if (socket.destroyed) return
+    if (this.#links.size >= SESSIONS_MAX)
+      throw new Refused(IN_USE, 'end a client that nobody needs')
+    say(socket, { ok: true, notice: this.#options.notice() })
+    const link = new LineLink(socket, {
+      open: (side) => this.#options.open(server, side, () => caller),
+      onEnd: () => {
+        this.#links.delete(link)
+        this.#options.onClients(this.#links.size)
+      },
+    })
+    this.#links.add(link)
+    this.#options.onClients(this.#links.size)
+    link.start(rest)
+    socket.resume()
+  }
+}
+
+function say(socket: Socket, answer: JsonObject): void {
+  if (!socket.destroyed) socket.write(`${JSON.stringify(answer)}\n`)
+}
+
+function refusal(error: Error & { readonly help?: string }): JsonObject {
+  const { message, help } = error
+  return { ok: false, message, ...(help === undefined ? {} : { help }) }
+}

@@ -1,0 +1,386 @@
+// The running gate: servers, policy, counters and record put together, and a relay for every session
+// that a front opens. Fronts and commands know the gate by this class alone.
+
+import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import type { ApprovalEngine } from '../approvals/engine.ts'
+import type { SessionLabels } from '../core/agent-calls.ts'
+import type { AgentFacts } from '@sluice/policy/core/call'
+import type { Counters, Usage } from '@sluice/policy/core/counters'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Caller } from '../identity/callers/caller.ts'
+import type { Seals } from '../identity/keys/handle-sealer.ts'
+import type { Slots, SlotUse } from '../identity/callers/session-quota.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { allSaid } from '@sluice/policy/model/canonical-rule'
+import { processClock } from '../store/process-clock.ts'
+import type { Era } from '../protocol/protocol-generation.ts'
+import { paramHeadersOf } from '../protocol/mcp-headers.ts'
+import { membersOf } from '../protocol/json/raw-members.ts'
+import { writeMembers } from '../protocol/write-message.ts'
+import type { Spine } from './call/admit.ts'
+import type { AgentSession } from './front/sessions/agent-gate.ts'
+import { AllServers } from './aggregate/aggregate-session.ts'
+import type { GateConfig, ServerConfig } from './config/config.ts'
+import type { OwnFiles } from './config/own-facts.ts'
+import { KnownTools } from './tools/known-tools.ts'
+import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
+import { ALL_SERVERS, type ClientLink } from './shared/transport.ts'
+import type { Freezes } from './state/freezes.ts'
+import type { KeptTools } from './tools/stored-tools.ts'
+import type { Pins } from './tools/pins.ts'
+import { refuseFrozen } from './relay/refuse-frozen.ts'
+import type { CallWatch } from './metrics/instrument-calls.ts'
+import type { PolicySet } from './state/policy-set.ts'
+import { LedgerRecord } from './call/record-calls.ts'
+import { Continuations } from './session/continuations.ts'
+import { Handles } from './session/sealed-handles.ts'
+import { labelSession } from './call/inspect-answers.ts'
+import { Relay } from './relay/relay.ts'
+import { SeenLists } from './session/visible-lists.ts'
+import { stripOwn } from './session/strip-link.ts'
+import { defaultProcessesMax } from './processes/process-quota.ts'
+import { RestingProcesses } from './upstream/servers/resting-processes.ts'
+import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
+import { ServerLinks, type ServerLinksParts } from './upstream/servers/upstream-connector.ts'
+import type { Log } from './upstream/upstream.ts'
+
+/** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
+const { steadyMs } = processClock
+
+export interface GateParts extends ServerLinksParts {
+  readonly config: GateConfig
+  readonly policies: () => PolicySet
+  readonly counters: Counters & Usage
+  readonly slots: Slots
+  readonly seals: Seals
+  readonly ledger: Ledger
+  readonly freezes: Freezes
+  readonly tools: KeptTools
+  readonly watch: CallWatch
+  readonly pins: Pins
+  readonly approvals: ApprovalEngine
+  /** Where a person decides over a request; undefined while no page is served. */
+  readonly approvalUrl: (id: string) => string | undefined
+  /** The gate's own files, which no argument may name, and where a server would look for them. */
+  readonly ownFiles: (server: string) => OwnFiles
+  readonly log: Log
+}
+
+interface Session {
+  readonly client: ClientLink
+  readonly who: () => Caller
+  readonly slot: SlotUse
+  readonly agent: () => AgentFacts | null
+}
+
+/** Ends that a client or a person brought about: nobody has to look for the reason. */
+const EXPECTED_ENDS: ReadonlySet<string> = new Set([
+  'the client ended the session',
+  'the client went away',
+  'the gate is stopping',
+])
+
+export class Gate {
+  readonly #parts: GateParts
+  readonly #spine: Omit<Spine, 'policy' | 'record'>
+  readonly #known: KnownTools
+  readonly #relays = new Set<Relay>()
+  readonly #sweeper: NodeJS.Timeout
+  readonly #sessions = new Set<Session>()
+  readonly #resting = new RestingProcesses()
+  readonly #continuations = new Continuations(() => performance.now())
+  readonly #servers: ServerLinks
+  /** Tools that were said to be left out. */
+  readonly #leftOut = new WeakSet<KnownTool>()
+  readonly #notes: ServerNotes
+
+  constructor(parts: GateParts) {
+    this.#parts = parts
+    this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
+    this.#notes = new ServerNotes(parts.log)
+    const { max = defaultProcessesMax(), ...processes } = parts.config.processes
+    this.#servers = new ServerLinks(parts, { ...processes, max })
+    this.#known = new KnownTools(
+      (tool) => {
+        parts.tools.learn(tool)
+        const { server, name } = tool.definition
+        parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
+      },
+      (server) => this.kindOf(server) === 'builtin',
+    )
+    this.#spine = {
+      frozen: (who) => parts.freezes.of(who),
+      counters: parts.counters,
+      now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
+      newId: randomUUID,
+      keepsTexts: parts.config.ledger.keepsTexts,
+      watch: parts.watch,
+      approvals: {
+        engine: parts.approvals,
+        pinOf: (tool) => parts.pins.pinOf(tool),
+        urlOf: parts.approvalUrl,
+        command: `sluice approvals watch --data ${parts.config.data}`,
+      },
+    }
+  }
+
+  /** How a server is reached; undefined where there is none of this name. All of them together are
+   * processes where one is. */
+  kindOf(name: string): ServerConfig['kind'] | undefined {
+    const { servers } = this.#parts.config
+    if (name === ALL_SERVERS)
+      return Object.values(servers).some(({ kind }) => kind === 'stdio') ? 'stdio' : 'http'
+    return Object.hasOwn(servers, name) ? servers[name]?.kind : undefined
+  }
+
+  /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
+   * it is one session: what it has read from one counts when it calls another. `who` is asked for
+   * every call: a session goes on with a newer token of the same principal. `handle` goes on with a
+   * session from before a restart. */
+  open(name: string, client: ClientLink, who: () => Caller, handle?: string): void {
+    stripOwn(client)
+    const { config, slots, log } = this.#parts
+    const { principal, slots: count } = who()
+    const slot = slots.open(principal.id, count, steadyMs())
+    const session = { client, who, slot, agent: () => null }
+    this.#sessions.add(session)
+    const onEnd = () => {
+      if (this.#sessions.delete(session)) slot.release()
+    }
+    if (name === ALL_SERVERS) {
+      const servers = Object.keys(config.servers)
+      const open = (server: string, link: ClientLink) =>
+        this.#relay(server, link, session, () => {})
+      const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
+      return void new AllServers(client, { servers, open, onEnd, onLimit, log })
+    }
+    this.#relay(name, client, session, onEnd, handle)
+  }
+
+  /** For a family of agents: one session for all of them, as long as they live. */
+  openAgents(
+    name: string,
+    client: ClientLink,
+    who: () => Caller,
+    { family, agent }: AgentSession,
+  ): void {
+    stripOwn(client)
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
+    const session = { client, who, slot, agent }
+    this.#sessions.add(session)
+    const onEnd = () => {
+      if (this.#sessions.delete(session)) slot.release()
+    }
+    this.#relay(name, client, session, onEnd)
+  }
+
+  /** What a family of agents has seen, whatever links it has. */
+  agentLabels(family: string): SessionLabels {
+    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
+    slot.release()
+    return {
+      saw: () => slot.facts(steadyMs()).saw,
+      see: (labels) => void slot.see(labels, steadyMs()),
+    }
+  }
+
+  /** `link` is the session's own, or stands for it towards one of its servers. */
+  #relay(
+    name: string,
+    link: ClientLink,
+    session: Session,
+    onEnd: () => void,
+    handle?: string,
+  ): void {
+    const { client, who, slot, agent } = session
+    const { config, freezes, seals } = this.#parts
+    const files = this.#parts.ownFiles(name)
+    let own = files.facts
+    const { principal } = who()
+    const serverConfig = config.servers[name] as ServerConfig
+    const log: Log = (level, message, fields) =>
+      this.#parts.log(level, message, { server: name, session: slot.id, ...fields })
+    const bound = () => this.#parts.policies().of(who().policy)
+    const policy = () => bound().policy
+    const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
+    const { now } = this.#spine
+    const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
+    const frozen = () =>
+      freezes.of({ server: name, principal: principal.id, agent: agent()?.id ?? null })
+    const already = frozen()
+    // Not even started: that is an effect too.
+    if (already !== undefined) {
+      refuseFrozen(link, already)
+      return onEnd()
+    }
+    const { labels, onDelivery, withLabels } = labelSession({
+      ...{ server: name, policy, slot, log },
+      onSeen: () => relay.tellListsChanged(),
+    })
+    const to = {
+      ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
+      ...{ handle, log, spare: () => (relay.openRequests === 0 ? client.spare : undefined) },
+    }
+    const server = this.#servers.connect(name, serverConfig, to)
+    // In the stateless era nobody need tell the gate that its tools have changed.
+    const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
+    const relay: Relay = new Relay(link, server, {
+      spine: { ...this.#spine, policy: bound, record },
+      server: name,
+      facts: () => ({
+        transport: serverConfig.kind,
+        principal: who().principal,
+        agent: agent(),
+        session: slot.facts(steadyMs()),
+        ...own,
+      }),
+      nameRoots: (roots) => {
+        const found = files.withRoots(roots)
+        if (typeof found === 'string') return found
+        own = found
+      },
+      explain: () => who().explain,
+      frozen,
+      handle,
+      lists: (ask) =>
+        new SeenLists({
+          ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
+          leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
+          onLimit: (why) => this.#notes.limitMet(name, why),
+        }),
+      handles: new Handles({
+        era: link.era,
+        seals,
+        server: name,
+        principal: principal.id,
+        continuations: this.#continuations,
+      }),
+      onAsked: () => slot.asked(steadyMs()),
+      onCall: () => slot.used(),
+      onHello: (result) => this.#hear(name, result),
+      onDelivery,
+      record: ({ intent, watched, approval }, startedMs, settled) => {
+        const outcome = withLabels(settled)
+        record.outcome(intent, startedMs, outcome)
+        if (outcome.status === 'answered') this.#notes.answered(name)
+        watched.settled(outcome)
+        approval?.settled(outcome)
+      },
+      onEnd: (why) => {
+        const level = EXPECTED_ENDS.has(why) ? 'debug' : 'info'
+        log(level, 'a session with a server ended', { why })
+        onEnd()
+      },
+      log: (text) => log('warn', text),
+    })
+    this.#notes.watch(name, server)
+    this.#relays.add(relay)
+    if (serverConfig.kind === 'stdio') {
+      const { idleMs = config.processes.idleMs } = serverConfig
+      const openRequests = () => relay.openRequests
+      this.#resting.add({ link: server, client, openRequests, idleMs }, performance.now())
+    }
+    void server.ended.then(() => this.#relays.delete(relay))
+  }
+
+  /** Ends the sessions of callers that no longer hold: revoked, expired, or not local any more. */
+  endUnheld(): void {
+    for (const { client, who } of [...this.#sessions])
+      if (!who().holds()) client.close('whoever opened this session may no longer call')
+  }
+
+  get knownTools(): readonly KnownTool[] {
+    return this.#known.all
+  }
+
+  /** Another policy is in force: what callers may see may be another. */
+  policyChanged(): void {
+    const said = new Set(this.#parts.policies().all.flatMap(allSaid))
+    this.#parts.approvals.policyChanged((says) => said.has(says))
+    for (const relay of this.#relays) relay.tellListsChanged()
+  }
+
+  /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */
+  interrupt(): number {
+    let calls = 0
+    for (const relay of [...this.#relays])
+      if (relay.frozen !== undefined) calls += relay.interrupt(relay.frozen)
+    return calls
+  }
+
+  /** What a server says of itself, without words that may not reach a model. */
+  #hear(server: string, result: string): string {
+    const members = membersOf(result)
+    const said: unknown = JSON.parse(members.get('instructions') ?? 'null')
+    const text = typeof said === 'string' ? said : ''
+    this.#known.hear(server, text)
+    const { pins, log } = this.#parts
+    const poison = text === '' ? undefined : pins.poisonIn(text)
+    if (poison === undefined) return result
+    log('warn', 'the instructions of a server are not passed on', { server, why: poison })
+    members.delete('instructions')
+    return writeMembers(members)
+  }
+
+  /** A client of the newer era, which the gate is too, leaves out a tool whose arguments cannot be
+   * repeated in headers as its definition wants. */
+  #leavesOut(tool: KnownTool, era: Era, log: Log): boolean {
+    const { server, name, inputSchema } = tool.definition
+    const isNewer = era === 'stateless' || this.#servers.isNewer(server)
+    if (!isNewer || paramHeadersOf(inputSchema) !== undefined) return false
+    if (!this.#leftOut.has(tool)) log('warn', `left out: \`x-mcp-header\` of \`${name}\` is wrong`)
+    this.#leftOut.add(tool)
+    return true
+  }
+
+  #expire(): void {
+    const now = performance.now()
+    for (const relay of [...this.#relays]) {
+      const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
+      relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
+    }
+    this.#resting.look(now)
+    this.#servers.look()
+  }
+
+  failureOf(server: string): ServerFailure | undefined {
+    return this.#notes.failureOf(server)
+  }
+
+  /** What of a server's lists is not known, and why; undefined where all is. */
+  limitMetBy(server: string): string | undefined {
+    return this.#notes.limitMetBy(server)
+  }
+
+  /** How much goes on with one server. */
+  figures(server: string): { readonly sessions: number; readonly openRequests: number } {
+    const relays = [...this.#relays].filter((relay) => relay.server === server)
+    const openRequests = relays.reduce((sum, relay) => sum + relay.openRequests, 0)
+    return { sessions: relays.length, openRequests }
+  }
+
+  /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
+  leave(): void {
+    this.#servers.leave()
+  }
+
+  /** A request of a client's has no answer yet. */
+  get isBusy(): boolean {
+    return [...this.#relays].some(({ openRequests }) => openRequests > 0)
+  }
+
+  /** Waits until every request is answered, for a while. */
+  async drain(graceMs: number): Promise<void> {
+    const deadline = performance.now() + graceMs
+    while (this.isBusy && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  /** Ends every session, and waits until nothing of any server is left. */
+  async close(why: string): Promise<void> {
+    clearInterval(this.#sweeper)
+    await Promise.all([...this.#relays].map((relay) => relay.end(why)))
+    await this.#servers.close(why)
+  }
+}

@@ -1,0 +1,47 @@
+// Stalls of the event loop: while it stands still nobody is answered. A timer looks how late it is;
+// what is late by more than a tenth of a second is counted and logged with the step that took longest
+// and with the CPU it took (a stall without CPU is the disk's or the machine's).
+
+import { performance } from 'node:perf_hooks'
+import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../shared/limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { takeLongestStep } from '../shared/current-step.ts'
+import type { Meter } from './meter.ts'
+
+/** Returns what ends it. */
+export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {
+  let lastMs = performance.now()
+  let lastCpu = cpuMs()
+  let loggedSinceMs = 0
+  let logged = 0
+  const look = (): void => {
+    const nowMs = performance.now()
+    const cpu = cpuMs()
+    const lateMs = nowMs - lastMs - STALL_LOOK_EVERY_MS
+    const { step } = takeLongestStep()
+    if (lateMs >= STALL_MS_MIN) {
+      meter.stall(step, lateMs)
+      if (nowMs - loggedSinceMs > 1_000) {
+        loggedSinceMs = nowMs
+        logged = 0
+      }
+      if (++logged <= STALLS_LOGGED_PER_SECOND)
+        log('warn', 'the event loop stood still: nobody was answered meanwhile', {
+          step,
+          ms: Math.round(lateMs),
+          cpuMs: Math.round(cpu - lastCpu),
+        })
+    }
+    lastMs = nowMs
+    lastCpu = cpu
+  }
+  takeLongestStep()
+  const timer = setInterval(look, STALL_LOOK_EVERY_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** Of this thread. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}

@@ -1,0 +1,101 @@
+// Processes by group: is one there, tell it to end, make it end. A group is named by the pid of its
+// leader, which the kernel gives to nobody else while a member lives. Used by the links to stdio
+// servers, by the watcher process and for leftovers; imports nothing but limits, to stay small.
+
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { KILL_WAIT_MS, TERM_GRACE_MS } from '../shared/limits.ts'
+
+const POLL_FIRST_MS = 5
+const POLL_LAST_MS = 100
+
+/** False where there is no such group, or none that we may signal. */
+export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  // To the system, group 1 is everybody and group 0 is us.
+  if (!Number.isSafeInteger(leader) || leader <= 1) return false
+  if (process.platform === 'win32') return signalTree(leader, signal)
+  try {
+    process.kill(-leader, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** SIGTERM to the group, SIGKILL where that did not help. False if something is left even then. */
+export async function endGroup(leader: number, termGraceMs = TERM_GRACE_MS): Promise<boolean> {
+  if (!signalGroup(leader, 'SIGTERM')) return true
+  if (await isGone(leader, termGraceMs)) return true
+  signalGroup(leader, 'SIGKILL')
+  return isGone(leader, KILL_WAIT_MS)
+}
+
+async function isGone(leader: number, waitMs: number): Promise<boolean> {
+  const untilMs = performance.now() + waitMs
+  for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_LAST_MS, pollMs * 2)) {
+    if (!groupLives(leader)) return true
+    if (performance.now() >= untilMs) return false
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
+
+/** Zombies do not count: where nobody reaps them (pid 1 of many containers) they stay for ever. */
+function groupLives(leader: number): boolean {
+  if (!signalGroup(leader, 0)) return false
+  if (process.platform !== 'linux') return true
+  return membersOf(leader).some((pid) => readStat(pid)?.state !== 'Z')
+}
+
+/** The processes of a group, on Linux; elsewhere only its leader. */
+export function membersOf(leader: number): number[] {
+  if (process.platform !== 'linux') return [leader]
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => readStat(pid)?.group === leader)
+}
+
+interface Stat {
+  readonly state: string
+  readonly group: number
+  /** Of the controlling terminal; 0 where there is none. */
+  readonly terminal: number
+  /** The process group in the foreground of that terminal. */
+  readonly foreground: number
+  /** Clock ticks since boot; with the pid it names a process for as long as the machine runs. */
+  readonly started: string
+}
+
+/** From /proc, so on Linux only. */
+export function readStat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name of the program stands in parentheses and may contain any character, also `)`.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [state = '', , group, , terminal, foreground] = fields
+    return {
+      state,
+      group: Number(group),
+      terminal: Number(terminal),
+      foreground: Number(foreground),
+      started: fields[19] ?? '',
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function signalTree(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(leader, 0)
+    if (signal === 0) return true
+    const force = signal === 'SIGKILL' ? ['/F'] : []
+    spawn('taskkill', ['/PID', String(leader), '/T', ...force], { stdio: 'ignore' }).on(
+      'error',
+      () => process.kill(leader),
+    )
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,108 @@
+// How many server processes there may be at once, over every front. Where all places are taken, a
+// session that can do without its process gives it up (the session stays), and whoever needs a place
+// waits for one, in order, for a stated time. Asked by the links before they start a process.
+
+import { totalmem } from 'node:os'
+import {
+  PROCESS_BYTES_TYPICAL,
+  PROCESS_MEMORY_SHARE,
+  PROCESSES_MAX_MAX,
+  PROCESSES_MAX_MIN,
+} from '../shared/limits.ts'
+import { type Guest, type Held, sparest } from './evict-idle.ts'
+
+/** The place of one process. */
+export interface Place {
+  /** Nothing of the process is left. */
+  ended(): void
+}
+
+export interface RoomOptions {
+  readonly max: number
+  readonly waitMs: number
+}
+
+interface Waiter {
+  readonly held: Held
+  readonly admit: (place: Place) => void
+}
+
+export const GAVE_PLACE = 'its place was needed for another process'
+
+export class ProcessRoom {
+  readonly #options: RoomOptions
+  readonly #held = new Map<Place, Held>()
+  /** Told to end, and not ended yet. */
+  readonly #leaving = new Set<Held>()
+  readonly #waiters: Waiter[] = []
+
+  constructor(options: RoomOptions) {
+    this.#options = options
+  }
+
+  /** Rejects where no place is free in time. `owner` is the id of the principal. */
+  enter(client: Guest, owner: string): Promise<Place> {
+    const held = { client, owner }
+    if (this.#held.size < this.#options.max && this.#waiters.length === 0)
+      return Promise.resolve(this.#take(held))
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        held,
+        admit: (place: Place) => {
+          clearTimeout(patience)
+          resolve(place)
+        },
+      }
+      const patience = setTimeout(() => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+        const { max, waitMs } = this.#options
+        reject(
+          new Error(
+            `all ${max} processes of servers are in use, and none ended within ${waitMs} ms: end a client that nobody needs, or raise \`processes: { max }\` in sluice.yaml`,
+          ),
+        )
+      }, this.#options.waitMs)
+      patience.unref()
+      this.#waiters.push(waiter)
+      this.#makeRoom()
+    })
+  }
+
+  /** Somebody may have become able to do without their process. */
+  look(): void {
+    if (this.#waiters.length > 0) this.#makeRoom()
+  }
+
+  #take(held: Held): Place {
+    const place: Place = {
+      ended: () => {
+        if (!this.#held.delete(place)) return
+        this.#leaving.delete(held)
+        const next = this.#waiters.shift()
+        next?.admit(this.#take(next.held))
+      },
+    }
+    this.#held.set(place, held)
+    return place
+  }
+
+  /** One process for each that waits, and no more. */
+  #makeRoom(): void {
+    while (this.#leaving.size < this.#waiters.length) {
+      const staying = [...this.#held.values()].filter((held) => !this.#leaving.has(held))
+      const gives = sparest(staying)
+      const held = staying.find(({ client }) => client === gives)
+      if (gives === undefined || held === undefined) return
+      this.#leaving.add(held)
+      gives.close(GAVE_PLACE)
+    }
+  }
+}
+
+/** By the memory that there is, which in a container is the container's (cgroup). */
+export function defaultProcessesMax(
+  memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+): number {
+  const fitting = Math.floor((memoryBytes * PROCESS_MEMORY_SHARE) / PROCESS_BYTES_TYPICAL)
+  return Math.min(PROCESSES_MAX_MAX, Math.max(PROCESSES_MAX_MIN, fitting))
+}

@@ -1,0 +1,240 @@
+// F11: the labels of a server or a call are in force before the first word of it reaches the client,
+// whatever brings that word, in both generations of the protocol.
+
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import { META } from '../../protocol/protocol-generation.ts'
+import { settled } from '../upstream/scripted-link.test-support.ts'
+import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
+import { type Play, playing } from './relay.test-support.ts'
+
+const ERAS: readonly Era[] = ['session', 'stateless']
+const TOOL = 'default: allow\nlabels: { s/ask: [private] }'
+const SERVER = 'default: allow\nlabels: { "s/*": [private] }'
+const CALL = { name: 'ask', arguments: {} }
+const META_OF_CALL = { progressToken: 'p', [META.logLevel]: 'info' }
+
+const { play, endPlays } = playing()
+afterEach(endPlays)
+
+/** With what the session had seen whenever the client was told something. */
+function watch(made: Play): readonly string[][] {
+  const seen: string[][] = []
+  made.told.push = (...messages) => {
+    seen.push([...made.saw])
+    return Array.prototype.push.apply(made.told, messages)
+  }
+  return seen
+}
+
+async function call(era: Era, rules = TOOL, name = 'ask') {
+  const made = play({ era, rules })
+  const seen = watch(made)
+  const id = await made.ask('tools/call', { ...CALL, name }, { meta: META_OF_CALL })
+  expect(seen).toEqual([])
+  return { made, id, seen }
+}
+
+function tell(made: Play, method: string, params: object = {}): Promise<unknown> {
+  const token = made.server.last('tools/call').params._meta?.progressToken
+  made.server.say({
+    method,
+    params: { progressToken: token, progress: 1, message: 'mail', level: 'info', ...params },
+  })
+  return settled()
+}
+
+describe('F11: before a call is answered', () => {
+  test.each(ERAS.flatMap((era) => ['progress', 'message'].map((kind) => [era, kind] as const)))(
+    'its notification brings its label: %s, %s',
+    async (era, kind) => {
+      const { made, id, seen } = await call(era)
+      await tell(made, `notifications/${kind}`)
+      expect(seen).toEqual([['private']])
+      // It never answers: what it brought is on record with how it ended.
+      made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
+      expect(made.outcomes).toMatchObject([{ status: 'cancelled', labels: ['private'] }])
+    },
+  )
+
+  test.each(['sampling/createMessage', 'elicitation/create', 'roots/list', 'ping'])(
+    'a question of its server brings its label: %s',
+    async (method) => {
+      const { made, seen } = await call('session')
+      made.server.say({ id: 'q', method, params: { message: 'mail', messages: [] } })
+      await settled()
+      expect(made.told.at(-1)).toMatchObject({ method })
+      expect(seen).toEqual([['private']])
+    },
+  )
+
+  test('progress that names another call brings the labels of both', async () => {
+    const { made, seen } = await call('session')
+    await made.ask('tools/call', { name: 'other', arguments: {} }, { meta: { progressToken: 'o' } })
+    await tell(made, 'notifications/progress', { progressToken: 'o' })
+    expect(seen).toEqual([['private']])
+  })
+
+  test('what is said after it was cancelled brings its label', async () => {
+    const { made, id, seen } = await call('session')
+    made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
+    expect(made.saw).toEqual([])
+    await tell(made, 'notifications/message')
+    expect(seen).toEqual([['private']])
+  })
+
+  test('also when it is one of many that were cancelled', async () => {
+    const { made, id, seen } = await call('session')
+    made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
+    for (let at = 0; at < ABANDONED_CALLS_MAX; at++) {
+      const requestId = await made.ask('resources/read', { uri: `file:///${at}` })
+      made.tell({ method: 'notifications/cancelled', params: { requestId } })
+    }
+    await tell(made, 'notifications/message')
+    expect(seen).toEqual([['private']])
+  })
+
+  test('the failure of its server brings its label', async () => {
+    const { made, seen } = await call('session')
+    made.server.fail(made.server.last('tools/call').id)
+    expect(seen).toEqual([['private']])
+  })
+
+  test('an error brings its label', async () => {
+    const { made, seen } = await call('session')
+    made.server.say({
+      id: made.server.last('tools/call').id,
+      error: { code: -32000, message: 'mail' },
+    })
+    await settled()
+    expect(seen).toEqual([['private']])
+    expect(made.outcomes).toMatchObject([{ status: 'error', labels: ['private'] }])
+  })
+
+  test('words of the gate bring nothing, nor does another tool', async () => {
+    const { made, seen } = await call('session', `${TOOL}\ntools: { s/hidden: deny }`, 'other')
+    await tell(made, 'notifications/message')
+    await made.answer('tools/call', { content: [] })
+    await made.ask('tools/call', { name: 'hidden', arguments: {} })
+    made.relay.tellListsChanged()
+    expect(seen.length).toBeGreaterThan(2)
+    expect(seen.flat()).toEqual([])
+  })
+})
+
+describe('F11: what belongs to no call', () => {
+  const notices = ['message', 'tools/list_changed', 'resources/updated', 'cancelled']
+
+  test.each(notices)('brings the labels of its server: notifications/%s', async (kind) => {
+    const made = play({ era: 'session', rules: SERVER })
+    const seen = watch(made)
+    if (kind === 'cancelled') {
+      made.server.say({ id: 'q', method: 'ping' })
+      await settled()
+    }
+    const params = { level: 'info', data: 'mail', uri: 'file:///x', requestId: 'q' }
+    made.server.say({ method: `notifications/${kind}`, params })
+    await settled()
+    expect(made.told.at(-1)).toMatchObject({ method: `notifications/${kind}` })
+    expect(new Set(seen.flat())).toEqual(new Set(['private']))
+  })
+
+  test('the change of a resource brings the labels of its URI', async () => {
+    const made = play({
+      era: 'session',
+      rules: 'default: allow\nlabels: { "s/mail:*": [private] }',
+    })
+    const seen = watch(made)
+    for (const uri of ['news:1', 'mail:1'])
+      made.server.say({ method: 'notifications/resources/updated', params: { uri } })
+    await settled()
+    expect(seen).toEqual([[], ['private']])
+  })
+})
+
+const LISTS = {
+  'tools/list': { tools: [] },
+  'prompts/list': { prompts: [] },
+  'resources/list': { resources: [] },
+  'resources/templates/list': { resourceTemplates: [] },
+}
+
+describe('F11: what is asked beside calls', () => {
+  test.each(ERAS.flatMap((era) => Object.entries(LISTS).map((list) => [era, ...list] as const)))(
+    'a list brings the labels of its server: %s, %s',
+    async (era, method, result) => {
+      for (const [rules, brings] of [
+        [SERVER, ['private']],
+        [TOOL, []],
+      ] as const) {
+        const made = play({ era, rules })
+        const seen = watch(made)
+        made.server.answers = () => undefined
+        await made.ask(method)
+        await made.answer(method, result)
+        expect(seen).toEqual([brings])
+      }
+    },
+  )
+
+  test('words of a server in a refusal of the gate bring its labels', async () => {
+    const made = play({ era: 'session', rules: SERVER })
+    const seen = watch(made)
+    made.server.answers = () => undefined
+    await made.ask('tools/call', CALL)
+    const { id } = made.server.last('tools/list')
+    made.server.say({ id, error: { code: -32000, message: 'mail' } })
+    await settled()
+    expect(JSON.stringify(made.told)).toContain('mail')
+    expect(seen).toEqual([['private']])
+  })
+
+  test('what a list brought is on record with the next call', async () => {
+    const made = play({ rules: SERVER })
+    await made.ask('prompts/list')
+    await made.answer('prompts/list', { prompts: [] })
+    await made.ask('tools/call', CALL)
+    await made.answer('tools/call', { content: [] })
+    expect(made.outcomes).toMatchObject([{ labels: ['private'] }])
+  })
+
+  const references = [
+    ['a prompt', { type: 'ref/prompt', name: 'mail:1' }],
+    ['a template', { type: 'ref/resource', uri: 'mail:{id}' }],
+  ] as const
+
+  test.each(ERAS.flatMap((era) => references.map((reference) => [era, ...reference] as const)))(
+    'a completion brings the labels of its reference: %s, %s',
+    async (era, _, ref) => {
+      const made = play({ era, rules: 'default: allow\nlabels: { "s/mail:*": [private] }' })
+      const seen = watch(made)
+      const ask = async (about: object) => {
+        await made.ask('completion/complete', { ref: about, argument: { name: 'a', value: '' } })
+        await made.answer('completion/complete', { completion: { values: ['mail'] } })
+      }
+      await ask({ type: 'ref/prompt', name: 'news' })
+      await ask(ref)
+      expect(seen).toEqual([[], ['private']])
+    },
+  )
+
+  test.each(ERAS)('the result of a task brings the labels of its call, %s', async (era) => {
+    const { made, id } = await call(era)
+    const task = { taskId: 'raw', status: 'working' }
+    await made.answer('tools/call', era === 'session' ? { task } : { resultType: 'task', ...task })
+    const { result } = made.to(id)
+    const { taskId } = era === 'session' ? result.task : result
+    // As after a rest, or in another session of this principal.
+    const forget = () => made.slot.facts(Date.now() + 3_600_000)
+    const method = era === 'session' ? 'tasks/result' : 'tasks/get'
+    forget()
+    expect(made.saw).toEqual([])
+    await made.ask(method, { taskId })
+    await made.answer(method, { ...task, content: [] })
+    expect(made.saw).toEqual(['private'])
+    if (era === 'stateless') return
+    forget()
+    await tell(made, 'notifications/tasks/status', { taskId: 'raw', statusMessage: 'mail' })
+    expect(made.saw).toEqual(['private'])
+  })
+})

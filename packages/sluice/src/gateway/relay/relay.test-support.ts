@@ -1,0 +1,242 @@
+// The gate between a client and a server that the test plays both, without any wire: a relay with a
+// real policy, real limits and real seals.
+
+import { EngineBench } from '../../approvals/engine.test-support.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { Seals } from '../../identity/keys/handle-sealer.ts'
+import { Slots } from '../../identity/callers/session-quota.ts'
+import { compile } from '@sluice/policy/compile/compile'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { type Era, META, STATELESS_REVISION, TASKS } from '../../protocol/protocol-generation.ts'
+import type { Id } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import type { Judged, Spine } from '../call/admit.ts'
+import { KnownTools } from '../tools/known-tools.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
+import { Meter } from '../metrics/meter.ts'
+import { CallWatch } from '../metrics/instrument-calls.ts'
+import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
+import type { UpstreamLink } from '../upstream/upstream.ts'
+import type { NameRoots } from '../session/client-roots.ts'
+import { Continuations } from '../session/continuations.ts'
+import type { Outcome } from '../call/pending-requests.ts'
+import { Handles } from '../session/sealed-handles.ts'
+import { labelSession } from '../call/inspect-answers.ts'
+import { Relay } from './relay.ts'
+import { SeenLists } from '../session/visible-lists.ts'
+import { declaredIn } from '../shared/server-questions.ts'
+import { writeSessionHandle } from '../shared/session-handle.ts'
+
+export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
+  name,
+  inputSchema: {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+  },
+}))
+
+const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
+
+const ALL_CAPABILITIES = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } }
+
+interface PlayOptions {
+  readonly era?: Era
+  readonly rules?: string
+  readonly principal?: string
+  readonly link?: (server: ScriptedLink) => UpstreamLink
+  readonly continuations?: Continuations
+  readonly freshMs?: number
+  /** What the client takes; everything where nothing is said. */
+  readonly capabilities?: JsonObject
+}
+
+export class Play {
+  readonly server = new ScriptedLink()
+  readonly told: (Sent & { readonly on: Related | undefined })[] = []
+  readonly log: string[] = []
+  readonly outcomes: Outcome[] = []
+  readonly intents: Judged[] = []
+  /** The session that labels are added to. */
+  readonly slot = new Slots().open('ada', 1, Date.now())
+  /** What was inspected, and how much the client had been told before. */
+  readonly inspected: {
+    readonly text: string
+    readonly strictness: string
+    readonly told: number
+  }[] = []
+  readonly continuations: Continuations
+  readonly relay: Relay
+  readonly client: ClientLink
+  closed: string | undefined
+  nowMs = 1_000
+  #lastId = 0
+  readonly #capabilities: JsonObject
+  /** Requests whose client has gone away without a word. */
+  readonly gone = new Set<Id>()
+  readonly approvals = new EngineBench()
+  /** The roots of the client that count for the guardrail over the gate's own files. */
+  nameRoots: NameRoots = () => undefined
+
+  constructor(options: PlayOptions = {}) {
+    const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
+    this.#capabilities = options.capabilities ?? ALL_CAPABILITIES
+    const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
+    if (problems.length > 0) throw new Error(JSON.stringify(problems))
+    const bound = { policy: policy as CompiledPolicy, id: 'p' }
+    const now = () => ({ wallMs: this.nowMs, monotonicMs: this.nowMs })
+    this.continuations = options.continuations ?? new Continuations(() => this.nowMs)
+    const spine: Spine = {
+      policy: () => bound,
+      frozen: () => undefined,
+      counters: new MemoryCounters(),
+      record: {
+        intent: (judged, written) => {
+          const seq = this.intents.push(judged)
+          queueMicrotask(() => written(seq))
+        },
+        refusal() {},
+      },
+      now,
+      newId: () => 'id',
+      keepsTexts: false,
+      watch: new CallWatch(new Meter(), undefined),
+      approvals: {
+        engine: this.approvals.engine,
+        pinOf: ({ definition }) => JSON.stringify(definition),
+        urlOf: (id) => `https://gate.example/approvals/${id}`,
+        command: 'sluice approvals watch',
+      },
+    }
+    this.client = {
+      era,
+      revision: '',
+      spare: undefined,
+      send: (text, on) => {
+        if (this.gone.has(on?.request as Id)) return false
+        this.told.push({ ...(JSON.parse(text) as Sent), on })
+        return this.closed === undefined
+      },
+      drop() {},
+      close: (why) => {
+        this.closed ??= why
+      },
+      onMessage() {},
+      onClose() {},
+      onPressure() {},
+    }
+    this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
+    const link = options.link?.(this.server) ?? this.server
+    const { onDelivery, withLabels } = labelSession({
+      ...{ server: 's', policy: () => bound.policy, slot: this.slot },
+      onSeen() {},
+      log: (_level, text) => void this.log.push(text),
+    })
+    this.relay = new Relay(this.client, link, {
+      spine,
+      server: 's',
+      facts: () => ({
+        transport: 'http',
+        principal: { id: principal, kind: 'grant', groups: [], claims: {} },
+        agent: null,
+        session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
+      }),
+      explain: () => false,
+      frozen: () => undefined,
+      lists: (ask) =>
+        new SeenLists({
+          ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
+          heldOf: () => undefined,
+          leavesOut: () => false,
+          onLimit: (why) => void this.log.push(why),
+          freshMs,
+        }),
+      handles: new Handles({
+        ...{ era, seals, server: 's', principal, continuations: this.continuations },
+      }),
+      onAsked() {},
+      onCall() {},
+      onHello: (result) => result,
+      onDelivery: (text, strictness, sources) => {
+        this.inspected.push({ text, strictness, told: this.told.length })
+        onDelivery(text, strictness, sources)
+      },
+      record: (_admission, _startedMs, outcome) => void this.outcomes.push(withLabels(outcome)),
+      nameRoots: (roots) => this.nameRoots(roots),
+      onEnd() {},
+      log: (text) => void this.log.push(text),
+      handle: writeSessionHandle('', declaredIn(this.#capabilities)),
+    })
+  }
+
+  get saw(): readonly string[] {
+    return this.slot.facts(Date.now()).saw
+  }
+
+  /** Sends a request of the client's; its id. */
+  async ask(
+    method: string,
+    params: Record<string, unknown> = {},
+    { headers, meta = {} }: { headers?: Record<string, string>; meta?: object } = {},
+  ): Promise<Id> {
+    const id = `c${++this.#lastId}`
+    const own = {
+      [META.version]: STATELESS_REVISION,
+      [META.capabilities]: { ...this.#capabilities, extensions: { [TASKS]: {} } },
+    }
+    const _meta = { ...(this.client.era === 'stateless' ? own : {}), ...meta }
+    const whole = Object.keys(_meta).length === 0 ? params : { ...params, _meta }
+    this.tell({ id, method, params: whole }, headers)
+    await settled()
+    return id
+  }
+
+  tell(message: object, headers?: Record<string, string>): void {
+    const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
+    if (!read.ok) throw new Error(read.message)
+    const related = headers && { headers: new Map(Object.entries(headers)) }
+    for (const each of read.messages) this.client.onMessage(each, related)
+  }
+
+  /** The server's answer to the newest request of a method. */
+  async answer(method: string, result: object | string): Promise<void> {
+    const { id } = this.server.last(method)
+    if (typeof result === 'object') this.server.say({ id, result })
+    else this.server.say(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`)
+    await settled()
+  }
+
+  /** What the client was answered. */
+  to(id: Id): Sent {
+    const found = this.told.find(({ id: of, method }) => of === id && method === undefined)
+    if (found === undefined) throw new Error(`no answer to \`${id}\``)
+    return found
+  }
+
+  async end(): Promise<void> {
+    await this.relay.end('the test is over')
+  }
+}
+
+export const ELICIT = {
+  method: 'elicitation/create',
+  params: { message: 'who?', requestedSchema: { type: 'object', properties: {} } },
+}
+
+/** Plays of one file of tests, and what ends those that a test has made. */
+export function playing(): {
+  readonly play: (options?: PlayOptions) => Play
+  readonly endPlays: () => Promise<void>
+} {
+  const made: Play[] = []
+  const play = (options: PlayOptions = {}): Play => {
+    const one = new Play(options)
+    made.push(one)
+    return one
+  }
+  const endPlays = async (): Promise<void> => {
+    for (const one of made.splice(0)) await one.end()
+  }
+  return { play, endPlays }
+}

@@ -1,0 +1,63 @@
+// Whom a server's notification is for in the stateless era: the request it is about, or the
+// subscription that asked for its kind; anything else is for nobody. Used by the relay.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../protocol/members.ts'
+import type { Id, Members, Notification } from '../../protocol/message.ts'
+import { writeNotification } from '../../protocol/write-message.ts'
+import type { Related } from '../shared/transport.ts'
+import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
+
+export interface Notice {
+  /** As the client calls its request. */
+  readonly request: Id
+  readonly text: string
+}
+
+export function noticeOf(
+  { method, params }: Notification,
+  related: Related | undefined,
+  down: Crossing,
+): Notice | undefined {
+  if (method === 'notifications/progress') {
+    const of = down.findByProgress(params?.value.progressToken)
+    if (of?.progressToken === undefined || of.method === LISTEN) return undefined
+    const told = withMembers(params, { progressToken: JSON.stringify(of.progressToken) })
+    return { request: of.id, text: writeNotification(method, told.text) }
+  }
+  if (method === 'notifications/message') {
+    const wantsLog = (crossed: Crossed) => metaOf(crossed.params)[META.logLevel] !== undefined
+    const named = down.find(related?.request)
+    const of = named === undefined ? down.findLast(wantsLog) : named
+    if (of === undefined || !wantsLog(of)) return undefined
+    return { request: of.id, text: writeNotification(method, params?.text) }
+  }
+  const named = metaOf(params)[META.subscription]
+  const listen = down.find((named as Id | undefined) ?? related?.request)
+  return listen !== undefined && hears(listen, method) ? toldTo(listen, method, params) : undefined
+}
+
+/** What the gate itself tells every subscription that wants to hear of it. */
+export function noticesOfChange(method: string, down: Crossing): Notice[] {
+  return down.listens
+    .filter((listen) => hears(listen, method))
+    .map((listen) => toldTo(listen, method, undefined))
+}
+
+function hears({ method, params }: Crossed, told: string): boolean {
+  if (method !== LISTEN) return false
+  if (told === 'notifications/subscriptions/acknowledged') return true
+  const wanted = params?.value.notifications
+  const filter: JsonObject = isObject(wanted) ? wanted : {}
+  if (told === 'notifications/resources/updated') return filter.resourceSubscriptions !== undefined
+  const wish = LIST_CHANGES.get(told)
+  return wish !== undefined && filter[wish] === true
+}
+
+/** Under the id that the client knows its subscription by. */
+function toldTo({ id }: Crossed, method: string, params: Members | undefined): Notice {
+  const named = { [META.subscription]: JSON.stringify(id) }
+  const told = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
+  return { request: id, text: writeNotification(method, told.text) }
+}

@@ -1,0 +1,88 @@
+// Notifications of a server: which of them pass, and to which request of the client's each belongs.
+// Progress passes only for a token that the client gave with a request that is open, or that made a
+// task: anything else could be taken for the progress of another call. Used by the relay.
+
+import type { Id, Notification } from '../../protocol/message.ts'
+import { oneLine, writeNotification, writeResult } from '../../protocol/write-message.ts'
+import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
+import { notificationPassage } from '../shared/parse-call.ts'
+import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
+import type { KnownNames } from '../session/known-names.ts'
+import type { OwnTasks } from '../session/session-tasks.ts'
+import type { SeenLists } from '../session/visible-lists.ts'
+import { type Notice, noticeOf } from './route-notifications.ts'
+
+/** The call that made the task has been answered. */
+const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
+
+export interface ServerNotificationsContext {
+  readonly client: ClientLink
+  /** Requests of the client's, and requests of the server's. */
+  readonly down: Crossing
+  readonly up: Crossing
+  readonly lists: SeenLists
+  readonly names: KnownNames
+  readonly tasks: OwnTasks
+  readonly frozen: () => unknown
+  readonly log: (text: string) => void
+}
+
+export class ServerNotifications {
+  readonly #context: ServerNotificationsContext
+
+  constructor(context: ServerNotificationsContext) {
+    this.#context = context
+  }
+
+  fromServer(notification: Notification, related: Related | undefined): void {
+    const { client, down, lists, names, tasks, log } = this.#context
+    const { method, params } = notification
+    if (method === 'notifications/cancelled') return this.#cancel(notification)
+    const passage = notificationPassage(method)
+    const isOthers = passage === 'task' && !tasks.isAbout(params?.value)
+    if (passage === 'unknown' || isOthers)
+      return log(`a notification that does not pass: ${method}`)
+    if (method === 'notifications/tools/list_changed') lists.forget()
+    if (method === 'notifications/resources/updated' && names.isHidden(params?.value.uri)) return
+    if (this.#context.frozen() !== undefined) return
+    const token = params?.value.progressToken
+    const of = down.findByProgress(token)
+    if (of !== undefined) of.lastMs = performance.now()
+    const from = passage === 'task' || tasks.hasToken(token) ? OF_A_TASK : updated(notification)
+    if (client.era === 'stateless') {
+      const notice = noticeOf(notification, related, down)
+      return this.tell(notice === undefined ? [] : [notice], from)
+    }
+    if (method === 'notifications/progress' && of === undefined && !tasks.hasToken(token))
+      return log('progress for a token that no open request has')
+    const to = of === undefined ? this.relatedTo(related) : { request: of.id }
+    client.send(oneLine(writeNotification(method, params?.text)), { ...to, from })
+  }
+
+  tell(notices: readonly Notice[], from: Related['from']): void {
+    const { client } = this.#context
+    for (const { request, text } of notices) client.send(oneLine(text), { request, from })
+  }
+
+  /** The client's request that a message of the server's belongs to. */
+  relatedTo(related: Related | undefined): Related {
+    const { down } = this.#context
+    const crossed = down.find(related?.request) ?? down.findOnly()
+    return crossed === undefined ? {} : { request: crossed.id }
+  }
+
+  /** A question of the server's; or a subscription, which over lines it can end in no other way. */
+  #cancel(notification: Notification): void {
+    const { down, up } = this.#context
+    const request = notification.params?.value.requestId as Id
+    if (down.find(request)?.method !== LISTEN) return up.cancel(notification)
+    const { id } = down.take(request) as Crossed
+    down.reply(id, writeResult(id, '{"resultType":"complete"}'))
+  }
+}
+
+/** The resource that a notification of a change names. */
+function updated({ method, params }: Notification): MessageSource | undefined {
+  if (method !== 'notifications/resources/updated') return undefined
+  return { method: 'resources/read', name: String(params?.value.uri) }
+}

@@ -1,0 +1,45 @@
+// A client that does not read makes its server wait: what the server says next is not read either, so
+// that it stays in the server's own buffers. Only the stream of one request where the link has one for
+// each; all of a process that nobody else uses; nothing where others would wait with it. Used by the
+// relay, told by the client's link.
+
+import type { Era } from '../../protocol/protocol-generation.ts'
+import type { Id } from '../../protocol/message.ts'
+import type { UpstreamLink } from '../upstream/upstream.ts'
+
+export class BackPressure {
+  readonly #server: UpstreamLink
+  /** Several callers may be behind a link of the stateless era. */
+  readonly #isShared: boolean
+  readonly #oursOf: (request: Id) => Id | undefined
+  /** What is full, by the client's id, with the id that the server knows. */
+  readonly #full = new Map<Id | undefined, Id | undefined>()
+
+  constructor(server: UpstreamLink, era: Era, oursOf: (request: Id) => Id | undefined) {
+    this.#server = server
+    this.#isShared = era === 'stateless'
+    this.#oursOf = oursOf
+  }
+
+  /** `request` is undefined where all that the client is told goes one way. */
+  readonly told = (isFull: boolean, request: Id | undefined): void => {
+    if (isFull) this.#hold(request)
+    else this.#free(request)
+  }
+
+  #hold(request: Id | undefined): void {
+    const server = this.#server
+    const ours = request === undefined ? undefined : this.#oursOf(request)
+    if (request !== undefined && (ours === undefined || (this.#isShared && !server.pausesApart)))
+      return
+    this.#full.set(request, ours)
+    server.pause(ours)
+  }
+
+  #free(request: Id | undefined): void {
+    if (!this.#full.has(request)) return
+    const ours = this.#full.get(request)
+    this.#full.delete(request)
+    if (this.#server.pausesApart || this.#full.size === 0) this.#server.resume(ours)
+  }
+}

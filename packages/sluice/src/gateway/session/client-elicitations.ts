@@ -1,0 +1,75 @@
+// Questions that the gate itself puts to a client with a session, beside those of its server: under ids
+// that no server's question can have. Owned by the relay.
+
+import { randomUUID } from 'node:crypto'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { withMembers } from '../../protocol/members.ts'
+import type { Answer, Id, Members } from '../../protocol/message.ts'
+import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
+import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
+import type { ClientLink } from '../shared/transport.ts'
+import { type Declared, declaredIn } from '../shared/server-questions.ts'
+
+export class ClientQuestions {
+  readonly #client: ClientLink
+  readonly #open = new Map<Id, (result: JsonValue | undefined) => void>()
+  #capabilities: JsonValue | undefined
+  #declared: Declared
+
+  /** `declared` is what the client said before a restart of the gate. */
+  constructor(client: ClientLink, declared: Declared = []) {
+    this.#client = client
+    this.#declared = declared
+  }
+
+  /** What a server may ask of the client. */
+  get declared(): Declared {
+    return this.#declared
+  }
+
+  /** What the client can do, as `initialize` said; undefined for a session from before a restart. */
+  get capabilities(): JsonValue | undefined {
+    return this.#capabilities
+  }
+
+  /** A request of the client's waits for a person. */
+  tellHeld(request: Id): void {
+    this.#client.held?.(request)
+  }
+
+  learn(params: Members | undefined): void {
+    this.#capabilities = params?.value.capabilities
+    this.#declared = declaredIn(this.#capabilities)
+  }
+
+  /** `answered` gets the result, undefined for an error. Returns what takes the question back. */
+  ask(
+    method: string,
+    params: JsonObject,
+    request: Id,
+    answered: (result: JsonValue | undefined) => void,
+  ): () => void {
+    if (this.#open.size >= CLIENT_QUESTIONS_MAX) return () => {}
+    const id = `sluice-gate-${randomUUID()}`
+    const texts = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)])
+    const { text } = withMembers(undefined, Object.fromEntries(texts))
+    this.#open.set(id, answered)
+    this.#client.send(oneLine(writeRequest(id, method, text)), { request, from: 'gate' })
+    return () => {
+      if (!this.#open.delete(id)) return
+      const cancelled = withMembers(undefined, { requestId: JSON.stringify(id) })
+      const told = writeNotification('notifications/cancelled', cancelled.text)
+      this.#client.send(told, { request, from: 'gate' })
+    }
+  }
+
+  /** False where the answer is to somebody else's question. */
+  answered({ id, result }: Answer): boolean {
+    const answered = this.#open.get(id as Id)
+    if (answered === undefined) return false
+    this.#open.delete(id as Id)
+    const value: unknown = result === undefined ? undefined : JSON.parse(result)
+    answered(isObject(value) ? value : undefined)
+    return true
+  }
+}

@@ -1,0 +1,30 @@
+// Which requests only go on with a call that was counted already. A client of the stateless era
+// comes back with the answers a server wanted: that is the same call, and its limits were taken.
+// Each is good for one return; whoever comes twice makes a call of its own.
+
+import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'
+
+export class Continuations {
+  readonly #nowMs: () => number
+  /** By sealed state; the oldest first. */
+  readonly #given = new Map<string, { untilMs: number; approvedFor: string | undefined }>()
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** `approvedFor`: what had asked for a person, where the call was approved. */
+  give(sealed: string, approvedFor?: string): void {
+    this.#given.delete(sealed)
+    this.#given.set(sealed, { untilMs: this.#nowMs() + INPUT_HELD_MS, approvedFor })
+    const [oldest] = this.#given.keys()
+    if (this.#given.size > CONTINUATIONS_MAX) this.#given.delete(oldest as string)
+  }
+
+  take(sealed: string): { readonly continues: boolean; readonly approvedFor?: string | undefined } {
+    const given = this.#given.get(sealed)
+    this.#given.delete(sealed)
+    if (given === undefined || given.untilMs <= this.#nowMs()) return { continues: false }
+    return { continues: true, approvedFor: given.approvedFor }
+  }
+}

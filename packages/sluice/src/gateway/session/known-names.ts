@@ -1,0 +1,250 @@
+// The prompts and resources of one session with one server, where the policy may hide some. There a
+// name that the server lists nowhere is answered by the gate, as a hidden one is and after the same
+// questions to the server: what exists cannot be told by answer or by time. Where nothing can be
+// hidden, nobody is asked and every name goes to the server. Used by the relay.
+
+import type { Facts } from '@sluice/policy/core/call'
+import type { Instant } from '@sluice/policy/core/clock'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { hidden } from '@sluice/policy/decide/decide'
+import { mayHide } from '@sluice/policy/decide/may-hide'
+import { readsUris } from '@sluice/policy/decide/weigh-uri'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { readUri } from '@sluice/policy/expression/functions/resource-uri'
+import { isDense } from '../../protocol/json/is-dense.ts'
+import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
+import type { Answer, Request } from '../../protocol/message.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { UriTemplate } from '../../protocol/uri-template.ts'
+import {
+  HEARD_DEPTH_MAX,
+  HEARD_URIS_MAX,
+  LIST_PAGES_MAX,
+  MEMBER_TEMPLATES_MAX,
+  RELIST_MS,
+} from '../shared/limits.ts'
+import { Slices } from '../shared/slices.ts'
+import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
+import { callOf } from '../shared/parse-call.ts'
+
+export interface KnownNamesContext {
+  readonly server: string
+  readonly policy: () => CompiledPolicy
+  readonly facts: () => Omit<Facts, 'tool'>
+  readonly now: () => Instant
+  /** Asks the server, as the gate; rejects where no answer comes. */
+  readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+}
+
+/** What a request is about, by the method and the name that a list has it under. */
+export interface Named {
+  readonly method: 'prompts/get' | 'resources/read'
+  readonly name: string
+  /** A template is named as it stands. */
+  readonly isTemplate: boolean
+}
+
+const SECTIONS = { 'prompts/get': 'prompts', 'resources/read': 'resources' } as const
+const LISTS = {
+  'prompts/get': [{ list: 'prompts/list', key: 'prompts', name: 'name' }],
+  'resources/read': [
+    { list: 'resources/list', key: 'resources', name: 'uri' },
+    { list: 'resources/templates/list', key: 'resourceTemplates', name: 'uriTemplate' },
+  ],
+} as const
+
+export class KnownNames {
+  readonly #context: KnownNamesContext
+  /** As last listed; of resources, templates stand beside URIs. */
+  readonly #listed = new Map<Named['method'], ReadonlySet<string>>()
+  #templates: readonly { readonly text: string; readonly template: UriTemplate }[] = []
+  readonly #listing = new Map<Named['method'], Promise<void>>()
+  readonly #listedMs = new Map<Named['method'], number>()
+  /** Resources that answers of the server have named: they need not be listed. */
+  readonly #heard = new Set<string>()
+
+  constructor(context: KnownNamesContext) {
+    this.#context = context
+  }
+
+  /** Whether it is to be answered as what no server has; a promise only where something may be
+   * hidden. Rejects where the server does not say what it has. */
+  isMissing(request: Request): boolean | Promise<boolean> {
+    const named = namedIn(request)
+    return named !== undefined && this.#mayHide(named.method) ? this.#look(named) : false
+  }
+
+  /** Whether the server lists the URI in exactly this spelling. Asked only if that makes a difference:
+   * if rules read URIs and this one is not in normal form, see resource-uri.ts. What answers have
+   * named does not count: an answer may repeat what the caller sent. */
+  isListed(request: Request): true | Promise<boolean> {
+    const named = namedIn(request)
+    if (named?.method !== 'resources/read' || !this.#isOdd(named.name)) return true
+    return this.#findListed(named)
+  }
+
+  async #findListed({ method, name }: Named): Promise<boolean> {
+    if (!this.#listed.has(method)) await this.#list(method)
+    if (this.#listed.get(method)?.has(name) === true) return true
+    if (this.#mayAskAgain(method)) await this.#list(method)
+    return this.#listed.get(method)?.has(name) === true
+  }
+
+  #isOdd(uri: string): boolean {
+    return readsUris(this.#context.policy()) && !readUri(uri).isNormal
+  }
+
+  #mayAskAgain(method: Named['method']): boolean {
+    const listedMs = this.#listedMs.get(method) ?? Number.NEGATIVE_INFINITY
+    return this.#context.now().monotonicMs - listedMs >= RELIST_MS
+  }
+
+  /** The server's own words to this error would tell that the name is not a hidden one. */
+  isVague(method: string, name: string): boolean {
+    if (method !== 'resources/read' && method !== 'resources/subscribe') return false
+    if (!this.#mayHide('resources/read') || this.#heard.has(name)) return false
+    return !this.#listed.get('resources/read')?.has(name)
+  }
+
+  /** A change of it is not told. */
+  isHidden(uri: JsonValue | undefined): boolean {
+    if (typeof uri !== 'string' || !this.#mayHide('resources/read')) return false
+    return this.#isHidden({ method: 'resources/read', name: uri, isTemplate: false })
+  }
+
+  /** What an answer links to may be read, although no list has it. */
+  hear(resultText: string | undefined): void {
+    if (!this.#mayHide('resources/read') || !resultText?.includes('"uri"')) return
+    // What it links to can then be read only where a list has it.
+    if (isDense(resultText, PARSED_MARKS_MAX)) return
+    for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX)) {
+      this.#heard.delete(uri)
+      this.#heard.add(uri)
+      if (this.#heard.size > HEARD_URIS_MAX) this.#heard.delete(oldestOf(this.#heard))
+    }
+  }
+
+  async #look(named: Named): Promise<boolean> {
+    if (!this.#listed.has(named.method)) await this.#list(named.method)
+    // A hidden name counts as not found, so that it takes as long as one that is not there.
+    if (await this.#isThere(named)) return false
+    if (this.#mayAskAgain(named.method)) await this.#list(named.method)
+    if (await this.#isThere(named)) return false
+    // One more that fits the template would be asked for.
+    if (await this.#fits(named)) await this.#list(named.method)
+    return true
+  }
+
+  async #isThere(named: Named): Promise<boolean> {
+    if (this.#isHidden(named)) return false
+    const { method, name } = named
+    return (
+      this.#listed.get(method)?.has(name) === true ||
+      (method === 'resources/read' && this.#heard.has(name)) ||
+      (await this.#fits(named))
+    )
+  }
+
+  /** In slices: templates are chosen by the server. What takes too many steps fits none, and is
+   * answered as a hidden one is. */
+  async #fits({ method, name, isTemplate }: Named): Promise<boolean> {
+    if (method !== 'resources/read' || isTemplate || this.#isOdd(name)) return false
+    const slices = new Slices()
+    let steps = 0
+    for (const { text, template } of this.#templates) {
+      steps += template.stepsFor(name)
+      if (steps > TEMPLATE_STEPS_MAX) return false
+      if (slices.isOver) await slices.next()
+      if (this.#isHidden({ method, name: text, isTemplate: true })) continue
+      if (template.fits(name)) return true
+    }
+    return false
+  }
+
+  #isHidden({ method, name }: Named): boolean {
+    const { facts, now, policy, server } = this.#context
+    return hidden(policy(), { server, method, name }, facts(), now())
+  }
+
+  #mayHide(method: Named['method']): boolean {
+    return mayHide(this.#context.policy(), SECTIONS[method])
+  }
+
+  #list(method: Named['method']): Promise<void> {
+    const under = this.#listing.get(method)
+    if (under !== undefined) return under
+    const listing = this.#read(method).finally(() => {
+      this.#listing.delete(method)
+      this.#listedMs.set(method, this.#context.now().monotonicMs)
+    })
+    this.#listing.set(method, listing)
+    return listing
+  }
+
+  async #read(method: Named['method']): Promise<void> {
+    const names = new Set<string>()
+    for (const { list, key, name } of LISTS[method]) {
+      const listed = await this.#pagesOf(list, key, name)
+      if (list === 'resources/templates/list')
+        this.#templates = listed
+          .slice(0, MEMBER_TEMPLATES_MAX)
+          .map((text) => ({ text, template: new UriTemplate(text) }))
+      for (const each of listed) names.add(each)
+    }
+    this.#listed.set(method, names)
+  }
+
+  async #pagesOf(list: string, key: string, name: string): Promise<string[]> {
+    const found: string[] = []
+    const slices = new Slices()
+    let cursor: string | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const { result, error } = await this.#context.ask(
+        list,
+        cursor === undefined ? {} : { cursor },
+      )
+      // It has none of them.
+      if (error?.code === RPC.methodNotFound) return found
+      if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
+      const members = membersOf(result)
+      for (const text of elementsOf(members.get(key) ?? '[]')) {
+        if (slices.isOver) await slices.next()
+        const entry = JSON.parse(text) as JsonValue
+        const named = isObject(entry) ? entry[name] : undefined
+        if (typeof named === 'string') found.push(named)
+      }
+      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
+      if (typeof next !== 'string') return found
+      cursor = next
+    }
+    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
+  }
+}
+
+/** The prompt or resource that a request is about. */
+export function namedIn(request: Pick<Request, 'method' | 'params'>): Named | undefined {
+  const { method, params } = request
+  if (method === 'completion/complete') return referenceIn(params?.value.ref)
+  if (method !== 'prompts/get' && !method.startsWith('resources/')) return undefined
+  const { name } = callOf('', request)
+  return { method: method === 'prompts/get' ? method : 'resources/read', name, isTemplate: false }
+}
+
+function referenceIn(ref: JsonValue | undefined): Named | undefined {
+  const { type, name, uri } = isObject(ref) ? ref : {}
+  if (type === 'ref/prompt') return { method: 'prompts/get', name: `${name}`, isTemplate: false }
+  return { method: 'resources/read', name: `${uri}`, isTemplate: true }
+}
+
+function urisIn(value: JsonValue, depth: number): string[] {
+  if (depth === 0) return []
+  if (Array.isArray(value)) return value.flatMap((each) => urisIn(each as JsonValue, depth - 1))
+  if (!isObject(value)) return []
+  const inner = Object.values(value).flatMap((each) => urisIn(each, depth - 1))
+  return typeof value.uri === 'string' ? [value.uri, ...inner] : inner
+}
+
+function oldestOf(names: ReadonlySet<string>): string {
+  return names.values().next().value as string
+}

@@ -1,0 +1,214 @@
+// Handles that a server gives out (cursors, tasks, the state of a call that wants input) as one
+// principal may hold them: sealed on the way out, opened on the way in. A server knows the gate by
+// one credential, so that unsealed A's would work for B.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { SealedFor, Seals } from '../../identity/keys/handle-sealer.ts'
+import { digestOf } from '../../ledger/records/record.ts'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import { withMembers } from '../../protocol/members.ts'
+import type { Members, Request } from '../../protocol/message.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
+import { writeMembers } from '../../protocol/write-message.ts'
+import type { Admission } from '../call/admit.ts'
+import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
+import { callOf } from '../shared/parse-call.ts'
+import type { Continuations } from './continuations.ts'
+
+/** Cannot be missed by a result that has one, however its name is spelt. */
+const MAY_HAVE_CURSOR = /nextCursor|\\u/
+const MAY_HAVE_TASK = /taskId|\\u/
+
+export interface HandlesContext {
+  readonly era: Era
+  readonly seals: Seals
+  readonly server: string
+  readonly principal: string
+  readonly continuations: Continuations
+}
+
+export type Opened =
+  | {
+      readonly request: Request
+      /** It goes on with a call that was counted. */
+      readonly continues: boolean
+      /** What had asked for a person when that call was approved. */
+      readonly approvedFor?: string | undefined
+      /** How often the server has wanted to know more before. */
+      readonly rounds: number
+      /** It comes back for a verdict, with what its client said to the gate. */
+      readonly leg?: Leg & { readonly said: JsonValue | undefined }
+    }
+  | { readonly request?: undefined; readonly refused: string }
+
+/** A held call of the stateless era, whose client is kept by asking it to come again. */
+export interface Leg {
+  /** How often it has come back. */
+  readonly number: number
+  /** The request for approval that it waits for. */
+  readonly approval: string
+  /** What the client was shown. */
+  readonly shown: 'form' | 'url' | null
+}
+
+/** The key of what the gate asks beside it. */
+const APPROVAL = 'sluice-approval'
+
+/** What a retry must be equal in, and how many there were. */
+export interface CallSoFar {
+  readonly method: string
+  readonly name: string
+  readonly params: Members | undefined
+  readonly rounds: number
+  readonly admission?: Admission | undefined
+}
+
+/** What is sealed of a call that wants input: the round, the keys that were asked for, and the
+ * server's own state, where it has one. */
+type Kept = readonly [round: number, keys: readonly string[], state: string | null]
+
+type KeptLeg = readonly [number: number, approval: string, shown: Leg['shown']]
+
+const OF_ROUNDS = ['inputResponses', 'requestState'] as const
+const BROUGHT: ReadonlySet<string> = new Set([...OF_ROUNDS, '_meta'])
+/** A task's questions are answered by a method of their own. */
+const ANSWERS_TASKS = 'tasks/update'
+
+export class Handles {
+  readonly #context: HandlesContext
+  readonly #for: SealedFor
+
+  constructor(context: HandlesContext) {
+    this.#context = context
+    this.#for = { server: context.server, principal: context.principal }
+  }
+
+  /** A client's request as the server is to have it. */
+  open(request: Request): Opened {
+    const { era, seals } = this.#context
+    const { method, params } = request
+    const given = params?.value ?? {}
+    if (era === 'session') {
+      // A server of the other era would take them for answers to what it asked.
+      const smuggled = OF_ROUNDS.find((key) => given[key] !== undefined)
+      if (smuggled !== undefined) return { refused: `a session has no \`${smuggled}\`` }
+    }
+    if (typeof given.cursor === 'string') {
+      const cursor = seals.open('cursor', { ...this.#for, call: method }, given.cursor)
+      if (cursor === undefined) return { refused: 'this cursor is not one that was given here' }
+      return first(put(request, 'cursor', cursor))
+    }
+    if (era === 'session') return first(request)
+    if (given.taskId !== undefined || method.startsWith('tasks/')) {
+      const task = seals.open('task', this.#for, String(given.taskId))
+      if (task === undefined) return { refused: 'Task not found' }
+      return first(put(request, 'taskId', task))
+    }
+    if (given.requestState !== undefined) return this.#goOn(request)
+    // Every question goes out with a state, so these answer none that was judged.
+    if (given.inputResponses !== undefined && method !== ANSWERS_TASKS)
+      return { refused: '`inputResponses` without the `requestState` that came with the questions' }
+    return first(request)
+  }
+
+  #goOn(request: Request): Opened {
+    const { seals, continuations } = this.#context
+    const { method, params } = request
+    const sealed = String(params?.value.requestState)
+    const { name } = callOf(this.#context.server, request)
+    const call = callDigest({ method, name, params })
+    const held = seals.open('held', { ...this.#for, call }, sealed)
+    if (held !== undefined) return this.#comeBack(request, held)
+    const opened = seals.open('requestState', { ...this.#for, call }, sealed)
+    if (opened === undefined)
+      return { refused: 'this requestState is not one that was given for this call' }
+    const [rounds, keys, state] = JSON.parse(opened) as Kept
+    const responses = membersOf(params?.text.get('inputResponses') ?? '{}')
+    for (const key of [...responses.keys()]) if (!keys.includes(key)) responses.delete(key)
+    const members = {
+      requestState: state === null ? undefined : JSON.stringify(state),
+      inputResponses: responses.size === 0 ? undefined : writeMembers(responses),
+    }
+    const back = { ...request, params: withMembers(params, members) }
+    return { request: back, ...continuations.take(sealed), rounds }
+  }
+
+  /** To its verdict; the server knows of none of this. */
+  #comeBack(request: Request, held: string): Opened {
+    const { params } = request
+    const [number, approval, shown] = JSON.parse(held) as KeptLeg
+    const responses = params?.value.inputResponses
+    const said = isObject(responses) ? responses[APPROVAL] : undefined
+    const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
+    const leg = { number, approval, shown, said }
+    return { request: { ...request, params: plain }, continues: false, rounds: 0, leg }
+  }
+
+  /** A result that asks the client of a held call to come again. */
+  sealLeg(call: Omit<CallSoFar, 'rounds'>, leg: Leg, params: JsonObject | undefined): string {
+    const kept: KeptLeg = [leg.number, leg.approval, leg.shown]
+    const sealedFor = { ...this.#for, call: callDigest(call) }
+    const requestState = this.#context.seals.seal('held', sealedFor, JSON.stringify(kept))
+    const asks = params && { [APPROVAL]: { method: 'elicitation/create', params } }
+    return JSON.stringify({
+      resultType: 'input_required',
+      ...(asks === undefined ? {} : { inputRequests: asks }),
+      requestState,
+    })
+  }
+
+  /** A list's result, with its cursor sealed. */
+  sealCursor(method: string, resultText: string): string {
+    if (!method.endsWith('list') || !MAY_HAVE_CURSOR.test(resultText)) return resultText
+    return this.#sealed(resultText, 'nextCursor', (cursor) =>
+      this.#context.seals.seal('cursor', { ...this.#for, call: method }, cursor),
+    )
+  }
+
+  /** The result of a call that has become a task, or of asking about one. */
+  sealTask(method: string, resultText: string): string {
+    const mayHave = method === TOOL_CALL || method.startsWith('tasks/')
+    if (!mayHave || !MAY_HAVE_TASK.test(resultText)) return resultText
+    return this.#sealed(resultText, 'taskId', (task) =>
+      this.#context.seals.seal('task', this.#for, task),
+    )
+  }
+
+  /** The result of a call that wants input, with its state sealed for just this call and this round;
+   * undefined where it has wanted input often enough. Coming back with it is not counted, once. */
+  sealRound(wanted: ReadonlyMap<string, string>, call: CallSoFar): string | undefined {
+    const { seals, continuations } = this.#context
+    const round = call.rounds + 1
+    if (round > INPUT_ROUNDS_MAX) return undefined
+    const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
+    const keys = [...membersOf(wanted.get('inputRequests') ?? '{}').keys()]
+    const kept: Kept = [round, keys, typeof state === 'string' ? state : null]
+    const sealedFor = { ...this.#for, call: callDigest(call) }
+    const sealed = seals.seal('requestState', sealedFor, JSON.stringify(kept))
+    continuations.give(sealed, call.admission?.approval?.asked)
+    return writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
+  }
+
+  #sealed(resultText: string, key: string, seal: (handle: string) => string): string {
+    const members = membersOf(resultText)
+    const handle: unknown = JSON.parse(members.get(key) ?? 'null')
+    if (typeof handle !== 'string') return resultText
+    members.set(key, JSON.stringify(seal(handle)))
+    return writeMembers(members)
+  }
+}
+
+function put(request: Request, key: string, handle: string): Request {
+  return { ...request, params: withMembers(request.params, { [key]: JSON.stringify(handle) }) }
+}
+
+function first(request: Request): Opened {
+  return { request, continues: false, rounds: 0 }
+}
+
+/** Every member but what a retry brings: a person may have approved it with all the others. */
+function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds' | 'admission'>): string {
+  const kept = [...(params?.text ?? [])].filter(([key]) => !BROUGHT.has(key))
+  return digestOf(JSON.stringify([method, name, kept.sort(([a], [b]) => (a < b ? -1 : 1))]))
+}

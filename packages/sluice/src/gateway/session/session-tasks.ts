@@ -1,0 +1,54 @@
+// The tasks that calls of this session have made. A task belongs to the call that made it, which was
+// judged: what follows passes, and a task of anybody else's is one that does not exist.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { writeMembers } from '../../protocol/write-message.ts'
+import { SESSION_TASKS_MAX } from '../shared/limits.ts'
+
+export class OwnTasks {
+  readonly #ids = new Set<string>()
+  /** Of the calls that made them: a task tells of its progress as the call would have. */
+  readonly #tokens = new Set<JsonValue>()
+
+  /** From the result of a call, and the progress token that came with it. */
+  learn(resultText: string, progressToken: JsonValue | undefined): void {
+    if (!resultText.includes('"task"')) return
+    const task = membersOf(resultText).get('task')
+    const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
+    if (id === undefined) return
+    addBounded(this.#ids, id)
+    if (progressToken !== undefined) addBounded(this.#tokens, progressToken)
+  }
+
+  hasToken(token: JsonValue | undefined): boolean {
+    return token !== undefined && this.#tokens.has(token)
+  }
+
+  /** `params` of a request or notification about a task. */
+  isAbout(params: JsonValue | undefined): boolean {
+    const id = taskIdOf(params)
+    return id !== undefined && this.#ids.has(id)
+  }
+
+  /** The result of `tasks/list` without those of others. */
+  filter(resultText: string): string {
+    const members = membersOf(resultText)
+    const own = elementsOf(members.get('tasks') ?? '[]').filter((text) =>
+      this.isAbout(JSON.parse(text)),
+    )
+    members.set('tasks', `[${own.join(',')}]`)
+    return writeMembers(members)
+  }
+}
+
+function addBounded<T>(set: Set<T>, value: T): void {
+  set.add(value)
+  const [oldest] = set
+  if (set.size > SESSION_TASKS_MAX) set.delete(oldest as T)
+}
+
+function taskIdOf(value: JsonValue | undefined): string | undefined {
+  const id = isObject(value) ? value.taskId : undefined
+  return typeof id === 'string' ? id : undefined
+}

@@ -1,0 +1,87 @@
+// Questions of the gate's own to a server, such as for its list of tools. Each ends: by an answer,
+// by the end of the session, or by time.
+
+import { type Era, META, STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../protocol/members.ts'
+import type { Answer, Id, Members } from '../../protocol/message.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
+import { writeRequest } from '../../protocol/write-message.ts'
+import { OWN_QUESTION_MS_MAX } from '../shared/limits.ts'
+import type { UpstreamLink } from '../upstream/upstream.ts'
+
+interface Question {
+  readonly answered: (answer: Answer) => void
+  readonly failed: (why: string) => void
+}
+
+export class OwnQuestions {
+  readonly #server: UpstreamLink
+  readonly #era: Era
+  readonly #newId: () => Id
+  /** The request that made the gate ask. */
+  #for: Members | undefined
+  readonly #open = new Map<Id, Question>()
+
+  constructor(server: UpstreamLink, era: Era, newId: () => Id) {
+    this.#server = server
+    this.#era = era
+    this.#newId = newId
+  }
+
+  /** In the stateless era a question says who asks and what that client can do. A session that begins
+   * with it would else be one in which the server may ask nothing. */
+  askFor(params: Members | undefined): void {
+    this.#for = params
+  }
+
+  /** Rejects where no answer comes. */
+  async ask(method: string, params: Readonly<Record<string, string>>): Promise<Answer> {
+    const id = this.#newId()
+    const texts = Object.entries(params).map(
+      ([key, value]) => [key, JSON.stringify(value)] as const,
+    )
+    const meta = this.#era === 'session' ? {} : { _meta: this.#meta }
+    const members = withMembers(undefined, { ...Object.fromEntries(texts), ...meta })
+    const passing = { id, method, params: members }
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise((answered, reject) => {
+        const failed = (why: string) => reject(new Error(why))
+        const late = `the server did not answer \`${method}\` within ${OWN_QUESTION_MS_MAX} ms`
+        timer = setTimeout(() => failed(late), OWN_QUESTION_MS_MAX)
+        this.#open.set(id, { answered, failed })
+        if (!this.#server.send(writeRequest(id, method, members.text), { passing }))
+          failed('the server is gone')
+      })
+    } finally {
+      clearTimeout(timer)
+      this.#open.delete(id)
+    }
+  }
+
+  /** False where the answer is to somebody else's question. */
+  answered(answer: Answer): boolean {
+    const question = this.#open.get(answer.id as Id)
+    question?.answered(answer)
+    return question !== undefined
+  }
+
+  failed(id: Id | undefined, why: string): boolean {
+    const question = this.#open.get(id as Id)
+    question?.failed(why)
+    return question !== undefined
+  }
+
+  end(why: string): void {
+    for (const { failed } of this.#open.values()) failed(why)
+  }
+
+  get #meta(): string {
+    const given = membersOf(this.#for?.text.get('_meta') ?? '{}')
+    return patchObject('{}', {
+      [META.version]: JSON.stringify(STATELESS_REVISION),
+      [META.client]: given.get(META.client) ?? '{"name":"sluice","version":"1"}',
+      [META.capabilities]: given.get(META.capabilities) ?? '{}',
+    })
+  }
+}

@@ -1,0 +1,242 @@
+// The lists of one session with one server: what the server lists, and what of it this caller may
+// see. A call to a tool nobody listed yet makes the gate ask the server itself, so that a call is
+// never judged by a name alone. Definitions pass as the server wrote them, or not at all.
+
+import type { Facts } from '@sluice/policy/core/call'
+import type { Instant } from '@sluice/policy/core/clock'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { visible } from '@sluice/policy/decide/decide'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
+import type { Answer } from '../../protocol/message.ts'
+import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { writeMembers } from '../../protocol/write-message.ts'
+import type { KnownTools } from '../tools/known-tools.ts'
+import {
+  DEFINITION_LENGTH_MAX,
+  LIST_AGE_MS,
+  LIST_AT_ONCE_LENGTH_MAX,
+  LIST_PAGES_MAX,
+  LIST_TIMES_MAX,
+  LISTED_TOOLS_MAX,
+} from '../shared/limits.ts'
+import { enterStep } from '../shared/current-step.ts'
+import type { HeldTool } from '../tools/pins.ts'
+import { Slices } from '../shared/slices.ts'
+
+export interface SeenListsContext {
+  readonly server: string
+  readonly known: KnownTools
+  readonly policy: () => CompiledPolicy
+  readonly now: () => Instant
+  /** Why a definition may be neither shown nor called. */
+  readonly heldOf: (tool: KnownTool) => HeldTool | undefined
+  /** It may neither be shown nor called, by what the protocol says of its definition. */
+  readonly leavesOut: (tool: KnownTool) => boolean
+  /** Asks the server, as the gate; rejects where no answer comes. */
+  readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+  /** Something was left out of a list, by a limit. */
+  readonly onLimit: (why: string) => void
+  /** How long definitions hold where no server tells of changes; undefined where it does. */
+  readonly freshMs?: number | undefined
+}
+
+interface List {
+  /** Where a list has its entries, what names an entry, and which call it is for. */
+  readonly key: string
+  readonly name: string
+  readonly method: string
+}
+
+const LISTS: ReadonlyMap<string, List> = new Map([
+  ['tools/list', { key: 'tools', name: 'name', method: TOOL_CALL }],
+  ['prompts/list', { key: 'prompts', name: 'name', method: 'prompts/get' }],
+  ['resources/list', { key: 'resources', name: 'uri', method: 'resources/read' }],
+  [
+    'resources/templates/list',
+    { key: 'resourceTemplates', name: 'uriTemplate', method: 'resources/read' },
+  ],
+])
+
+export class SeenLists {
+  readonly #context: SeenListsContext
+  readonly #tools = new Map<string, KnownTool>()
+  #listing: Promise<void> | undefined
+  #learntAtMs = Number.POSITIVE_INFINITY
+  /** Grows when what was known is forgotten: a list that is being read then is of before. */
+  #generation = 0
+  #leftOut: string | undefined
+
+  constructor(context: SeenListsContext) {
+    this.#context = context
+  }
+
+  /** Why tools of this server may be missing: a limit was met. */
+  get leftOut(): string | undefined {
+    return this.#leftOut
+  }
+
+  /** A promise only where the server has to be asked; rejects where it does not say what tools it
+   * has. */
+  find(name: string): KnownTool | Promise<KnownTool | undefined> {
+    const { freshMs = LIST_AGE_MS, now } = this.#context
+    if (now().monotonicMs - this.#learntAtMs > freshMs) this.forget()
+    return this.#tools.get(name) ?? this.#ask(name)
+  }
+
+  async #ask(name: string): Promise<KnownTool | undefined> {
+    for (let times = 1; ; times++) {
+      const generation = this.#generation
+      this.#listing ??= this.#listTools()
+      const listing = this.#listing
+      await listing.catch((error: Error) => {
+        if (this.#listing === listing) this.#listing = undefined
+        throw error
+      })
+      // The tools changed while they were listed: what was read is of before.
+      const isOld = generation !== this.#generation && times < LIST_TIMES_MAX
+      if (!isOld) return this.#tools.get(name)
+    }
+  }
+
+  heldOf(tool: KnownTool): HeldTool | undefined {
+    return this.#context.heldOf(tool)
+  }
+
+  /** The server said its tools have changed: what was known is asked for again. */
+  forget(): void {
+    this.#tools.clear()
+    this.#listing = undefined
+    this.#leftOut = undefined
+    this.#generation++
+    this.#learntAtMs = this.#context.now().monotonicMs
+  }
+
+  /** The result of a list with what this caller may see; any other result as it is. A promise where
+   * the list is long: it is looked through in slices, and others are served meanwhile. */
+  filter(
+    method: string,
+    resultText: string,
+    factsNow: () => Omit<Facts, 'tool'>,
+  ): string | Promise<string> {
+    const list = LISTS.get(method)
+    if (list === undefined) return resultText
+    if (resultText.length > LIST_AT_ONCE_LENGTH_MAX)
+      return this.#filterInSlices(list, resultText, factsNow)
+    const facts = factsNow()
+    const members = membersOf(resultText)
+    const entries = elementsOf(members.get(list.key) ?? '[]')
+    const shown = entries.filter((text) => this.#isShown(list, text, facts, this.#generation))
+    members.set(list.key, `[${shown.join(',')}]`)
+    return writeMembers(members)
+  }
+
+  async #filterInSlices(
+    list: List,
+    resultText: string,
+    factsNow: () => Omit<Facts, 'tool'>,
+  ): Promise<string> {
+    const slices = new Slices()
+    const generation = this.#generation
+    await slices.next()
+    const members = membersOf(resultText)
+    await slices.next()
+    const shown: string[] = []
+    let facts = factsNow()
+    for (const text of elementsOf(members.get(list.key) ?? '[]')) {
+      if (slices.isOver) {
+        await slices.next()
+        facts = factsNow()
+      }
+      enterStep('list')
+      if (this.#isShown(list, text, facts, generation)) shown.push(text)
+    }
+    await slices.next()
+    members.set(list.key, `[${shown.join(',')}]`)
+    const written = writeMembers(members)
+    // Sealing and sending it read all of it again.
+    await slices.next()
+    return written
+  }
+
+  #isShown(list: List, text: string, facts: Omit<Facts, 'tool'>, generation: number): boolean {
+    const { server, policy, now } = this.#context
+    const definition = this.#read(text)
+    const name = isObject(definition) ? definition[list.name] : undefined
+    if (typeof name !== 'string' || this.#isTooLong(name)) return false
+    const call = { server, name, method: list.method }
+    if (list.method !== TOOL_CALL)
+      return visible(policy(), call, { ...facts, isListed: true }, now())
+    const tool = this.#learn(definition as JsonObject, text, generation)
+    if (tool === undefined || this.#context.leavesOut(tool)) return false
+    return this.heldOf(tool) === undefined && visible(policy(), call, { ...facts, tool }, now())
+  }
+
+  async #listTools(): Promise<void> {
+    const slices = new Slices()
+    const generation = this.#generation
+    let cursor: string | undefined
+    for (let page = 0; page < LIST_PAGES_MAX; page++) {
+      const params = cursor === undefined ? {} : { cursor }
+      const { result, error } = await this.#context.ask('tools/list', params)
+      if (result === undefined) throw new Error(`the server lists no tools: ${error?.message}`)
+      const isLong = result.length > LIST_AT_ONCE_LENGTH_MAX
+      if (isLong) await slices.next()
+      const members = membersOf(result)
+      for (const text of elementsOf(members.get('tools') ?? '[]')) {
+        if (isLong && slices.isOver) await slices.next()
+        enterStep('list')
+        const definition = this.#read(text)
+        const name = isObject(definition) ? definition.name : undefined
+        if (typeof name === 'string' && !this.#isTooLong(name))
+          this.#learn(definition as JsonObject, text, generation)
+      }
+      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
+      if (typeof next !== 'string') return
+      cursor = next
+    }
+    this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
+  }
+
+  /** Undefined where it is too long to be looked at. */
+  #read(text: string): JsonValue | undefined {
+    if (text.length <= DEFINITION_LENGTH_MAX) return JSON.parse(text) as JsonValue
+    const long = `${text.length} characters, at most ${DEFINITION_LENGTH_MAX} are read`
+    this.#leaveOut(`a definition has ${long}`)
+    return undefined
+  }
+
+  #isTooLong(name: string): boolean {
+    if (name.length <= URI_LENGTH_MAX) return false
+    const long = `${name.length} characters, at most ${URI_LENGTH_MAX} are read`
+    this.#leaveOut(`a name has ${long}`)
+    return true
+  }
+
+  /** `text` is the definition as the server wrote it. Undefined where a limit leaves it out. */
+  #learn(definition: JsonObject, text: string, generation: number): KnownTool | undefined {
+    const { server, known } = this.#context
+    const name = definition.name as string
+    if (name.length > NAME_LENGTH_MAX) {
+      this.#leaveOut(`the name of a tool has more than ${NAME_LENGTH_MAX} characters`)
+      return undefined
+    }
+    if (this.#tools.size >= LISTED_TOOLS_MAX && !this.#tools.has(name)) {
+      this.#leaveOut(`it lists more than ${LISTED_TOOLS_MAX} tools`)
+      return undefined
+    }
+    const tool = known.accept(server, definition as unknown as ToolDefinition, text)
+    if (generation !== this.#generation) return tool
+    if (this.#tools.size === 0) this.#learntAtMs = this.#context.now().monotonicMs
+    if (!this.#context.leavesOut(tool)) this.#tools.set(name, tool)
+    return tool
+  }
+
+  #leaveOut(why: string): void {
+    if (this.#leftOut === why) return
+    this.#leftOut = why
+    this.#context.onLimit(why)
+  }
+}

@@ -1,0 +1,121 @@
+// A request as the policy judges it: which methods pass in which direction, what a call is named and
+// what its arguments are. What two peers could read differently in the arguments is an objection.
+
+import { classOfCall } from '../../catalogue/classify/classify-call.ts'
+import type { Call, Facts } from '@sluice/policy/core/call'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { holdsSecret } from '../../guard/inspect-answer.ts'
+import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
+import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
+import { caseTwin, findTwinKeys } from '../../protocol/check-arguments.ts'
+import type { Request } from '../../protocol/message.ts'
+
+/** What a server may ask of a client; everything else is the client's to ask. */
+const OF_SERVERS: ReadonlySet<string> = new Set([
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+])
+
+/** They follow a call that was judged. */
+const OF_TASKS: ReadonlySet<string> = new Set([
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+  'tasks/update',
+  'tasks/list',
+])
+
+/** `task`: as plumbing, but only for a task of one's own. */
+export type Passage = 'plumbing' | 'judged' | 'task' | 'unknown'
+
+export function passageFromClient(method: string): Passage {
+  if (method.startsWith('notifications/') || OF_SERVERS.has(method)) return 'unknown'
+  if (PLUMBING.has(method)) return 'plumbing'
+  if (OF_TASKS.has(method)) return 'task'
+  return method === TOOL_CALL || CONTENT_METHODS.has(method) ? 'judged' : 'unknown'
+}
+
+export function passageFromServer(method: string): Passage {
+  if (method === 'ping') return 'plumbing'
+  return OF_SERVERS.has(method) ? 'judged' : 'unknown'
+}
+
+/** Notifications have no content of their own; unknown ones do not pass. */
+export function notificationPassage(method: string): Passage {
+  if (method === 'notifications/tasks/status') return 'task'
+  if (method === 'notifications/elicitation/complete') return 'plumbing'
+  if (method === 'notifications/subscriptions/acknowledged') return 'plumbing'
+  return PLUMBING.has(method) ? 'plumbing' : 'unknown'
+}
+
+export function callOf(
+  server: string,
+  { method, params }: Pick<Request, 'method' | 'params'>,
+): Call {
+  const value = params?.value ?? {}
+  const given = method.startsWith('resources/') ? value.uri : value.name
+  const name = typeof given === 'string' ? given : ''
+  const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
+  return { server, method, name, args: isObject(args) ? args : {} }
+}
+
+/** Policy would judge `path` while a server that ignores case acts on `Path`. */
+export function objectionTo({ params }: Request, tool?: KnownTool): string | undefined {
+  const value = params?.value
+  const twin = twinIn(value?.arguments, tool?.definition.inputSchema, SCHEMA_DEPTH_MAX)
+  if (twin !== undefined)
+    return `the argument \`${twin.slice(0, 64)}\` is like a declared one but for case`
+  const twins = findTwinKeys(value)?.map((key) => `\`${key.slice(0, 64)}\``)
+  if (twins === undefined) return undefined
+  return `the keys ${twins.join(' and ')} of one object are equal but for case: send one of them`
+}
+
+function twinIn(
+  value: JsonValue | undefined,
+  schema: JsonValue | undefined,
+  depth: number,
+): string | undefined {
+  if (!isObject(schema) || depth === 0) return undefined
+  if (Array.isArray(value)) return firstOf(value, (item) => twinIn(item, schema.items, depth - 1))
+  const { properties } = schema
+  if (!isObject(value) || !isObject(properties)) return undefined
+  return (
+    caseTwin(value, properties) ??
+    firstOf(Object.keys(value), (key) => twinIn(value[key], own(properties, key), depth - 1))
+  )
+}
+
+function own(properties: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(properties, key) ? properties[key] : undefined
+}
+
+function firstOf<T>(items: readonly T[], look: (item: T) => string | undefined) {
+  for (const item of items) {
+    const found = look(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** With the tool, and the class of this very call where its arguments settle it. */
+export function factsOf(
+  { params }: Request,
+  {
+    known,
+    tool,
+    args,
+  }: { known: Omit<Facts, 'tool'>; tool: KnownTool | undefined; args: JsonObject },
+): Facts {
+  const facts: { -readonly [Key in keyof Facts]: Facts[Key] } = {
+    ...known,
+    // What is beside the arguments goes to the server too.
+    holdsSecret: () => holdsSecret([args, params?.value._meta ?? null]),
+  }
+  if (tool === undefined) return facts
+  facts.tool = tool
+  const callCategory = classOfCall(tool, args)
+  if (callCategory !== undefined) facts.callCategory = callCategory
+  return facts
+}

@@ -1,0 +1,46 @@
+// Long work on the gate's one thread, cut into slices with the event loop's turn between them, so that
+// calls of others go on meanwhile. One slice a turn over all such work: ten clients that list at once
+// take ten turns, and nobody waits for ten slices in a row.
+
+import type { Steps } from '@sluice/policy/core/steps'
+import { SLICE_MS } from './limits.ts'
+import { enterStep, type NamedStep } from './current-step.ts'
+
+const waiting: (() => void)[] = []
+
+function giveTurn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(giveTurn)
+}
+
+/** When the event loop has looked at everything else, and those who came before have had a slice. */
+export function takeTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(giveTurn)
+  })
+}
+
+/** `for (…) { …; if (slices.isOver) await slices.next() }` */
+export class Slices {
+  #endMs = performance.now() + SLICE_MS
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endMs
+  }
+
+  async next(): Promise<void> {
+    await takeTurn()
+    this.#endMs = performance.now() + SLICE_MS
+  }
+}
+
+/** What `runSteps` does at once. */
+export async function runInSlices<Result>(steps: Steps<Result>, name: NamedStep): Promise<Result> {
+  const slices = new Slices()
+  for (;;) {
+    enterStep(name)
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (slices.isOver) await slices.next()
+  }
+}

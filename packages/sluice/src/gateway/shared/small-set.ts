@@ -1,0 +1,34 @@
+// A set that mostly has one or two in it and is empty again a moment later, as what is open for a
+// session: the keys of such a map. Pure.
+
+import { FewBy } from './small-map.ts'
+
+export class Few<T> {
+  readonly #map = new FewBy<T, true>()
+
+  get size(): number {
+    return this.#map.size
+  }
+
+  has(value: T): boolean {
+    return this.#map.has(value)
+  }
+
+  add(value: T): void {
+    this.#map.set(value, true)
+  }
+
+  /** Whether it was there. */
+  delete(value: T): boolean {
+    return this.#map.delete(value)
+  }
+
+  clear(): void {
+    this.#map.clear()
+  }
+
+  /** As they were when it was asked: whoever goes through them may take some out. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.#map.keys()[Symbol.iterator]()
+  }
+}

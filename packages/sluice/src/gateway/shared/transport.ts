@@ -1,0 +1,72 @@
+// One side of a conversation: a client's session or a connection to a server. The gate stands
+// between two links and judges what passes; a link only carries messages.
+
+import type { Era } from '../../protocol/protocol-generation.ts'
+import type { Id, Message } from '../../protocol/message.ts'
+
+/** Trace context (W3C): of a client's headers only this ever goes along. */
+export interface Trace {
+  readonly traceparent?: string | undefined
+  readonly tracestate?: string | undefined
+}
+
+/** What a message of a server's belongs to: the policy's labels are looked up by it. */
+export interface MessageSource {
+  readonly method: string
+  readonly name: string
+}
+
+/** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
+ * the stream a message goes out on. */
+export interface Related {
+  readonly request?: Id
+  /** The message is the answer to that request. */
+  readonly answers?: boolean
+  /** The answer is this error: HTTP has a status for some. */
+  readonly errorCode?: number | undefined
+  /** The answer describes a server or its tools; anything else is inspected more strictly. */
+  readonly isDefinition?: boolean | undefined
+  /** Whose words it has. `server`, also if absent: it counts as said for any call of the server. */
+  readonly from?: 'gate' | 'server' | MessageSource | undefined
+  /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
+  readonly headers?: ReadonlyMap<string, string>
+  /** The trace that a client's request belongs to, by its headers. */
+  readonly trace?: Trace | undefined
+}
+
+export interface Link {
+  /** Carries one message, given as text on one line. Returns false where the link is closed. */
+  send(text: string, related?: Related): boolean
+  /** Set by whoever listens, before anything arrives. */
+  onMessage: (message: Message, related?: Related) => void
+  /** Once, with the reason in words. */
+  onClose: (why: string) => void
+  close(why: string): void
+}
+
+/** In place of a server's name: all of them. */
+export const ALL_SERVERS = '*'
+
+/** A client's side. */
+export interface ClientLink extends Link {
+  readonly era: Era
+  /** The revision that `initialize` settled; empty until then. */
+  revision: string
+  /** Set by whoever is behind it: told where the client does not read what it was told on the way to
+   * an answer (or, where there is one stream for all, anything), and when it has. */
+  onPressure: (isFull: boolean, request: Id | undefined) => void
+  /** This request will get no answer: it was cancelled. */
+  drop(request: Id): void
+  /** This request waits for a person, which may take long. */
+  held?(request: Id): void
+  /** The server ended the stream of this request before its answer, and goes on with it later: a client
+   * that knows of that need not be kept waiting on its own. */
+  suspend?(request: Id): void
+  /** The session has begun; with what it takes to go on with it after a restart of the gate, where
+   * its server can. */
+  begun?(handle: string | undefined): void
+  /** Nobody waits for an answer, and nobody listens; undefined where that is never so. */
+  readonly isIdle?: boolean
+  /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
+  readonly spare: number | undefined
+}

@@ -1,0 +1,77 @@
+// The approvals of a running gate: the engine on gate.db, with the ledger to record and to look back
+// in. What was under way when an earlier gate ended is settled before anything is served.
+
+import { randomBytes } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { ApprovalEngine } from '../../approvals/engine.ts'
+import { BEFORE_MAX, BEFORE_RECORDS_MAX } from '../../approvals/limits.ts'
+import type { Before } from '../../core/approval.ts'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { openLedgerReadOnly, recordsBackwards } from '../../ledger/chain/read.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { wrongArgs } from '../call/wait-options.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export interface OpenedApprovals {
+  readonly engine: ApprovalEngine
+  end(): void
+}
+
+export function openApprovals({
+  data,
+  store,
+  ledger,
+  log,
+  isApprover,
+}: {
+  readonly data: string
+  readonly store: DatabaseSync
+  readonly ledger: Ledger
+  readonly log: Log
+  readonly isApprover: (name: string, atMs: number) => boolean
+}): OpenedApprovals {
+  const record = openLedgerReadOnly(data)
+  try {
+    const engine = new ApprovalEngine({
+      database: store,
+      key: InstallationKey.at(data).derive('approvals', 32),
+      ledger,
+      before: (session) => beforeIn(record, session),
+      readArgs: wrongArgs,
+      isApprover,
+      nowMs: processClock.nowMs,
+      newId: () => randomBytes(6).toString('hex'),
+      warn: (message, why) => log('warn', message, { why }),
+    })
+    engine.recover(record)
+    // Somebody may have been removed while no gate ran.
+    engine.peopleChanged()
+    const end = (): void => {
+      engine.close()
+      record.close()
+    }
+    return { engine, end }
+  } catch (error) {
+    record.close()
+    throw error
+  }
+}
+
+/** The page of a request; a socket has none. */
+export function approvalUrl(base: string | undefined, id: string): string | undefined {
+  return base && `${base}/approvals/${id}`
+}
+
+/** What the session did, as far as the last records tell. */
+function beforeIn(record: DatabaseSync, session: string): Before[] {
+  const found: Before[] = []
+  let read = 0
+  for (const each of recordsBackwards(record)) {
+    if (++read > BEFORE_RECORDS_MAX || found.length >= BEFORE_MAX) break
+    if ((each.kind !== 'intent' && each.kind !== 'refusal') || each.session !== session) continue
+    const { atMs, server, name, decision } = each
+    found.push({ atMs, server, name, action: decision.action })
+  }
+  return found.reverse()
+}

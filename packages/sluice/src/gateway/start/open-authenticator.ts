@@ -1,0 +1,101 @@
+// Puts together who may call: the grants of the store, the authorisation servers of the configuration,
+// and what happens when that changes: the record says so, and sessions of those who may no longer call
+// are ended, also while nobody asks. Called by run-gate.ts.
+
+import { Door } from '../../identity/callers/authenticator.ts'
+import { Grants } from '../../identity/callers/grants.ts'
+import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { processClock } from '../../store/process-clock.ts'
+import type { GateConfig } from '../config/config.ts'
+import { LOCAL_POLICY } from '../config/grants.ts'
+import { Authenticate, audiencesOf } from '../front/http/http-authenticator.ts'
+import type { Gate } from '../gate.ts'
+import { GRANTS_LOOK_MS } from '../shared/limits.ts'
+import { ALL_SERVERS } from '../shared/transport.ts'
+import type { PolicySet } from '../state/policy-set.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+interface DoorParts {
+  readonly config: GateConfig
+  readonly policies: () => PolicySet
+  readonly gate: Gate
+  readonly ledger: Ledger
+  readonly log: Log
+}
+
+export async function openDoor(
+  { config, policies, gate, ledger, log }: DoorParts,
+  undo: (() => void)[],
+): Promise<{ readonly door: Door; readonly grants: Grants }> {
+  const grants = Grants.open(config.data, config.grants)
+  undo.push(() => grants.close())
+  const { nowMs } = processClock
+  const door = new Door({
+    grants,
+    tokens: await tokensOf(config, nowMs),
+    mayBeLocal: isLocalOnly(config),
+    localPolicy: LOCAL_POLICY,
+    nowMs,
+  })
+  const warn = (): void => {
+    for (const { name, policy, revokedMs } of grants.list())
+      if (revokedMs === null && !policies().has(policy))
+        log('warn', `the grant \`${name}\` names a policy that is not there: all is denied`, {
+          policy,
+        })
+  }
+  const hold = (): string[] =>
+    grants.list().flatMap(({ name, revokedMs }) => (revokedMs === null ? [name] : []))
+  warn()
+  door.onChange = () => {
+    log('info', 'the grants have changed')
+    const event = { atMs: nowMs(), name: 'grants', detail: { hold: hold() } }
+    ledger.event(event).catch(() => {})
+    warn()
+    gate.endUnheld()
+  }
+  const timer = setInterval(() => {
+    try {
+      door.look()
+      grants.keepUse()
+      gate.endUnheld()
+    } catch (error) {
+      const why = (error as Error).message
+      log('error', 'the grants cannot be read, so nobody is let in', { why })
+    }
+  }, GRANTS_LOOK_MS).unref()
+  undo.push(() => clearInterval(timer))
+  return { door, grants }
+}
+
+export function authenticateFor(config: GateConfig, door: Door): Authenticate {
+  const { issuers, publicUrl, tls } = config
+  const scheme = tls === undefined ? 'http' : 'https'
+  return new Authenticate({
+    door,
+    baseOf: ({ headers }) => publicUrl ?? `${scheme}://${headers.host}`,
+    issuers: issuers.map(({ issuer }) => issuer),
+    scopes: [...new Set(issuers.flatMap(({ scopes }) => scopes))],
+  })
+}
+
+/** A pipe has no address of its own: a token for the gate's is one for it. */
+export function pipeAudiences(config: GateConfig, server: string): string[] {
+  const { host, port, publicUrl, tls } = config
+  const name = host.includes(':') ? `[${host}]` : host
+  const base = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
+  return audiencesOf(base, server === ALL_SERVERS ? '/mcp' : `/mcp/${server}`)
+}
+
+/** Behind a proxy everybody comes from this machine. */
+function isLocalOnly({ host, publicUrl }: GateConfig): boolean {
+  return publicUrl === undefined && (isLoopbackName(host) || host === '::1')
+}
+
+/** Loaded only where it is needed: it would cost every start a few hundredths of a second. */
+async function tokensOf({ issuers }: GateConfig, nowMs: () => number) {
+  if (issuers.length === 0) return undefined
+  const { Tokens } = await import('../../identity/callers/access-token-verifier.ts')
+  return new Tokens(issuers, nowMs)
+}

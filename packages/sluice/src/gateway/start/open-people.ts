@@ -1,0 +1,26 @@
+// Who may decide, as a gate finds it when it starts: opened, and told to whoever reads the log, so
+// that nobody can have become an approver without the person seeing it. Called by run-gate.ts.
+
+import { canProve, type KeptPerson, People } from '../../identity/people/people.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export function openPeople(directory: string, log: Log, undo: (() => void)[]): People {
+  const people = People.open(directory)
+  undo.push(() => people.close())
+  const all = people.list()
+  if (!all.some(canProve))
+    log('warn', 'nobody can approve anything yet: `sluice approvers pin` sets the first PIN')
+  for (const person of all) log('info', `may decide: ${describe(person)}`)
+  return people
+}
+
+/** `ann (admin): PIN since 2026-11-15T08:00:00.000Z, 1 passkey`. */
+function describe({ name, roles, pinSetMs, passkeys, hasToken, wrongPins }: KeptPerson): string {
+  const has = [
+    ...(pinSetMs === null ? [] : [`PIN since ${new Date(pinSetMs).toISOString()}`]),
+    ...(passkeys === 0 ? [] : [`${passkeys} ${passkeys === 1 ? 'passkey' : 'passkeys'}`]),
+    ...(hasToken ? ['a token'] : []),
+    ...(wrongPins === 0 ? [] : [`${wrongPins} wrong PINs since the last right one`]),
+  ]
+  return `${name} (${roles.join(', ')}): ${has.join(', ') || 'nothing to prove it by yet'}`
+}

@@ -1,0 +1,57 @@
+// The admin API and the console, as far as the gate knows them: what serves them is handed in by the
+// composition root, gets the parts of the running gate, and answers every request that is not MCP.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Approvals } from '../../core/approval.ts'
+import type { Door } from '../../identity/callers/authenticator.ts'
+import type { Grants } from '../../identity/callers/grants.ts'
+import type { InstallationKey } from '../../identity/keys/installation-key.ts'
+import type { People } from '../../identity/people/people.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { GateConfig } from '../config/config.ts'
+import type { Gate } from '../gate.ts'
+import type { Command } from '../front/socket/command-registry.ts'
+import type { Freezes } from '../state/freezes.ts'
+import type { KeptTools } from '../tools/stored-tools.ts'
+import type { Meter } from '../metrics/meter.ts'
+import type { Pins } from '../tools/pins.ts'
+import type { Policies } from '../state/policies.ts'
+import type { CallWatch } from '../metrics/instrument-calls.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export interface AdminParts {
+  readonly config: GateConfig
+  readonly gate: Gate
+  readonly people: People
+  readonly grants: Grants
+  readonly door: Door
+  readonly key: InstallationKey
+  readonly ledger: Ledger
+  readonly freezes: Freezes
+  readonly policies: Policies
+  readonly pins: Pins
+  readonly meter: Meter
+  readonly watch: CallWatch
+  readonly tools: KeptTools
+  /** Undefined while nothing can be held. */
+  readonly approvals: Approvals | undefined
+  /** The words of the control channel that need no proof here, such as `status`. */
+  readonly control: (word: string, request: Parameters<Command>[0]) => ReturnType<Command>
+  /** Looks at the policy files at once. */
+  readonly reload: () => void
+  /** Where clients reach the gate; empty until it serves. */
+  readonly url: () => string
+  readonly log: Log
+}
+
+/** Everything over HTTP that is neither MCP nor health. */
+export interface Site {
+  /** Host and Origin are the gate's own, and the peer is no process of the gate's. */
+  serve(request: IncomingMessage, response: ServerResponse): void | Promise<void>
+  /** What it adds to the control channel. */
+  readonly words: Readonly<Record<string, Command>>
+  /** Ends its streams. */
+  close(): void
+}
+
+export type StartAdmin = (parts: AdminParts) => Site

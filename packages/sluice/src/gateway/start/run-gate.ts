@@ -1,0 +1,361 @@
+// Starts a gate and stops it: data directory, record, counters, servers' watcher, front. In this
+// order, so that nothing is served before it can be recorded; and backwards when it ends, so that
+// what is open can finish.
+
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import type { Approvals } from '../../core/approval.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { Links } from '../../identity/keys/approval-links.ts'
+import { Logins } from '../../identity/oauth/logins.ts'
+import { approverCheck } from '../../identity/people/people.ts'
+import { Seals } from '../../identity/keys/handle-sealer.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { userKeyFile } from '../../store/files/user-key.ts'
+import type { GateConfig } from '../config/config.ts'
+import { filesBeside } from '../config/keys.ts'
+import { ownFilesOf } from '../config/own-facts.ts'
+import { HttpFront } from '../front/http/http.ts'
+import { OwnCertificate } from '../front/http/tls-certificate.ts'
+import { OwnPeers } from '../processes/child-peers.ts'
+import { MetricsFront } from '../front/http/serve-metrics.ts'
+import { sealedNames } from '../front/sessions/sealed-session-ids.ts'
+import { SocketFront } from '../front/socket/socket.ts'
+import { makeSocketPath } from '../front/socket/socket-path.ts'
+import { Gate } from '../gate.ts'
+import { DRAIN_MS } from '../shared/limits.ts'
+import { controlOf } from '../../operations/commands.ts'
+import type { Control } from '../front/socket/command-registry.ts'
+import { type CompiledDocuments, readDocumentsAside } from '../state/documents.ts'
+import { Freezes, nameOf } from '../state/freezes.ts'
+import { openGateStore } from '../data/gate-store.ts'
+import { gaugesOf } from './gauges.ts'
+import { QuietIndex } from '../data/background-indexer.ts'
+import { keepLedger } from '../data/apply-retention.ts'
+import { keepState } from '../data/snapshot-state.ts'
+import { keptDocuments } from '../state/stored-documents.ts'
+import { KeptTools } from '../tools/stored-tools.ts'
+import { Meter } from '../metrics/meter.ts'
+import { approvalUrl, openApprovals } from './open-approvals.ts'
+import { openChannels } from './open-channels.ts'
+import { type OpenLedger, openLedger } from '../data/open-ledger.ts'
+import { lockPath, openPins } from '../tools/open-pins.ts'
+import { Policies } from '../state/policies.ts'
+import { restoreState } from '../data/restore-state.ts'
+import { warnOfClock } from './warn-of-clock.ts'
+import { CallWatch, type StartSpan } from '../metrics/instrument-calls.ts'
+import { watchFiles } from '../shared/watch-files.ts'
+import { watchStalls } from '../metrics/watch-stalls.ts'
+import { MetricsWriter } from '../metrics/write-metrics.ts'
+import type { PolicySet } from '../state/policy-set.ts'
+import { HttpPools } from '../upstream/http/http-pools.ts'
+import { LoginTokens } from '../upstream/servers/login-tokens.ts'
+import { endLeftovers } from '../processes/orphan-cleanup.ts'
+import { Watcher } from '../processes/watcher.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { DataLock } from '../data/data-lock.ts'
+import { IdleEnd } from './idle-shutdown.ts'
+import { authenticateFor, openDoor, pipeAudiences } from './open-authenticator.ts'
+import { openPeople } from './open-people.ts'
+import { OwnChildren } from '../processes/child-processes.ts'
+import { peopleBase } from './people-base.ts'
+import type { StartAdmin } from './run-admin.ts'
+import { BuiltinAgents, type StartAgents } from './run-agents.ts'
+
+export { DataTaken } from '../data/data-lock.ts'
+
+export interface RunningGate {
+  /** Where clients reach it over HTTP; the socket where it serves pipes only. */
+  readonly url: string
+  /** Resolves where it was started for pipes and the last has been gone for a while. */
+  readonly idle: Promise<string>
+  /** Held calls, for whoever shows them to people. */
+  readonly approvals: Approvals
+  /** Lets open calls finish, then ends everything. */
+  stop(): Promise<void>
+}
+
+export interface RunOptions {
+  readonly piped: boolean
+  readonly log: Log
+  /** Where there is a server with `builtin: agents`. */
+  readonly startAgents?: StartAgents
+  /** Serves the admin API and the console. */
+  readonly startAdmin?: StartAdmin
+}
+
+export async function runGate(
+  config: GateConfig,
+  documents: CompiledDocuments,
+  { piped, log, startAgents, startAdmin }: RunOptions,
+): Promise<RunningGate> {
+  /** What has to be undone, the first last. */
+  const undo: (() => void | Promise<void>)[] = []
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step()
+  }
+  try {
+    const lock = DataLock.take(config.data)
+    undo.push(() => lock.release())
+    undo.push(warnOfClock(log))
+    const record = await openLedger(config, log)
+    const { ledger, signer } = record
+    const signedBy = signer.publicKey
+    undo.push(() => record.close())
+    const store = openGateStore(config.data)
+    undo.push(() => store.close())
+    const freezes = new Freezes(store)
+    for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
+    const isFirstPolicy = keptDocuments(store).length === 0
+    if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
+    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+    const restored = restoreState(config.data, policies.now, signer)
+    undo.push(keepState({ data: config.data, ...restored, key: signer, ledger, log }))
+    const event = (name: string) => {
+      const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
+      const detail = name === 'start' && isFirstPolicy ? { ...known, isFirstPolicy } : known
+      void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
+    }
+    event('start')
+    undo.push(() => event('stop'))
+    const leftovers = join(config.data, 'servers.json')
+    await endLeftovers(leftovers)
+    const watcher = new Watcher({ file: leftovers, log })
+    undo.push(() => watcher.close())
+    const pools = new HttpPools()
+    undo.push(() => pools.close())
+    const files = [...documents.documents.values()].map(({ file }) => file)
+    const ownFiles = ownFilesOf(config, [
+      config.file,
+      config.data,
+      userKeyFile(),
+      ...filesBeside(config),
+      ...files,
+    ])
+    const key = InstallationKey.at(config.data)
+    const seals = new Seals(key)
+    const people = openPeople(config.data, log, undo)
+    const meter = new Meter()
+    undo.push(watchStalls(meter, log))
+    const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
+    const tools = new KeptTools(store, log)
+    undo.push(() => tools.flush())
+    const logins = Logins.open(config.data)
+    undo.push(() => logins.close())
+    const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs })
+    const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
+    const isApprover = approverCheck(people, config.issuers)
+    const approvals = openApprovals({ data: config.data, store, ledger, log, isApprover })
+    people.onRemove = () => approvals.engine.peopleChanged()
+    undo.push(() => approvals.end())
+    const agents = new BuiltinAgents(startAgents)
+    const builtins = { agents: agents.connect }
+    const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
+    let url = ''
+    const base = (): string | undefined => peopleBase(config.publicUrl, url)
+    const asking = {
+      approvals: approvals.engine,
+      approvalUrl: (id: string) => approvalUrl(base(), id),
+    }
+    const links = new Links(key)
+    undo.push(
+      await openChannels(config.channels, {
+        add: (notifier) => approvals.engine.add(notifier),
+        linkFor: ({ id, expiresAtMs }, approver) => {
+          const link = { approval: id, approver, untilMs: expiresAtMs }
+          return people.find(approver) && links.address(base(), link)
+        },
+        log,
+      }),
+    )
+    const gate = new Gate({
+      ...{
+        config,
+        policies: () => policies.now,
+        ...kept,
+        ...asking,
+        watcher,
+        pools,
+        ownFiles,
+        log,
+      },
+    })
+    undo.push(() => gate.close('the gate is stopping'))
+    const isQuiet = () => !gate.isBusy
+    const index = new QuietIndex({ directory: config.data, ledger, isQuiet, log })
+    undo.push(() => index.close())
+    const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
+    undo.push(keepLedger({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
+    policies.onChange = () => gate.policyChanged()
+    // The policy may be another than the one that an earlier gate asked by.
+    gate.policyChanged()
+    policies.tools = () => gate.knownTools
+    lockFile.onChange = (now) => {
+      pins.setLock(now)
+      gate.policyChanged()
+    }
+    let tls: OwnCertificate | undefined
+    const reload = () => {
+      lockFile.look()
+      tls?.look()
+      return policies.reload(() => readDocumentsAside(config))
+    }
+    undo.push(watchFiles([...files, lockPath(config)], reload))
+    // On a terminal it means that the person is gone.
+    if (!process.stdin.isTTY) {
+      process.on('SIGHUP', reload)
+      undo.push(() => void process.off('SIGHUP', reload))
+    }
+    const opening = { config, policies: () => policies.now, gate, ledger, log }
+    const { door, grants } = await openDoor(opening, undo)
+    undo.push(await agents.start(config, gate, door, approvals.engine))
+    const idle = new IdleEnd(piped)
+    const { path, dispose } = makeSocketPath(config.data)
+    undo.push(dispose)
+    const ready = () => readiness(record, policies, freezes, tls)
+    if (piped) url = path
+    const metrics = new MetricsWriter(
+      meter,
+      gaugesOf({
+        ...{ config, gate, ledger, freezes, policies, approvals: approvals.engine },
+        processes: () => watcher.size,
+      }),
+    )
+    const reached = { ready, reload, metrics, url: () => url }
+    const held = { approvals: approvals.engine }
+    const parts = {
+      config,
+      gate,
+      ledger,
+      freezes,
+      policies,
+      pins,
+      lock: lockFile,
+      people,
+      grants,
+      door,
+      log,
+      ...held,
+    }
+    const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
+    const run = (word: string, request: JsonObject) => control.run(word, request)
+    const site = startAdmin?.({
+      ...{ ...parts, key, meter, watch, tools },
+      ...{ reload, url: () => url, control: run },
+    })
+    undo.push(() => site?.close())
+    const peers = new OwnPeers(await markOwn(config, log))
+    const socket = new SocketFront({
+      peers,
+      path,
+      hasServer: (name) => gate.kindOf(name) !== undefined,
+      open: (name, link, who) => gate.open(name, link, who),
+      identify: (token, server) =>
+        door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
+      command: run,
+      notice: () => policies.why,
+      onClients: (count) => idle.clients(count),
+    })
+    undo.push(() => socket.close())
+    await socket.listen()
+    if (piped) {
+      undo.push(() => gate.drain(DRAIN_MS))
+      undo.push(() => approvals.engine.close())
+      return { url, idle: idle.end, approvals: approvals.engine, stop }
+    }
+    tls = config.tls && new OwnCertificate(config.tls, log)
+    if (tls !== undefined) undo.push(tls.watch())
+    const own = tls
+    const scheme = tls === undefined ? 'http' : 'https'
+    const front = new HttpFront({
+      host: config.host,
+      port: config.port,
+      kindOf: (name) => gate.kindOf(name),
+      open: (name, link, who, handle) => gate.open(name, link, who, handle),
+      sessionNames: sealedNames(seals),
+      authenticate: authenticateFor(config, door),
+      tls,
+      names: { ...config, certificate: () => own?.certificate },
+      metrics: metricsFront(config, metrics),
+      site,
+      onRead: (ms) => meter.steps.read.observe(ms),
+      peers,
+      ready,
+      nowMs: () => performance.now(),
+    })
+    undo.push(() => front.close())
+    undo.push(() => gate.leave())
+    undo.push(() => gate.drain(DRAIN_MS))
+    undo.push(() => approvals.engine.close())
+    undo.push(() => front.stopTaking())
+    const { port } = await front.listen()
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    url = `${scheme}://${host}:${port}`
+    return { url, idle: idle.end, approvals: approvals.engine, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Loaded only where somebody wants spans: it would double the time of a start. */
+async function spansTo(
+  otlp: string | undefined,
+  undo: (() => void | Promise<void>)[],
+): Promise<StartSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { startTelemetry } = await import('../metrics/telemetry.ts')
+  const telemetry = startTelemetry(otlp)
+  undo.push(() => telemetry.end())
+  return telemetry.startSpan
+}
+
+function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
+  return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
+}
+
+/** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
+ * of this data directory has left behind. */
+async function markOwn({ data, servers }: GateConfig, log: Log): Promise<OwnChildren | undefined> {
+  const startsProcesses = Object.values(servers).some(({ kind }) => kind === 'stdio')
+  const children = await OwnChildren.mark(data, startsProcesses)
+  if (children?.isSure || !startsProcesses) return children
+  const known = children === undefined ? 'cannot be told from others here' : 'can hide'
+  log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
+  return children
+}
+
+function readiness(
+  { ledger, why: placesWhy }: OpenLedger,
+  policies: Policies,
+  freezes: Freezes,
+  tls: OwnCertificate | undefined,
+): { ok: boolean; why: string } {
+  const why = [
+    ledger.fault?.message,
+    placesWhy(),
+    shadowOf(policies.now),
+    policies.why === '' ? undefined : policies.why,
+    tls?.why,
+    freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
+  ].filter((part) => part !== undefined)
+  return { ok: ledger.state === 'writing', why: why.join('; ') }
+}
+
+function shadowOf(policies: PolicySet): string | undefined {
+  const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
+  if (names.length === 0) return undefined
+  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+}
+
+/** Nothing is known that the policy could be compared with: another `data:` in sluice.yaml, or a
+ * removed gate.db, looks like this. It is on record too (`isFirstPolicy` of the event `start`). */
+function warnOfFirstPolicy(data: string, records: number, log: Log): void {
+  const why =
+    records > 0
+      ? `gate.db knows no policy, though the ledger has ${records} records: it was removed, or never written`
+      : 'the data directory is new: approvers, grants and approvals of another one do not hold here'
+  const level = records > 0 ? 'warn' : 'info'
+  log(level, 'the policy is taken from its files without comparison', { data, why })
+}

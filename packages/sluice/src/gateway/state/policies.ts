@@ -1,0 +1,344 @@
+// The policies in force, and how they change: what only tightens at once, what may loosen when a
+// person applies it, since an agent with a file tool could have written it; a broken document changes
+// nothing. What is in force is kept, so that a restart is no way around. Asked by the spine for every
+// call.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Person } from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Problem } from '@sluice/policy/document/problem'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { compareSteps, type Difference } from '@sluice/policy/change/compare'
+import { HOUSE } from '../config/grants.ts'
+import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import type { PolicySet } from './policy-set.ts'
+import { runInSlices } from '../shared/slices.ts'
+import type { Log } from '../upstream/upstream.ts'
+import {
+  type CompiledDocuments,
+  compileDocuments,
+  compileDocumentsSteps,
+  type Documents,
+  type DocumentsCompilation,
+  digestOfSet,
+  policySet,
+  type Trees,
+} from './documents.ts'
+import { baseline, keepDocuments, keptDocuments } from './stored-documents.ts'
+import { byWhom } from '../../operations/verify-person.ts'
+import { readTrees } from './read-trees.ts'
+import { verdictChanges } from './verdict-changes.ts'
+
+export interface PoliciesOptions {
+  readonly store: DatabaseSync
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+/** What the files say. A promise if another thread reads them. */
+export type ReadDocuments = () => Documents | Promise<Documents>
+
+interface Waiting {
+  readonly compiled: CompiledDocuments
+  readonly loosens: readonly Difference[]
+}
+
+export class Policies {
+  readonly #options: PoliciesOptions
+  /** What callers may see has changed; set by whoever has callers. */
+  onChange: () => void = () => {}
+  /** Set by whoever knows tools. */
+  tools: () => readonly KnownTool[] = () => []
+  #now: CompiledDocuments
+  #set: PolicySet
+  #waiting: Waiting | undefined
+  #broken: string | undefined
+  /** At this start nothing was known that the policy could be compared with, and nobody has applied
+   * another one since. */
+  #isFirst: boolean
+  /** Long documents are being read; and a change came meanwhile. */
+  #reloading: Promise<void> | undefined
+  #again: ReadDocuments | undefined
+
+  /** `given`: as the files say now. */
+  constructor(given: CompiledDocuments, options: PoliciesOptions) {
+    this.#options = options
+    const kept = keptDocuments(options.store)
+    this.#isFirst = kept.length === 0
+    const before = baseline(kept, given.documents)
+    // Mostly they are the same, and need not be compiled twice.
+    const isSame = digestOfSet(before) === digestOfSet(given.documents)
+    this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? given
+    this.#set = policySet(this.#now)
+    runSteps(this.#offer(given))
+    // The first time there is nothing to hold them against.
+    if (this.#waiting === undefined) this.#keep()
+  }
+
+  /** Those in force, by name. */
+  get documents(): Documents {
+    return this.#now.documents
+  }
+
+  get now(): PolicySet {
+    return this.#set
+  }
+
+  get isFirst(): boolean {
+    return this.#isFirst
+  }
+
+  /** For a person: what waits, or is wrong; empty where the files are what is in force. */
+  get why(): string {
+    if (this.#broken !== undefined) return `the policy is as it was: ${this.#broken}`
+    const count = this.#waiting?.loosens.length ?? 0
+    if (count === 0) return ''
+    const [first] = this.#waiting?.loosens ?? []
+    const more = count > 1 ? ` and ${count - 1} more` : ''
+    return `a policy that may loosen (${first?.where}: ${first?.what}${more}) waits for \`sluice policy apply\``
+  }
+
+  describe(): JsonObject {
+    return {
+      documents: told(this.#now.documents),
+      waiting: this.#waiting === undefined ? null : told(this.#waiting.compiled.documents),
+      loosens: tell(this.#waiting?.loosens ?? []),
+      broken: this.#broken ?? null,
+    }
+  }
+
+  /** `read` gives what the files say; what it throws is said, and changes nothing. A promise where the
+   * documents are long: another thread reads them, what is compiled is compiled in slices, and the
+   * policy in force goes on deciding meanwhile. */
+  reload(read: ReadDocuments): void | Promise<void> {
+    if (this.#reloading !== undefined) {
+      // What is being read may be of before the change: once more, when that is done.
+      this.#again = read
+      return this.#reloading
+    }
+    let documents: ReturnType<ReadDocuments>
+    try {
+      documents = read()
+    } catch (error) {
+      return this.#report((error as Error).message)
+    }
+    if (!(documents instanceof Promise) && lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX)
+      return this.#guard(() => runSteps(this.#take(documents)))
+    this.#reloading = this.#reloadAside(documents).finally(() => {
+      this.#reloading = undefined
+      const again = this.#again
+      this.#again = undefined
+      if (again !== undefined) return this.reload(again)
+    })
+    return this.#reloading
+  }
+
+  async #reloadAside(given: ReturnType<ReadDocuments>): Promise<void> {
+    try {
+      const documents = await given
+      // Those in force too: parts of the set may be compiled with them.
+      const all = [...documents.values(), ...this.#now.documents.values()]
+      const { problem, trees } = await readTrees(all)
+      if (problem !== undefined) return this.#report(describeProblem(problem))
+      await runInSlices(this.#take(documents, trees), 'reload')
+    } catch (error) {
+      this.#report((error as Error).message)
+    }
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.#report((error as Error).message)
+    }
+  }
+
+  *#take(documents: Documents, trees?: Trees): Steps<void> {
+    const { compiled, problems } = yield* compileDocumentsSteps(documents, trees)
+    const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
+    if (compiled === undefined) return this.#report(describeProblem(wrong))
+    this.#broken = undefined
+    yield* this.#offer(compiled, trees)
+  }
+
+  #report(broken: string): void {
+    const said = this.#broken
+    this.#broken = broken
+    if (broken !== said) this.#options.log('error', this.why)
+  }
+
+  /** What `apply` would do, and the digest to ask it with. */
+  preview(): JsonObject {
+    const after = this.#waiting?.compiled
+    return {
+      ...this.describe(),
+      digest: after === undefined ? null : digestOfSet(after.documents),
+      verdicts: after === undefined ? [] : this.#verdicts(after),
+    }
+  }
+
+  /** `digest` of what the person has seen: what was written since then is not what they meant. */
+  async apply(digest: string, by: Person): Promise<JsonObject> {
+    const waiting = this.#waiting
+    if (this.#broken !== undefined)
+      throw new Refused(this.#broken, 'mend it; what was in force still is')
+    if (waiting === undefined)
+      throw new Refused('no policy waits', this.why === '' ? 'the files are in force' : this.why)
+    if (digestOfSet(waiting.compiled.documents) !== digest)
+      throw new Refused('the policy was changed again in the meantime', 'look at it once more')
+    const verdicts = this.#verdicts(waiting.compiled)
+    // On record before it holds.
+    await this.#event('applied', waiting.compiled, waiting.loosens, by)
+    if (this.#waiting !== waiting) throw new Refused('the policy changed again', 'look once more')
+    const before = this.#now
+    this.#put(waiting.compiled)
+    try {
+      keepDocuments(this.#options.store, this.#now.documents, this.#options.nowMs())
+    } catch (error) {
+      // What a restart would take back must not hold until then either.
+      this.#put(before)
+      this.#waiting = waiting
+      throw error
+    }
+    this.#isFirst = false
+    this.#options.log('warn', 'a policy that loosens was applied')
+    return { documents: told(this.#now.documents), loosens: tell(waiting.loosens), verdicts }
+  }
+
+  *#offer(given: CompiledDocuments, trees?: Trees): Steps<void> {
+    const { log } = this.#options
+    const digest = digestOfSet(given.documents)
+    if (digest === digestOfSet(this.#now.documents)) {
+      if (this.#waiting !== undefined) log('info', 'the policy is again the one in force')
+      this.#waiting = undefined
+      return
+    }
+    if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
+    const before = this.#now
+    const tighter = yield* tightened(before, given, trees)
+    // A person has put another set in force meanwhile: that is what counts.
+    if (this.#now !== before) return yield* this.#offer(given, trees)
+    if (tighter !== before) {
+      // Tightening waits for nobody, not even for the record, nor for what another document loosens.
+      void this.#event('tightened', tighter, []).catch(() => {})
+      this.#put(tighter)
+      this.#keep()
+      log('info', 'the policy was changed, and only tightens: it is in force')
+    }
+    if (digest === digestOfSet(this.#now.documents)) return
+    const inForce = this.#now
+    const loosens = yield* looserParts(inForce, given)
+    if (this.#now !== inForce) return yield* this.#offer(given, trees)
+    this.#waiting = { compiled: given, loosens }
+    log('warn', this.why)
+    void this.#event('waiting', given, loosens).catch(() => {})
+  }
+
+  #put(compiled: CompiledDocuments): void {
+    this.#now = compiled
+    this.#set = policySet(compiled)
+    this.#waiting = undefined
+    this.onChange()
+  }
+
+  #keep(): void {
+    const { store, nowMs, log } = this.#options
+    try {
+      keepDocuments(store, this.#now.documents, nowMs())
+    } catch (error) {
+      log('error', 'the policy in force could not be kept', { why: (error as Error).message })
+    }
+  }
+
+  async #event(
+    how: string,
+    to: CompiledDocuments,
+    loosens: readonly Difference[],
+    by?: Person,
+  ): Promise<void> {
+    const { ledger, nowMs } = this.#options
+    const names = new Set([...this.#now.documents.keys(), ...to.documents.keys()])
+    const documents = [...names].map((name) => ({
+      name,
+      from: this.#now.documents.get(name)?.digest ?? null,
+      to: to.documents.get(name)?.digest ?? null,
+    }))
+    const who = by === undefined ? {} : { by: byWhom(by) }
+    const detail = { how, documents, loosens: tell(loosens), ...who }
+    await ledger.event({ atMs: nowMs(), name: 'policy', detail })
+  }
+
+  #verdicts(after: CompiledDocuments): JsonObject[] {
+    const tools = this.tools()
+    return [...after.policies].flatMap(([name, policy]) =>
+      verdictChanges(name, this.#set.of(name).policy, policy, tools),
+    )
+  }
+}
+
+/** What is in force, with every document of `given` in its place that only tightens. */
+function* tightened(
+  now: CompiledDocuments,
+  given: CompiledDocuments,
+  trees: Trees | undefined,
+): Steps<CompiledDocuments> {
+  if ((yield* looserParts(now, given)).length === 0) return given
+  let best = now
+  for (const [name, document] of given.documents) {
+    if (best.documents.get(name)?.digest === document.digest) continue
+    const { compiled } = yield* compileDocumentsSteps(
+      new Map(best.documents).set(name, document),
+      trees,
+    )
+    if (compiled !== undefined && (yield* looserParts(best, compiled)).length === 0) best = compiled
+  }
+  return best
+}
+
+/** A name without a document is denied everything, so one that comes may open, and none that goes. */
+function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Difference[]> {
+  const found: Difference[] = []
+  for (const [name, policy] of now.policies) {
+    const before = old.policies.get(name)
+    if (before === undefined) found.push({ where: name, what: 'is a new document' })
+    else
+      for (const { where, what } of yield* compareSteps(before, policy))
+        found.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
+  }
+  return found
+}
+
+/** As `compileDocuments`; long documents are read by another thread and compiled in slices. Rejects where
+ * the thread fails. */
+export async function compileAside(documents: Documents): Promise<DocumentsCompilation> {
+  if (lengthOf(documents) <= RELOADED_AT_ONCE_LENGTH_MAX) return compileDocuments(documents)
+  const { problem, trees } = await readTrees([...documents.values()])
+  if (problem !== undefined) return { problems: [{ problem, text: '' }] }
+  return runInSlices(compileDocumentsSteps(documents, trees), 'reload')
+}
+
+function lengthOf(documents: Documents): number {
+  let length = 0
+  for (const { text } of documents.values()) length += text.length
+  return length
+}
+
+function describeProblem(wrong: Problem | undefined): string {
+  return `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
+}
+
+function told(documents: Documents): JsonObject[] {
+  return [...documents.values()].map(({ name, file, digest }) => ({
+    ...{ name, file, digest },
+    house: name === HOUSE,
+  }))
+}
+
+function tell(loosens: readonly Difference[]): JsonObject[] {
+  return loosens.slice(0, LOOSENINGS_TOLD_MAX).map(({ where, what }) => ({ where, what }))
+}

@@ -1,0 +1,38 @@
+// The documents a gate judges by: each caller is bound by exactly one, found by its name. A name that
+// nothing has is deny-all: a slip in a grant opens nothing.
+
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { LOCAL_POLICY } from '../config/grants.ts'
+
+export interface BoundPolicy {
+  readonly policy: CompiledPolicy
+  /** Name and digest, for the record. */
+  readonly id: string
+}
+
+export class PolicySet {
+  readonly #named: ReadonlyMap<string, BoundPolicy>
+  readonly #denyAll: BoundPolicy
+
+  /** `named` has the local user's under `policy`. */
+  constructor(named: ReadonlyMap<string, BoundPolicy>, denyAll: BoundPolicy) {
+    this.#named = named
+    this.#denyAll = denyAll
+  }
+
+  of(name: string): BoundPolicy {
+    return this.#named.get(name) ?? this.#denyAll
+  }
+
+  has(name: string): boolean {
+    return this.#named.has(name)
+  }
+
+  get local(): BoundPolicy {
+    return this.of(LOCAL_POLICY)
+  }
+
+  get all(): readonly CompiledPolicy[] {
+    return [...this.#named.values()].map(({ policy }) => policy)
+  }
+}

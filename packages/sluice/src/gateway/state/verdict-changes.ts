@@ -1,0 +1,29 @@
+// What a change of policy means for the tools that are known: each whose verdict becomes another,
+// with the word before and after. For a person to look at before they apply it.
+
+import { ACTIONS } from '@sluice/policy/core/actions'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+
+export function verdictChanges(
+  name: string,
+  old: CompiledPolicy,
+  now: CompiledPolicy,
+  tools: readonly KnownTool[],
+): JsonObject[] {
+  return tools.flatMap((tool) => {
+    const [from, to] = [plainVerdict(old, tool), plainVerdict(now, tool)]
+    if (from === to) return []
+    const { server, name: called } = tool.definition
+    return [{ policy: name, tool: `${server}/${called}`, from, to, change: changeOf(from, to) }]
+  })
+}
+
+/** A word that a condition decides is neither: the list of what loosens says more. */
+function changeOf(from: string, to: string): string {
+  const [before, after] = [from, to].map((word) => (ACTIONS as readonly string[]).indexOf(word))
+  if (before === undefined || after === undefined || before < 0 || after < 0) return 'depends'
+  return after < before ? 'loosens' : 'tightens'
+}

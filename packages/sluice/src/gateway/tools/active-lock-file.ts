@@ -1,0 +1,167 @@
+// The lock file in force, and how it changes: pins that go tighten at once; pins that come or change,
+// and a lock file that goes, may loosen and wait for a person (`sluice policy apply`), since an agent
+// with a file tool could have written it. What is in force is kept in gate.db, so that a restart is no
+// way around.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Person } from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { LOOSENINGS_TOLD_MAX } from '../shared/limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { byWhom } from '../../operations/verify-person.ts'
+
+export interface LockOptions {
+  readonly path: string
+  readonly store: DatabaseSync
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+/** Undefined: no lock file. */
+type Pins = readonly Pin[] | undefined
+
+export class LockInForce {
+  readonly #options: LockOptions
+  #now: Pins
+  #waiting: { readonly pins: Pins; readonly digest: string } | undefined
+  #broken: string | undefined
+  /** The pins are others now; set by whoever goes by them. */
+  onChange: (pins: Pins) => void = () => {}
+
+  /** Throws where the file is none the first time: without it the gate would trust what somebody
+   * reviewed it not to. */
+  constructor(options: LockOptions) {
+    this.#options = options
+    const kept = options.store.prepare('SELECT pins FROM lock').get()
+    if (kept === undefined) {
+      this.#now = this.#read()
+      this.#keep()
+      return
+    }
+    this.#now = kept.pins === null ? undefined : (JSON.parse(String(kept.pins)) as Pin[])
+    this.look()
+    if (this.#broken !== undefined) throw new Error(this.#broken)
+  }
+
+  get now(): Pins {
+    return this.#now
+  }
+
+  /** For a person: what waits or is wrong; empty where the file is what is in force. */
+  get why(): string {
+    if (this.#broken !== undefined) return `the lock file is as it was: ${this.#broken}`
+    if (this.#waiting === undefined) return ''
+    return 'a lock file that may loosen waits for `sluice policy apply`'
+  }
+
+  /** The file may have changed. */
+  look(): void {
+    const { log } = this.#options
+    const said = this.why
+    try {
+      const given = this.#read()
+      this.#broken = undefined
+      const tighter = this.#tightened(given)
+      if (digestOf(tighter) !== digestOf(this.#now)) {
+        this.#put(tighter)
+        log('info', 'the lock file was changed: pins that are gone no longer hold')
+      }
+      const digest = digestOf(given)
+      if (digest === digestOf(this.#now)) this.#waiting = undefined
+      else if (this.#waiting?.digest !== digest) this.#waiting = { pins: given, digest }
+    } catch (error) {
+      this.#broken = (error as Error).message
+    }
+    if (this.why !== '' && this.why !== said) log('warn', this.why)
+  }
+
+  /** What `apply` would do, and the digest to ask it with; null where nothing waits. */
+  preview(): JsonObject | null {
+    if (this.#waiting === undefined) return null
+    const { pins, digest } = this.#waiting
+    const loosens = loosenings(this.#now, pins).slice(0, LOOSENINGS_TOLD_MAX)
+    return { digest, loosens: loosens.map((what) => ({ where: 'sluice.lock', what })) }
+  }
+
+  /** `digest` of what the person has seen. */
+  async apply(digest: string, by: Person): Promise<void> {
+    const waiting = this.#waiting
+    if (waiting === undefined) throw new Refused('no lock file waits', 'the file is in force')
+    if (waiting.digest !== digest)
+      throw new Refused('the lock file was changed again in the meantime', 'look at it once more')
+    const { ledger, nowMs } = this.#options
+    const pins = waiting.pins?.length ?? null
+    await ledger.event({ atMs: nowMs(), name: 'lock', detail: { digest, pins, by: byWhom(by) } })
+    if (this.#waiting !== waiting)
+      throw new Refused('the lock file changed again', 'look once more')
+    this.#put(waiting.pins)
+    this.#waiting = undefined
+    this.#options.log('warn', 'a lock file that loosens was applied')
+  }
+
+  /** What is in force without the pins that `given` no longer has. Where no file was in force, those
+   * pins of it that are accepted anyway: to go by them alone is less. */
+  #tightened(given: Pins): Pins {
+    const now = this.#now
+    if (given === undefined) return now
+    if (now === undefined) {
+      const accepted = this.#options.store.prepare(
+        'SELECT 1 FROM pins WHERE server = ? AND name = ? AND digest = ?',
+      )
+      return given.filter(({ server, name, digest }) => accepted.get(server, name, digest))
+    }
+    const left = new Set(given.map(keyOf))
+    // A pin that is another now stays as it was until a person has looked.
+    return now.filter((pin) => left.has(keyOf(pin)))
+  }
+
+  #put(pins: Pins): void {
+    this.#now = pins
+    this.#keep()
+    this.onChange(pins)
+  }
+
+  #keep(): void {
+    const text = this.#now === undefined ? null : JSON.stringify(this.#now)
+    this.#options.store.prepare('INSERT OR REPLACE INTO lock VALUES (1, ?)').run(text)
+  }
+
+  #read(): Pins {
+    const { path } = this.#options
+    if (!existsSync(path)) return undefined
+    const read = readLock(readFileSync(path, 'utf8'))
+    if ('pins' in read) return read.pins
+    throw new Error(
+      `\`${path}\` has no pin in line ${read.line}: write it again with \`sluice pin\``,
+    )
+  }
+}
+
+function loosenings(now: Pins, given: Pins): string[] {
+  if (given === undefined) return ['it is gone: what is new would be trusted at first sight']
+  const before = new Map((now ?? []).map((pin) => [keyOf(pin), pin]))
+  return given.flatMap((pin) => {
+    const was = before.get(keyOf(pin))
+    if (was === undefined) return [`${pin.server}/${pin.name} comes, ${pin.category}`]
+    return lineOf(was) === lineOf(pin) ? [] : [`${pin.server}/${pin.name} is another definition`]
+  })
+}
+
+function keyOf({ server, name }: Pin): string {
+  return JSON.stringify([server, name])
+}
+
+function lineOf({ server, name, digest, category, risk }: Pin): string {
+  return JSON.stringify([server, name, digest, category, risk])
+}
+
+function digestOf(pins: Pins): string {
+  const text = pins === undefined ? 'none' : pins.map(lineOf).sort().join('\n')
+  return createHash('sha256').update(text).digest('hex')
+}

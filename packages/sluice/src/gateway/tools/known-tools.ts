@@ -1,0 +1,57 @@
+// What a server's tools are, as it lists them: each definition with the class it was accepted with.
+// One object for each distinct definition, shared by all sessions, because the engine keeps what it
+// derives from a definition by identity.
+
+import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+
+export class KnownTools {
+  readonly #byText = new Map<string, KnownTool>()
+  readonly #onNew: (tool: KnownTool) => void
+  readonly #isOwn: (server: string) => boolean
+  /** Of each server, with a number for each time they were others. */
+  readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
+
+  /** `isOwn`: a server that runs inside the gate, whose own hints hold. */
+  constructor(onNew: (tool: KnownTool) => void, isOwn: (server: string) => boolean = () => false) {
+    this.#onNew = onNew
+    this.#isOwn = isOwn
+  }
+
+  /** The newest definition of each. */
+  get all(): readonly KnownTool[] {
+    const tools = [...this.#byText.values()]
+    return [...new Map(tools.map((tool) => [keyOf(tool), tool])).values()]
+  }
+
+  /** What a server tells the model at the beginning: a part of its definitions from now on. */
+  hear(server: string, text: string): void {
+    const before = this.#instructions.get(server)
+    if (before?.text === text) return
+    this.#instructions.set(server, { text, number: (before?.number ?? 0) + 1 })
+  }
+
+  /** `text` is the definition as the server wrote it. */
+  accept(server: string, definition: Omit<ToolDefinition, 'server'>, text: string): KnownTool {
+    const said = this.#instructions.get(server)
+    const key = `${server}\n${said?.number ?? 0}\n${text}`
+    let tool = this.#byText.get(key)
+    if (tool === undefined) {
+      const whole = { ...definition, server }
+      const instructions = said === undefined ? {} : { instructions: said.text }
+      const found = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
+      tool = { definition: whole, ...found, ...instructions }
+      if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
+      this.#byText.set(key, tool)
+      this.#onNew(tool)
+    }
+    return tool
+  }
+}
+
+function keyOf({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
+}
+
+/** Definitions remembered; a server that changes its own all day must not fill the memory. */
+const DEFINITIONS_MAX = 50_000

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { type Accepting, Twins } from './look-alike-names.ts'
+
+const NAMES = ['get_item', 'get_item_v2', 'getItem', 'get_itеm', 'fetch', 'fеtch', 'send']
+const word = fc.constantFrom
+const accepting = fc.record({
+  server: word('one', 'two'),
+  name: word(...NAMES),
+  words: word('a', 'b', ''),
+  atMs: fc.nat(20),
+})
+
+function definitionOf({ server, name, words }: { server: string; name: string; words: string }) {
+  return { server, name, description: words, inputSchema: {} } as unknown as ToolDefinition
+}
+
+/** One after the other, as slow as it is plain. */
+function isTwin(all: readonly Accepting[], of: ToolDefinition, settledMs: number): boolean {
+  const foreign = (name: string) => /[^ -~]/.test(name)
+  return all.some(({ server, name, definition, atMs }) => {
+    if (name === of.name) return false
+    const alike = skeletonOf(name) === skeletonOf(of.name)
+    if (alike && (foreign(name) || foreign(of.name))) return true
+    if (server !== of.server || atMs >= settledMs) return false
+    return alike || (definition !== undefined && definition.description === of.description)
+  })
+}
+
+test('finding: what a new tool is taken for is found without a walk over all that are known', () => {
+  fc.assert(
+    fc.property(fc.array(accepting, { maxLength: 30 }), accepting, (came, next) => {
+      const twins = new Twins()
+      const known = new Map<string, Accepting>()
+      let nowMs = 0
+      for (const one of came) {
+        nowMs += one.atMs
+        const { server, name, words } = one
+        const definition = words === '' ? undefined : definitionOf(one)
+        const accepted = { server, name, definition, atMs: nowMs }
+        twins.put(accepted)
+        known.set(`${server}/${name}`, accepted)
+      }
+      fc.pre(!known.has(`${next.server}/${next.name}`))
+      const tool = definitionOf(next)
+      const settledMs = nowMs - next.atMs
+      expect(twins.find(tool, settledMs) !== undefined).toBe(
+        isTwin([...known.values()], tool, settledMs),
+      )
+    }),
+  )
+})

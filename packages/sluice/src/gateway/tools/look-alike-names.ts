@@ -1,0 +1,100 @@
+// The accepted tools by what a reader, or a model, takes for the same (A03): a name that looks alike, a
+// definition that is a copy. Two look-ups for a new tool, however many there are: a server that lists
+// ten thousand must not stop the gate. Kept by pins.ts.
+
+import { createHash } from 'node:crypto'
+import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
+import { canonicalText } from '../../catalogue/pins/pin.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+
+interface Known {
+  readonly name: string
+  readonly atMs: number
+  readonly groups: readonly string[]
+}
+
+/** A definition may not be known, only its digest. */
+export interface Accepting {
+  readonly server: string
+  readonly name: string
+  readonly definition: ToolDefinition | undefined
+  readonly atMs: number
+}
+
+const FOREIGN = /[^ -~]/
+
+export class Twins {
+  readonly #known = new Map<string, Known>()
+  /** The members of each group by key, the oldest first. */
+  readonly #groups = new Map<string, Map<string, Known>>()
+
+  /** In the place of what was accepted of this tool before. */
+  put({ server, name, definition, atMs }: Accepting): void {
+    const key = keyOf(server, name)
+    this.#forget(key)
+    const look = skeletonOf(name)
+    const groups = [
+      groupOf('look', look),
+      groupOf('look here', server, look),
+      ...(FOREIGN.test(name) ? [groupOf('foreign', look)] : []),
+      ...(definition === undefined ? [] : [groupOf('body', server, bodyOf(definition))]),
+    ]
+    const known = { name, atMs, groups }
+    this.#known.set(key, known)
+    for (const group of groups) {
+      const members = this.#groups.get(group)
+      if (members === undefined) this.#groups.set(group, new Map([[key, known]]))
+      else members.set(key, known)
+    }
+  }
+
+  /** What a definition that is not accepted renames, copies, or could be mistaken for. Only what was
+   * there before `settledMs` counts, but for letters of another script: these are no accident. */
+  find(definition: ToolDefinition, settledMs: number): string | undefined {
+    const { server, name } = definition
+    const look = skeletonOf(name)
+    const isForeign = FOREIGN.test(name)
+    const alike =
+      this.#other(groupOf(isForeign ? 'look' : 'foreign', look), name) ??
+      this.#settled(groupOf('look here', server, look), settledMs)
+    if (alike !== undefined) return `its name looks like \`${alike}\``
+    const copied = this.#settled(groupOf('body', server, bodyOf(definition)), settledMs)
+    return copied === undefined ? undefined : `it is \`${copied}\` under another name`
+  }
+
+  /** One of another name; the same name is another server's. */
+  #other(group: string, name: string): string | undefined {
+    for (const known of this.#groups.get(group)?.values() ?? [])
+      if (known.name !== name) return known.name
+    return undefined
+  }
+
+  #settled(group: string, settledMs: number): string | undefined {
+    const [oldest] = this.#groups.get(group)?.values() ?? []
+    return oldest !== undefined && oldest.atMs < settledMs ? oldest.name : undefined
+  }
+
+  #forget(key: string): void {
+    for (const group of this.#known.get(key)?.groups ?? []) {
+      const members = this.#groups.get(group)
+      members?.delete(key)
+      if (members?.size === 0) this.#groups.delete(group)
+    }
+    this.#known.delete(key)
+  }
+}
+
+function groupOf(...parts: string[]): string {
+  return JSON.stringify(parts)
+}
+
+function keyOf(server: string, name: string): string {
+  return JSON.stringify([server, name])
+}
+
+/** All of a definition but its name. */
+function bodyOf({ server: _server, name: _name, ...body }: ToolDefinition): string {
+  return createHash('sha256')
+    .update(canonicalText(body as never))
+    .digest('base64')
+}

@@ -1,0 +1,31 @@
+// The pins of a gate that starts: what gate.db accepted before, and the lock file beside the
+// configuration, if there is one. A lock file that cannot be read stops the start: without it the
+// gate would trust what somebody reviewed it not to.
+
+import { dirname, join } from 'node:path'
+import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
+import type { GateConfig } from '../config/config.ts'
+import { LockInForce, type LockOptions } from './active-lock-file.ts'
+import { Pins } from './pins.ts'
+
+export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
+  return join(dirname(file), 'sluice.lock')
+}
+
+export function openPins(
+  config: GateConfig,
+  parts: Omit<LockOptions, 'path' | 'nowMs'>,
+): { readonly pins: Pins; readonly lock: LockInForce } {
+  const { pins, host } = config
+  const { store, log } = parts
+  const lock = new LockInForce({ ...parts, path: lockPath(config), nowMs: Date.now })
+  const opened = new Pins({
+    store,
+    lock: lock.now,
+    firstSight: pins.firstSight ?? (isLoopbackName(host.toLowerCase()) ? 'trust' : 'hold'),
+    ignore: pins.ignore,
+    log,
+    nowMs: Date.now,
+  })
+  return { pins: opened, lock }
+}

@@ -1,0 +1,320 @@
+// What is accepted of a server's definitions, and what waits for a person (A02). Judged when a list
+// is seen, kept in gate.db over restarts; the check before a call is a look-up. With a lock file only
+// what it pins is accepted; without one, first sight is trusted (on loopback, after the poison
+// checks) and every later change is graded. What a person refused is held whatever its grade, until one
+// accepts it.
+
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { gradeChange, tellChange } from '../../catalogue/pins/grade-change.ts'
+import type { Pin } from '../../catalogue/pins/lock-file.ts'
+import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
+import { Refused } from '../../core/operation-error.ts'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+import { type Refusal, Refusals } from './refused-definitions.ts'
+import { Twins } from './look-alike-names.ts'
+
+export interface PinsOptions {
+  readonly store: DatabaseSync
+  /** The lock file's pins; undefined where there is no such file. */
+  readonly lock: readonly Pin[] | undefined
+  readonly firstSight: 'trust' | 'hold'
+  readonly ignore: readonly string[]
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+/** A definition that waits for a person, and why. */
+export interface HeldTool {
+  readonly tool: KnownTool
+  readonly digest: string
+  readonly because: string
+  readonly changes: readonly string[]
+  /** A person does not want it. */
+  readonly refused?: Refusal
+}
+
+interface Accepted {
+  readonly digest: string
+  readonly definition: ToolDefinition | undefined
+  /** Of its server, then; undefined where nobody had heard them. */
+  readonly instructions?: string
+  /** 0 where it was accepted before this start. */
+  readonly atMs: number
+}
+
+export class Pins {
+  readonly #options: PinsOptions
+  readonly #accepted = new Map<string, Accepted>()
+  readonly #held = new Map<string, HeldTool>()
+  /** Of what is accepted; made when a tool is first met. */
+  #twins: Twins | undefined
+  #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
+  readonly #refusals: Refusals
+  #lock: readonly Pin[] | undefined
+
+  constructor(options: PinsOptions) {
+    this.#options = options
+    this.#refusals = new Refusals(options.store)
+    this.setLock(options.lock)
+  }
+
+  /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
+  setLock(lock: readonly Pin[] | undefined): void {
+    const kept = this.#kept()
+    this.#lock = lock
+    this.#verdicts = new WeakMap()
+    this.#accepted.clear()
+    this.#twins = undefined
+    this.#held.clear()
+    if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
+    for (const { server, name, digest } of lock ?? []) {
+      const known = kept.get(keyOf(server, name))
+      const same = known?.digest === digest ? known : undefined
+      this.#accepted.set(keyOf(server, name), { definition: undefined, ...same, digest, atMs: 0 })
+    }
+  }
+
+  #kept(): Map<string, Accepted> {
+    const rows = this.#options.store
+      .prepare('SELECT server, name, digest, definition FROM pins')
+      .all()
+    return new Map(
+      rows.map((row) => {
+        const { [INSTRUCTIONS]: instructions, ...definition } = JSON.parse(
+          String(row.definition),
+        ) as ToolDefinition & { [INSTRUCTIONS]?: string }
+        const said = instructions === undefined ? {} : { instructions }
+        const one = { digest: String(row.digest), definition, ...said, atMs: 0 }
+        return [keyOf(String(row.server), String(row.name)), one] as const
+      }),
+    )
+  }
+
+  /** Why this definition may not be shown or called; undefined where it may. */
+  heldOf(tool: KnownTool): HeldTool | undefined {
+    let verdict = this.#verdicts.get(tool)
+    if (verdict === undefined) {
+      verdict = this.#judge(tool)
+      this.#verdicts.set(tool, verdict)
+    }
+    return verdict === 'accepted' ? undefined : verdict
+  }
+
+  /** The digest that a definition is known by, with what its server tells the model beside it. */
+  pinOf(tool: KnownTool): string {
+    return this.#digest(tool.definition, this.#instructionsFor(tool) ?? '')
+  }
+
+  #digest(definition: ToolDefinition, instructions: string): string {
+    return pinOf(definition, sha256, { instructions, ignore: this.#options.ignore })
+  }
+
+  /** Where nobody has asked the server yet, those it had when it was accepted. */
+  #instructionsFor({ definition, instructions }: KnownTool): string | undefined {
+    if (this.#options.ignore.includes('/instructions')) return ''
+    const known = this.#accepted.get(keyOf(definition.server, definition.name))
+    return instructions ?? known?.instructions
+  }
+
+  /** What a server tells the model may not pass: hidden text, orders behind the user's back. */
+  poisonIn(instructions: string): string | undefined {
+    const { severity, findings } = inspectDefinition({ instructions })
+    if (severity !== 'refuse' && severity !== 'hold') return undefined
+    const worst = findings.find((finding) => finding.severity === severity)
+    return `${worst?.kind}: ${worst?.text.slice(0, 120)}`
+  }
+
+  /** What was accepted last; undefined where nothing was, or only its digest is known. */
+  acceptedOf(server: string, name: string): ToolDefinition | undefined {
+    return this.#accepted.get(keyOf(server, name))?.definition
+  }
+
+  get held(): readonly HeldTool[] {
+    return [...this.#held.values()]
+  }
+
+  /** What is held of a server, or of one tool of it; refuses where nothing is. */
+  waiting(server: string, name: string | undefined): readonly HeldTool[] {
+    if (this.#lock !== undefined)
+      throw new Refused(
+        'the lock file says what is accepted',
+        'run `sluice pin`, look at the change of sluice.lock, and `sluice policy apply`',
+      )
+    const mine = this.held.filter(
+      ({ tool }) =>
+        tool.definition.server === server && (name === undefined || tool.definition.name === name),
+    )
+    if (mine.length > 0) return mine
+    throw new Refused(
+      `nothing is held of \`${name === undefined ? server : `${server}/${name}`}\``,
+      '`sluice pin --held` lists what is',
+    )
+  }
+
+  /** A person's word. */
+  accept(held: readonly HeldTool[]): void {
+    for (const { tool, digest } of held) {
+      this.#keep(tool, digest)
+      this.#verdicts.set(tool, 'accepted')
+    }
+  }
+
+  /** A person's word, too: it stays held, and whoever calls it is told by whom. */
+  refuse(held: readonly HeldTool[], by: string, why: string): void {
+    const refused: Refusal = { by, why, atMs: this.#options.nowMs() }
+    for (const one of held) {
+      const { server, name } = one.tool.definition
+      this.#refusals.add(server, name, one.digest, refused)
+      this.#held.set(keyOf(server, name), { ...one, refused })
+      this.#verdicts.set(one.tool, { ...one, refused })
+    }
+  }
+
+  #judge(tool: KnownTool): HeldTool | 'accepted' {
+    const { firstSight, log } = this.#options
+    const lock = this.#lock
+    const { definition } = tool
+    const key = keyOf(definition.server, definition.name)
+    const digest = this.pinOf(tool)
+    const known = this.#accepted.get(key)
+    const instructions = this.#instructionsFor(tool)
+    const isFirstWord = known?.instructions === undefined && tool.instructions !== undefined
+    const whole = withInstructions(definition, instructions)
+    if (known?.digest === digest) {
+      // A lock file holds digests; the definition behind one is kept for the next diff.
+      if (known.definition === undefined || isFirstWord) this.#keep(tool, digest)
+      this.#held.delete(key)
+      return 'accepted'
+    }
+    const refused = this.#refusals.of(definition.server, definition.name, digest)
+    const hold = (because: string, changes: readonly string[] = []): HeldTool => {
+      const held = { tool, digest, because, changes, ...(refused && { refused }) }
+      if (this.#held.size < PINS_MAX) this.#held.set(key, held)
+      log('warn', 'a tool is held until a person accepts its definition', {
+        tool: key,
+        why: because,
+      })
+      return held
+    }
+    if (known === undefined) {
+      const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
+      if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
+      this.#keep(tool, digest)
+      log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
+      return 'accepted'
+    }
+    if (known.definition === undefined) return hold('it is not the definition the lock file pins')
+    // Accepted before anybody had heard what its server says: no change, but a first look at that.
+    if (isFirstWord && lock === undefined && this.#digest(definition, '') === known.digest) {
+      const poison = this.poisonIn(instructions ?? '')
+      if (poison !== undefined) return hold(`the instructions of its server: ${poison}`)
+      if (refused !== undefined) return hold(NOT_WANTED)
+      this.#keep(tool, digest)
+      return 'accepted'
+    }
+    const { passes, because, changes } = gradeChange(
+      withInstructions(known.definition, known.instructions),
+      whole,
+    )
+    if (passes && lock === undefined && refused === undefined) {
+      this.#keep(tool, digest)
+      log('info', 'the words of a definition changed', {
+        tool: key,
+        changes: changes.map(tellChange).join('; '),
+      })
+      return 'accepted'
+    }
+    return hold(because, changes.map(tellChange))
+  }
+
+  /** Why a definition nobody has seen is not trusted. */
+  #objectionTo(
+    tool: KnownTool,
+    whole: ToolDefinition,
+    firstSight: 'trust' | 'hold',
+  ): string | undefined {
+    const { severity, findings } = inspectDefinition(whole as never)
+    if (severity === 'refuse' || severity === 'hold') {
+      const worst = findings.find((finding) => finding.severity === severity)
+      return `its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`
+    }
+    const twin = this.#twinOf(tool.definition)
+    if (twin !== undefined) return twin
+    return firstSight === 'hold' ? 'it was never seen before, and first sight is held' : undefined
+  }
+
+  /** A03: an accepted tool that this one renames, copies, or could be mistaken for. */
+  #twinOf(definition: ToolDefinition): string | undefined {
+    if (this.#twins === undefined) {
+      this.#twins = new Twins()
+      for (const [key, { definition: known, atMs }] of this.#accepted) {
+        const [server, name] = JSON.parse(key) as [string, string]
+        this.#twins.put({ server, name, definition: known, atMs })
+      }
+    }
+    return this.#twins.find(definition, this.#options.nowMs() - FIRST_LIST_MS)
+  }
+
+  #keep(tool: KnownTool, digest: string): void {
+    const { definition, category, risk } = tool
+    const { server, name } = definition
+    const instructions = this.#instructionsFor(tool)
+    const said = instructions === undefined ? {} : { instructions }
+    const key = keyOf(server, name)
+    this.#held.delete(key)
+    this.#refusals.delete(server, name, digest)
+    if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
+    const atMs = this.#options.nowMs()
+    this.#accepted.set(key, { digest, definition, ...said, atMs })
+    this.#twins?.put({ server, name, definition, atMs })
+    try {
+      this.#options.store
+        .prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
+        .run(
+          server,
+          name,
+          digest,
+          JSON.stringify(withInstructions(definition, instructions, true)),
+          category,
+          risk,
+          atMs,
+        )
+    } catch (error) {
+      this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })
+    }
+  }
+}
+
+/** The definition together with what its server says, for whoever compares or keeps both. */
+function withInstructions(
+  definition: ToolDefinition,
+  instructions: string | undefined,
+  isKept = false,
+): ToolDefinition {
+  const says = instructions !== undefined && (isKept || instructions !== '')
+  return says ? ({ ...definition, [INSTRUCTIONS]: instructions } as ToolDefinition) : definition
+}
+
+const NOT_PINNED = 'the lock file does not pin it'
+const NOT_WANTED = 'a person does not want it'
+
+/** What a caller of a held tool is told: the change, and the command that accepts it; or who refused. */
+export function heldReason({ tool, because, changes, refused }: HeldTool): string {
+  const { server, name } = tool.definition
+  if (refused !== undefined)
+    return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
+  const told = changes.slice(0, HELD_CHANGES_TOLD_MAX).join('; ')
+  return `the definition of \`${name}\` waits for a person: ${because}${told === '' ? '' : ` (${told})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
+}
+
+function keyOf(server: string, name: string): string {
+  return JSON.stringify([server, name])
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,59 @@
+// Definitions of tools that a person refused: who, when and why, by the digest of just that definition.
+// Kept in gate.db, so that it holds over restarts, and until somebody accepts it after all. Used by
+// pins.ts alone.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { REFUSALS_MAX } from '../shared/limits.ts'
+
+export interface Refusal {
+  readonly by: string
+  readonly why: string
+  readonly atMs: number
+}
+
+export class Refusals {
+  readonly #store: DatabaseSync
+  readonly #kept: Map<string, Refusal>
+
+  constructor(store: DatabaseSync) {
+    this.#store = store
+    const rows = store.prepare('SELECT * FROM refusals ORDER BY at').all()
+    this.#kept = new Map(
+      rows.map(({ server, name, digest, by, why, at }) => [
+        keyOf(String(server), String(name), String(digest)),
+        { by: String(by), why: String(why), atMs: Number(at) },
+      ]),
+    )
+  }
+
+  of(server: string, name: string, digest: string): Refusal | undefined {
+    if (this.#kept.size === 0) return undefined
+    return this.#kept.get(keyOf(server, name, digest))
+  }
+
+  add(server: string, name: string, digest: string, { by, why, atMs }: Refusal): void {
+    this.#kept.set(keyOf(server, name, digest), { by, why, atMs })
+    this.#store
+      .prepare('INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)')
+      .run(server, name, digest, by, why, atMs)
+    // A server that lists another definition every minute must not fill the disk.
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > REFUSALS_MAX && oldest !== undefined) this.#forget(oldest)
+  }
+
+  delete(server: string, name: string, digest: string): void {
+    const key = keyOf(server, name, digest)
+    if (this.#kept.has(key)) this.#forget(key)
+  }
+
+  #forget(key: string): void {
+    this.#kept.delete(key)
+    this.#store
+      .prepare('DELETE FROM refusals WHERE server = ? AND name = ? AND digest = ?')
+      .run(...(JSON.parse(key) as [string, string, string]))
+  }
+}
+
+function keyOf(server: string, name: string, digest: string): string {
+  return JSON.stringify([server, name, digest])
+}

@@ -1,0 +1,53 @@
+// What people are told of servers beside the record: what one failed with last, and which limit one of
+// its lists met. Kept by the gate; shown by `sluice status` and the console.
+
+import type { Log, UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
+
+export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
+  readonly atMs: number
+}
+
+export class ServerNotes {
+  readonly #log: Log
+  /** The last failure of each server that has answered nothing since. */
+  readonly #failures = new Map<string, ServerFailure>()
+  /** Why not everything that a server lists is known, where a limit was met last. */
+  readonly #limitsMet = new Map<string, string>()
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** Whoever listens to the link has set its callback before. */
+  watch(name: string, server: UpstreamLink): void {
+    const carryOn = server.onFailure
+    server.onFailure = (failure) => {
+      this.#failures.set(name, { atMs: Date.now(), ...failure })
+      carryOn(failure)
+    }
+    void server.ended.then(() => {
+      const { failure } = server
+      if (failure !== undefined) this.#failures.set(name, { atMs: Date.now(), ...failure })
+    })
+  }
+
+  answered(server: string): void {
+    if (this.#failures.size > 0) this.#failures.delete(server)
+  }
+
+  failureOf(server: string): ServerFailure | undefined {
+    return this.#failures.get(server)
+  }
+
+  limitMet(server: string, why: string): void {
+    if (this.#limitsMet.get(server) === why) return
+    this.#limitsMet.set(server, why)
+    const message = 'a list is cut: what is beyond the limit cannot be called'
+    this.#log('warn', message, { server, why })
+  }
+
+  /** Undefined where everything that it lists is known. */
+  limitMetBy(server: string): string | undefined {
+    return this.#limitsMet.get(server)
+  }
+}

@@ -1,0 +1,89 @@
+// The definitions of tools as servers last listed them, in gate.db: so that a policy can be tried on
+// past calls, and looked at, while no server runs. Written a little later than seen: no call waits.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { classify } from '../../catalogue/classify/classify.ts'
+import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import {
+  KEEP_TOOLS_EVERY_MS,
+  KEPT_TOOL_LENGTH_MAX,
+  KEPT_TOOLS_MAX,
+  KEPT_TOOLS_PER_TURN,
+} from '../shared/limits.ts'
+import type { Log } from '../upstream/upstream.ts'
+
+export class KeptTools {
+  readonly #store: DatabaseSync
+  readonly #log: Log
+  readonly #waiting = new Map<string, KnownTool>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(store: DatabaseSync, log: Log) {
+    this.#store = store
+    this.#log = log
+  }
+
+  learn(tool: KnownTool): void {
+    const { server, name } = tool.definition
+    if (this.#waiting.size >= KEPT_TOOLS_MAX) return
+    this.#waiting.set(`${server}/${name}`, tool)
+    this.#timer ??= setTimeout(() => this.#flushSome(), KEEP_TOOLS_EVERY_MS).unref()
+  }
+
+  /** All that wait, at once: at the end of the process. */
+  flush(): void {
+    while (this.#waiting.size > 0) this.#flushSome()
+  }
+
+  #flushSome(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const some = [...this.#waiting].slice(0, KEPT_TOOLS_PER_TURN)
+    for (const [key] of some) this.#waiting.delete(key)
+    this.#keep(some.map(([, tool]) => tool))
+    if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#flushSome()).unref()
+  }
+
+  #keep(tools: readonly KnownTool[]): void {
+    if (tools.length === 0) return
+    try {
+      this.#write(tools)
+    } catch (error) {
+      this.#log('warn', 'definitions of tools were not kept', { why: (error as Error).message })
+    }
+  }
+
+  #write(tools: readonly KnownTool[]): void {
+    const count = Number(this.#store.prepare('SELECT count(*) AS n FROM tools').get()?.n ?? 0)
+    const insert = this.#store.prepare('INSERT OR REPLACE INTO tools VALUES (?, ?, ?, ?, ?, ?)')
+    this.#store.exec('BEGIN IMMEDIATE')
+    try {
+      for (const { definition, category, risk } of tools.slice(0, KEPT_TOOLS_MAX - count)) {
+        const text = JSON.stringify(definition)
+        if (text.length > KEPT_TOOL_LENGTH_MAX) continue
+        insert.run(definition.server, definition.name, text, category, risk, Date.now())
+      }
+      this.#store.exec('COMMIT')
+    } catch (error) {
+      if (this.#store.isTransaction) this.#store.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+export function readKeptTools(store: DatabaseSync): KnownTool[] {
+  return store
+    .prepare('SELECT definition, category, risk FROM tools ORDER BY server, name')
+    .all()
+    .map(({ definition, category, risk }) => {
+      const whole = JSON.parse(String(definition)) as ToolDefinition
+      const now = classify(whole)
+      // A class that another reading accepted is no guess of this one.
+      const unknown = now.unknown && now.category === category
+      return {
+        definition: whole,
+        ...{ category: category as Category, risk: risk as Risk },
+        ...(unknown ? { unknown } : {}),
+      }
+    })
+}

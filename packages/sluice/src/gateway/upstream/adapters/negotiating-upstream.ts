@@ -1,0 +1,268 @@
+// A link to a server whose era is not known yet: finds it out with the first message, and bridges
+// where it is not the client's. A client with a session tries `initialize` and falls back on
+// `server/discover`; a stateless one the other way round. What was found is remembered for the next
+// link, and forgotten where it turns out to be no longer so.
+
+import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { writeRequest } from '../../../protocol/write-message.ts'
+import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../../shared/limits.ts'
+import type { Related } from '../../shared/transport.ts'
+import { failureAnswer } from '../failure-response.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { AsSession } from './session-over-stateless.ts'
+import { AsStateless } from './stateless-over-session.ts'
+import {
+  isAboutEra,
+  isOfNewerServer,
+  isProbeAnswer,
+  type ProbedEra,
+  probeEra,
+  tryOut,
+} from './probe-generation.ts'
+import { WaitingMessages } from './waiting-messages.ts'
+
+export interface EitherEraOptions {
+  readonly clientEra: Era
+  /** What is known of the server, and learnt: which eras it does or does not speak. */
+  readonly eras: Partial<Record<Era, boolean>>
+  /** A process speaks both eras over one link; over HTTP each has its own. */
+  readonly start: (era: Era, handle?: string) => UpstreamLink
+  /** Of a session that began over another link. */
+  readonly handle?: string | undefined
+  readonly isProcess: boolean
+  readonly log: (text: string) => void
+}
+
+export class EitherEra implements UpstreamLink {
+  onMessage: (message: Message, related?: Related) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  onSuspended: (request: Id) => void = () => {}
+  readonly ended: Promise<void>
+  readonly #options: EitherEraOptions
+  readonly #waiting = new WaitingMessages()
+  /** What was started and is not closed; a process stands for both. */
+  readonly #started = new Map<Era, UpstreamLink>()
+  readonly #allEnded: Promise<void>[] = []
+  #link: UpstreamLink | undefined
+  #taken: Era | undefined
+  #isDeciding = false
+  #closed = false
+  #settleEnded: () => void = () => {}
+
+  constructor(options: EitherEraOptions) {
+    this.#options = options
+    this.ended = new Promise((resolve) => {
+      this.#settleEnded = resolve
+    })
+    // A process is there from the start, as it would be without a gate.
+    if (options.isProcess) this.#start(options.clientEra)
+    if (options.handle !== undefined) this.#goOn(options.handle)
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#link?.failure ?? this.#started.get(this.#options.clientEra)?.failure
+  }
+
+  get handle(): string | undefined {
+    const inner = this.#link?.handle
+    const { isProcess } = this.#options
+    if (this.#taken === undefined || inner === undefined || isProcess) return undefined
+    return JSON.stringify([this.#taken, inner])
+  }
+
+  get isBusy(): boolean {
+    return this.#waiting.size > 0 || [...this.#started.values()].some(({ isBusy }) => isBusy)
+  }
+
+  send(text: string, carried?: Carried): boolean {
+    if (this.#closed) return false
+    if (this.#link !== undefined) return this.#link.send(text, carried)
+    if (!this.#waiting.add(text, carried)) {
+      const message = 'too much waits for the server already'
+      const request = carried?.passing?.id
+      queueMicrotask(() =>
+        this.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
+      )
+    } else if (!this.#isDeciding)
+      this.#decide(text, carried).catch((error: Error) => this.close(error.message))
+    return true
+  }
+
+  get pausesApart(): boolean {
+    return this.#link?.pausesApart === true
+  }
+
+  pause(request?: Id): void {
+    this.#link?.pause(request)
+  }
+
+  resume(request?: Id): void {
+    this.#link?.resume(request)
+  }
+
+  abort(request: Id): void {
+    this.#waiting.withdraw(request)
+    this.#link?.abort(request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const link of [this.#link, ...this.#started.values()]) link?.close(why)
+    this.onClose(why)
+    void Promise.all(this.#allEnded).then(() => this.#settleEnded())
+  }
+
+  async #decide(text: string, carried: Carried | undefined): Promise<void> {
+    this.#isDeciding = true
+    const { clientEra } = this.#options
+    if (clientEra === 'stateless') await this.#decideForStateless()
+    else await this.#decideForSession(text, carried)
+    this.#isDeciding = false
+  }
+
+  async #decideForStateless(): Promise<void> {
+    const { eras } = this.#options
+    const known =
+      eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
+    const found: ProbedEra = known ?? (await this.#probe())
+    if (this.#closed) return
+    // Whoever cannot be reached shows no era: the next message finds out.
+    if (typeof found === 'object') return this.#failWaiting(found)
+    if (found !== 'silent') {
+      eras.stateless = found === 'stateless'
+      return this.#take(found)
+    }
+    // It may know no such question, or not be there yet: then its answer comes late, and counts.
+    this.#take('session')
+    const inner = this.#start('session')
+    const { onMessage } = inner
+    inner.onMessage = (message, related) => {
+      if (isProbeAnswer(message)) this.#probedLate(isOfNewerServer(message))
+      else onMessage(message, related)
+    }
+  }
+
+  /** The server was slow: where it is of the newer era, nothing has reached it in the other. */
+  #probedLate(isNewer: boolean): void {
+    const waiting = this.#link instanceof AsStateless ? this.#link.release() : undefined
+    this.#options.eras.stateless = isNewer
+    if (!isNewer || waiting === undefined) return
+    for (const passing of waiting)
+      this.#waiting.add(writeRequest(passing.id, passing.method, passing.params?.text), { passing })
+    this.#take('stateless')
+  }
+
+  async #decideForSession(text: string, carried: Carried | undefined): Promise<void> {
+    const { eras } = this.#options
+    const passing = carried?.passing
+    if (passing?.method !== 'initialize' || eras.session === false)
+      return this.#take(eras.session === false ? 'stateless' : 'session')
+    const sent = { ...carried, passing }
+    const first = await tryOut(this.#start('session'), text, sent, this.#patienceMs)
+    if (this.#closed) return
+    const mayBeNewer =
+      first.answer?.error !== undefined ||
+      (first.failure !== undefined && isAboutEra(first.failure))
+    if (mayBeNewer && (await this.#probe()) === 'stateless') {
+      eras.session = false
+      return this.#take('stateless')
+    }
+    this.#waiting.withdraw(passing.id)
+    this.#take('session')
+    if (first.answer !== undefined) this.onMessage(first.answer)
+    else if (first.failure !== undefined) this.onFailure(first.failure)
+  }
+
+  #probe(): Promise<ProbedEra> {
+    return probeEra(this.#start('stateless'), this.#patienceMs)
+  }
+
+  /** Silence of a process is a server that knows no such question, or is not there yet, and what it
+   * says late still counts; silence over HTTP is more likely a slow answer. */
+  get #patienceMs(): number {
+    return this.#options.isProcess ? ERA_PROBE_PROCESS_MS_MAX : ERA_PROBE_HTTP_MS_MAX
+  }
+
+  #failWaiting(failure: UpstreamFailure): void {
+    for (const { carried } of this.#waiting.takeAll())
+      if (carried?.passing !== undefined)
+        this.onFailure({ ...failure, request: carried.passing.id })
+  }
+
+  #goOn(handle: string): void {
+    const [era, inner] = JSON.parse(handle) as [Era, string]
+    this.#start(era, era === 'session' ? inner : undefined)
+    this.#take(era)
+    if (this.#link instanceof AsSession) this.#link.takeUp(inner)
+  }
+
+  #start(era: Era, handle?: string): UpstreamLink {
+    const { isProcess, start } = this.#options
+    const there = this.#started.get(era)
+    if (there !== undefined) return there
+    const link = start(era, handle)
+    // What comes beside the answer that shows the era is for whoever listens, too.
+    link.onMessage = (message, related) => this.onMessage(message, related)
+    link.onFailure = (failure) => this.onFailure(failure)
+    link.onSuspended = (request) => this.onSuspended(request)
+    link.onClose = (why) => this.close(why)
+    this.#allEnded.push(link.ended)
+    this.#started.set(era, link)
+    if (isProcess) this.#started.set(era === 'session' ? 'stateless' : 'session', link)
+    return link
+  }
+
+  /** From here on everything goes over this one link. */
+  #take(era: Era): void {
+    if (this.#closed) return
+    const { clientEra, log } = this.#options
+    const inner = this.#start(era)
+    for (const [of, other] of this.#started) {
+      if (other === inner) continue
+      other.onClose = () => {}
+      other.close('another era is spoken')
+      this.#started.delete(of)
+    }
+    const onBegun = (hasBegun: boolean): void => this.#begun(hasBegun)
+    const link =
+      era === clientEra
+        ? inner
+        : era === 'session'
+          ? new AsStateless(inner, { log, onBegun })
+          : new AsSession(inner, { log, onBegun })
+    link.onMessage = (message, related) => this.onMessage(message, related)
+    link.onFailure = (failure) => {
+      this.#doubt(era, failure)
+      this.onFailure(failure)
+    }
+    link.onClose = (why) => this.close(why)
+    this.#link = link
+    this.#taken = era
+    for (const { text, carried } of this.#waiting.takeAll()) link.send(text, carried)
+  }
+
+  /** A bridge to a server: where that did not work, the server may have become another. */
+  #begun(hasBegun: boolean): void {
+    const { clientEra, eras } = this.#options
+    if (hasBegun) eras[clientEra] = false
+    else this.#forget()
+  }
+
+  /** A server that was of the newer era refuses with a status, as one with sessions would. */
+  #doubt(era: Era, { code, status = 0 }: UpstreamFailure): void {
+    const isBoth = era === 'stateless' && this.#options.clientEra === 'stateless'
+    if (isBoth && code === 'UPSTREAM_STATUS' && status < 500) this.#forget()
+  }
+
+  /** The next message finds out anew. */
+  #forget(): void {
+    delete this.#options.eras[this.#options.clientEra]
+    this.#link = undefined
+  }
+}

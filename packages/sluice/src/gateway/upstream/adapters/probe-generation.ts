@@ -1,0 +1,94 @@
+// Asking a server of which era it is: `server/discover`, which only the stateless era knows. Any error
+// of that era shows it as well; another answer shows a server with sessions; silence shows nothing.
+
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { withMembers } from '../../../protocol/members.ts'
+import type { Answer, Message } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { writeRequest } from '../../../protocol/write-message.ts'
+import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+
+const PROBE = 'sluice-era'
+const OF_NEWER_SERVERS: ReadonlySet<number> = new Set([
+  RPC.headerMismatch,
+  RPC.missingCapability,
+  RPC.unsupportedVersion,
+])
+/** It says nothing about the era. */
+const NOT_THE_ERA: ReadonlySet<string> = new Set([
+  'UPSTREAM_UNREACHABLE',
+  'UPSTREAM_NEEDS_LOGIN',
+  'UPSTREAM_NOT_STARTED',
+  'UPSTREAM_BUSY',
+])
+
+/** What came of a request; neither where nothing came in time. */
+export interface Tried {
+  readonly answer?: Answer
+  readonly failure?: UpstreamFailure
+}
+
+export type ProbedEra = 'stateless' | 'session' | 'silent' | UpstreamFailure
+
+export async function probeEra(link: UpstreamLink, patienceMs: number): Promise<ProbedEra> {
+  const meta = {
+    [META.version]: STATELESS_REVISION,
+    [META.client]: { name: 'sluice', version: '1' },
+    [META.capabilities]: {},
+  }
+  const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
+  const passing = { id: PROBE, method: 'server/discover', params }
+  const text = writeRequest(PROBE, passing.method, params.text)
+  const { answer, failure } = await tryOut(link, text, { passing }, patienceMs)
+  if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
+  if (failure === undefined) return 'silent'
+  return isAboutEra(failure) ? 'session' : failure
+}
+
+export function isAboutEra({ code }: UpstreamFailure): boolean {
+  return !NOT_THE_ERA.has(code)
+}
+
+/** Whether a message is the late answer to the probe. */
+export function isProbeAnswer(message: Message): message is Answer {
+  return message.kind === 'answer' && message.id === PROBE
+}
+
+export function isOfNewerServer({ error, result }: Answer): boolean {
+  if (error !== undefined) return OF_NEWER_SERVERS.has(error.code)
+  return result?.includes(`"${STATELESS_REVISION}"`) === true
+}
+
+/** Sends one request; whatever else comes meanwhile goes where it went before. */
+export function tryOut(
+  link: UpstreamLink,
+  text: string,
+  carried: Carried & { readonly passing: Passing },
+  patienceMs: number,
+): Promise<Tried> {
+  const { id } = carried.passing
+  return new Promise((resolve) => {
+    const { onMessage, onFailure, onClose } = link
+    const settle = (tried: Tried): void => {
+      clearTimeout(timer)
+      Object.assign(link, { onMessage, onFailure, onClose })
+      resolve(tried)
+    }
+    const timer = setTimeout(() => settle({}), patienceMs)
+    timer.unref()
+    link.onMessage = (message, related) => {
+      if (message.kind === 'answer' && message.id === id) settle({ answer: message })
+      else onMessage(message, related)
+    }
+    link.onFailure = (failure) => {
+      if (failure.request === id) settle({ failure })
+      else onFailure(failure)
+    }
+    link.onClose = (why) => {
+      const { failure } = link
+      settle(failure === undefined ? {} : { failure: { ...failure, request: id } })
+      onClose(why)
+    }
+    if (!link.send(text, carried)) settle({})
+  })
+}

@@ -1,0 +1,197 @@
+// Calls at a server with sessions, for clients of the stateless era: one call there, and here one
+// request after another that waits for it, its legs. Where the server asks something, the leg is
+// answered with that, and the call is held until the client comes back with the answers; a handle is
+// good for one return. Bounded in number, size and time.
+
+import { randomUUID } from 'node:crypto'
+import { patchObject } from '../../../protocol/members.ts'
+import type { Answer, Id } from '../../../protocol/message.ts'
+import {
+  INPUT_GATHER_MS,
+  INPUT_HELD_LENGTH_MAX,
+  INPUT_HELD_MAX,
+  INPUT_HELD_MS,
+  SERVER_REQUESTS_MAX,
+} from '../../shared/limits.ts'
+import type { UpstreamFailure } from '../upstream.ts'
+
+/** A question of the server's, under the key the client answers it by. */
+interface Question {
+  readonly key: string
+  /** As the server calls its request. */
+  readonly id: Id
+  /** `{ method, params }` as text. */
+  readonly text: string
+}
+
+interface Call {
+  /** As the server knows it: its first leg. */
+  readonly id: Id
+  /** The newest of its legs; `isHeld` where that one is answered. */
+  leg: Id
+  isHeld: boolean
+  handle: string
+  /** Asked and not answered: told to the client, and not yet. */
+  told: Question[]
+  untold: Question[]
+  /** What came while nobody waited. */
+  end: Answer | UpstreamFailure | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+export interface LeggedCallsEvents {
+  readonly answerLeg: (leg: Id, result: string) => void
+  readonly refuseLeg: (leg: Id, why: string) => void
+  readonly endLeg: (leg: Id, end: Answer | UpstreamFailure) => void
+  readonly answerServer: (question: Id, result: string) => void
+  readonly refuseServer: (question: Id, why: string) => void
+  /** Nobody will come back for it. `reason` is JSON text. */
+  readonly cancel: (call: Id, reason: string) => void
+}
+
+export class LeggedCalls {
+  readonly #events: LeggedCallsEvents
+  readonly #byId = new Map<Id, Call>()
+  readonly #byHandle = new Map<string, Call>()
+  /** What is kept of answers that nobody has come back for. */
+  #keptLength = 0
+  #lastKey = 0
+
+  constructor(events: LeggedCallsEvents) {
+    this.#events = events
+  }
+
+  begin(id: Id): void {
+    const nothing = { told: [], untold: [], end: undefined, timer: undefined }
+    this.#byId.set(id, { id, leg: id, isHeld: false, handle: '', ...nothing })
+  }
+
+  /** The request that waits for a call of the server's, where one does. */
+  legOf(call: Id | undefined): Id | undefined {
+    const found = this.#byId.get(call as Id)
+    return found?.isHeld === false ? found.leg : undefined
+  }
+
+  /** A question of the server's, gathered with others of the same call; where the server does not say
+   * which, of the newest that somebody waits for. */
+  ask(call: Id | undefined, question: Id, text: string): void {
+    const found = this.#byId.get(call as Id) ?? this.#newest
+    if (found === undefined || found.untold.length + found.told.length >= SERVER_REQUESTS_MAX) {
+      const why =
+        found === undefined
+          ? 'no client waits for an answer that could carry this'
+          : `more than ${SERVER_REQUESTS_MAX} questions are open for this call`
+      return this.#events.refuseServer(question, why)
+    }
+    found.untold.push({ key: `input-${++this.#lastKey}`, id: question, text })
+    if (!found.isHeld) found.timer ??= setTimeout(() => this.#tell(found), INPUT_GATHER_MS).unref()
+  }
+
+  /** The end of a call; false where it is none. */
+  end(call: Id | undefined, end: Answer | UpstreamFailure): boolean {
+    const found = this.#byId.get(call as Id)
+    if (found === undefined) return false
+    if (!found.isHeld) {
+      this.#forget(found)
+      this.#events.endLeg(found.leg, end)
+    } else if (found.end === undefined) this.#keep(found, end)
+    return true
+  }
+
+  /** The client is back with answers; false where there is nothing to go on with. */
+  goOn(leg: Id, handle: string, responses: ReadonlyMap<string, string>): boolean {
+    const call = this.#byHandle.get(handle)
+    if (call === undefined) return false
+    this.#release(call)
+    Object.assign(call, { leg, isHeld: false })
+    if (call.end !== undefined) {
+      this.#forget(call)
+      this.#events.endLeg(leg, call.end)
+      return true
+    }
+    const open = call.told
+    call.told = []
+    for (const question of open) {
+      const response = responses.get(question.key)
+      if (response === undefined) call.untold.push(question)
+      else this.#events.answerServer(question.id, response)
+    }
+    if (call.untold.length > 0) this.#tell(call)
+    return true
+  }
+
+  /** Nobody waits for this leg, nor will anybody come back: the server is told. */
+  drop(leg: Id, reason?: string): void {
+    const call = [...this.#byId.values()].find((each) => each.leg === leg)
+    if (call !== undefined) this.#giveUp(call, 'the client no longer waits', reason)
+  }
+
+  close(): void {
+    for (const call of [...this.#byId.values()]) this.#forget(call)
+  }
+
+  get #newest(): Call | undefined {
+    const calls = [...this.#byId.values()]
+    return calls.findLast(({ isHeld }) => !isHeld) ?? calls.at(-1)
+  }
+
+  /** Answers the leg with what is wanted, and holds the call. */
+  #tell(call: Call): void {
+    clearTimeout(call.timer)
+    call.timer = undefined
+    if (this.#byHandle.size >= INPUT_HELD_MAX) {
+      this.#giveUp(call, 'too many calls wait for input already')
+      return this.#events.refuseLeg(call.leg, 'too many calls wait for input already')
+    }
+    call.told = call.untold
+    call.untold = []
+    call.isHeld = true
+    call.handle = randomUUID()
+    call.timer = setTimeout(
+      () => this.#giveUp(call, 'the client did not come back with an answer'),
+      INPUT_HELD_MS,
+    ).unref()
+    this.#byHandle.set(call.handle, call)
+    const asked = Object.fromEntries(call.told.map(({ key, text }) => [key, text]))
+    const result = patchObject('{}', {
+      resultType: '"input_required"',
+      inputRequests: patchObject('{}', asked),
+      requestState: JSON.stringify(call.handle),
+    })
+    this.#events.answerLeg(call.leg, result)
+  }
+
+  #keep(call: Call, end: Answer | UpstreamFailure): void {
+    call.end = end
+    const length = lengthOf(end)
+    if (this.#keptLength + length <= INPUT_HELD_LENGTH_MAX) this.#keptLength += length
+    else {
+      const message = 'the server answered before the client came back, with more than is kept'
+      const { id: request } = call
+      call.end = { code: 'UPSTREAM_TOO_LARGE', message, request, repeatable: false }
+    }
+  }
+
+  #giveUp(call: Call, why: string, reason = JSON.stringify(why)): void {
+    this.#forget(call)
+    if (call.end !== undefined) return
+    for (const { id } of [...call.told, ...call.untold]) this.#events.refuseServer(id, why)
+    this.#events.cancel(call.id, reason)
+  }
+
+  #forget(call: Call): void {
+    this.#release(call)
+    this.#byId.delete(call.id)
+    if (call.end !== undefined) this.#keptLength -= lengthOf(call.end)
+  }
+
+  #release(call: Call): void {
+    clearTimeout(call.timer)
+    call.timer = undefined
+    this.#byHandle.delete(call.handle)
+  }
+}
+
+function lengthOf(end: Answer | UpstreamFailure): number {
+  return 'kind' in end ? end.source.length : 0
+}

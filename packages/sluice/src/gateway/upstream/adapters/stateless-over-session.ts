@@ -1,0 +1,175 @@
+// A server with sessions for clients of the stateless era (2026-07-28): the session is begun and kept
+// here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
+// the client as an answer that wants input. The call goes on when the client comes back.
+
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../../protocol/members.ts'
+import type { Id, Message, Notification } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import {
+  writeError,
+  writeMembers,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from '../../../protocol/write-message.ts'
+import type { Related } from '../../shared/transport.ts'
+import { questionFault } from '../../shared/server-questions.ts'
+import { sentOf } from '../upstream-state.ts'
+import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
+import { statelessAnswer } from './translate.ts'
+import { Adapted } from './upstream-adapter.ts'
+import { KeptSession } from './upstream-session.ts'
+import { LeggedCalls } from './resumable-calls.ts'
+import { Listens } from './subscriptions.ts'
+
+export class AsStateless extends Adapted {
+  #logLevel: string | undefined
+  readonly #session = new KeptSession(this.inner, {
+    onBegun: (waiting) => {
+      this.options.onBegun(true)
+      for (const passing of waiting) this.#request(passing)
+    },
+    onRefused: (waiting, why) => {
+      const text = `the server did not begin a session: ${why}`
+      for (const { id } of waiting) this.refuseHere(id, RPC.internal, text)
+      this.options.onBegun(false)
+    },
+    onFailed: (waiting, failure) => {
+      for (const { id } of waiting) this.onFailure({ ...failure, request: id })
+    },
+  })
+  readonly #calls = new LeggedCalls({
+    answerLeg: (leg, result) => this.answerHere(leg, result),
+    refuseLeg: (leg, why) => this.refuseHere(leg, RPC.internal, why),
+    endLeg: (leg, end) => {
+      if ('kind' in end) this.onMessage({ ...statelessAnswer(end), id: leg })
+      else this.onFailure({ ...end, request: leg })
+    },
+    answerServer: (question, result) => this.inner.send(writeResult(question, result)),
+    refuseServer: (question, why) => this.inner.send(writeError(question, RPC.internal, why)),
+    cancel: (call, reason) => {
+      const params = new Map([
+        ['requestId', JSON.stringify(call)],
+        ['reason', reason],
+      ])
+      this.inner.send(writeNotification('notifications/cancelled', params))
+      this.inner.abort(call)
+    },
+  })
+  readonly #listens = new Listens({
+    tell: (listen, method, params) => this.#tell(listen, method, params),
+    ask: (method, uri) => this.#session.ask(method, { uri: JSON.stringify(uri) }),
+  })
+
+  override send(text: string, { passing }: Carried = {}): boolean {
+    if (passing === undefined) {
+      if (sentOf(text).method === 'notifications/cancelled') this.#cancel(text)
+    } else if (this.#session.isBegunFor(passing)) this.#request(passing)
+    return true
+  }
+
+  override abort(request: Id): void {
+    if (!this.#session.withdraw(request) && !this.#listens.close(request)) this.#calls.drop(request)
+  }
+
+  /** What has not gone to the server, where the session has not begun: it may be of the other era. */
+  release(): Passing[] | undefined {
+    return this.#session.release()
+  }
+
+  #request(passing: Passing): void {
+    const { id, method, params } = passing
+    if (method === 'server/discover') return void this.answerHere(id, this.#session.discovered)
+    if (method === 'subscriptions/listen')
+      return this.#listens.open(id, params?.value.notifications, this.#session.capabilities)
+    if (method.startsWith('tasks/') || params?.value.task !== undefined) {
+      const text = `the server has sessions: tasks do not cross to ${STATELESS_REVISION}`
+      return void this.refuseHere(id, RPC.methodNotFound, text)
+    }
+    const state = params?.value.requestState
+    if (typeof state === 'string') {
+      const responses = membersOf(params?.text.get('inputResponses') ?? '{}')
+      if (this.#calls.goOn(id, state, responses)) return
+      const text = 'the call that this goes on with is over: make it anew'
+      return void this.refuseHere(id, RPC.invalidParams, text)
+    }
+    const meta = params?.text.get('_meta')
+    this.#setLevel(membersOf(meta ?? '{}').get(META.logLevel))
+    this.#calls.begin(id)
+    const bare = withMembers(params, { _meta: bareMeta(meta), inputResponses: undefined })
+    const sent = { ...passing, params: bare }
+    this.inner.send(writeRequest(id, method, bare.text), { passing: sent })
+  }
+
+  /** There is one level for all of the session: the newest holds. */
+  #setLevel(level: string | undefined): void {
+    if (level === undefined || level === this.#logLevel || !this.#session.can('logging')) return
+    this.#logLevel = level
+    this.#session.ask('logging/setLevel', { level })
+  }
+
+  protected override fromServer(message: Message, related?: Related): void {
+    if (message.kind === 'notification') return this.#told(message, related)
+    if (message.kind === 'request') {
+      const { id, method, params } = message
+      if (method === 'ping') return void this.inner.send(writeResult(id, '{}'))
+      // Told at once: it may go on without, and no answer of the client's would carry it.
+      const fault = questionFault(method, params?.value ?? {}, this.#session.declared)
+      if (fault !== undefined) return void this.inner.send(writeError(id, fault.code, fault.why))
+      const written = params === undefined ? '{}' : writeMembers(params.text)
+      const question = `{"method":${JSON.stringify(method)},"params":${written}}`
+      return this.#calls.ask(related?.request, id, question)
+    }
+    if (!this.#session.answered(message)) this.#calls.end(message.id as Id, message)
+  }
+
+  protected override failed(failure: UpstreamFailure): void {
+    if (this.#session.failed(failure)) this.options.log(failure.message)
+    else if (!this.#calls.end(failure.request, failure)) this.onFailure(failure)
+  }
+
+  protected override over(): void {
+    this.#calls.close()
+  }
+
+  #told(notification: Notification, related: Related | undefined): void {
+    const { method, params } = notification
+    this.#listens.tellOf(method, params)
+    if (method !== 'notifications/progress') {
+      // Also where nobody subscribed: the gate itself has to know that definitions are no longer so.
+      const request = this.#calls.legOf(related?.request)
+      return this.onMessage(notification, request === undefined ? {} : { request })
+    }
+    const leg = this.#calls.legOf(params?.value.progressToken as Id)
+    if (leg === undefined) return
+    const renamed = withMembers(params, { progressToken: JSON.stringify(leg) })
+    this.onMessage({ ...notification, params: renamed }, { request: leg })
+  }
+
+  #cancel(text: string): void {
+    const params = membersOf(membersOf(text).get('params') ?? '{}')
+    this.#calls.drop(JSON.parse(params.get('requestId') ?? 'null') as Id, params.get('reason'))
+  }
+
+  #tell(listen: Id, method: string, texts: Readonly<Record<string, string>>): void {
+    const meta = `{${JSON.stringify(META.subscription)}:${JSON.stringify(listen)}}`
+    const params = withMembers(undefined, { ...texts, _meta: meta })
+    const source = writeNotification(method, params.text)
+    const message: Notification = { kind: 'notification', method, params, source }
+    this.onMessage(message, { request: listen })
+  }
+}
+
+/** Without what only the newer era has. */
+function bareMeta(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const bare = patchObject(text, {
+    [META.version]: undefined,
+    [META.client]: undefined,
+    [META.capabilities]: undefined,
+    [META.logLevel]: undefined,
+  })
+  return bare === '{}' ? undefined : bare
+}

@@ -1,0 +1,52 @@
+// What means the same in both eras and is written differently: capabilities without the tasks of the
+// other era, errors that one era does not have, and the pages that a user is asked to open. Pure.
+
+import { isObject } from '@sluice/policy/core/json'
+import { patchObject } from '../../../protocol/members.ts'
+import type { Answer } from '../../../protocol/message.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { writeJson } from '../../../protocol/json/write-json.ts'
+
+const TASKS = 'io.modelcontextprotocol/tasks'
+
+/** Tasks do not cross, so nobody may count on them: neither those of 2025-11-25 nor the extension. */
+export function withoutTasks(capabilities: string | undefined): string {
+  const members = membersOf(capabilities ?? '{}')
+  const extensions = members.get('extensions')
+  const others =
+    extensions === undefined ? {} : { extensions: patchObject(extensions, { [TASKS]: undefined }) }
+  return patchObject(capabilities, { tasks: undefined, ...others })
+}
+
+/** An error of a server with sessions as the stateless era has it: a resource that is not there has
+ * another number, and a page to open is a question. */
+export function statelessAnswer(answer: Answer): Answer {
+  const { error } = answer
+  if (error?.code === RPC.resourceNotFound)
+    return { ...answer, error: { ...error, code: RPC.invalidParams } }
+  if (error?.code !== RPC.urlElicitationRequired) return answer
+  const { data, message } = error
+  const pages = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
+  if (pages.length === 0) return { ...answer, error: { code: RPC.internal, message } }
+  const asked = pages.map((page, at) => [`page-${at + 1}`, question(writeJson(page))] as const)
+  const result = patchObject('{}', {
+    resultType: '"input_required"',
+    inputRequests: patchObject('{}', Object.fromEntries(asked)),
+  })
+  return { ...answer, error: undefined, result }
+}
+
+function question(params: string): string {
+  const method = JSON.stringify('elicitation/create')
+  return `{"method":${method},"params":${patchObject(params, { elicitationId: undefined })}}`
+}
+
+/** In a session a page to open has an id. */
+export function sessionQuestion(params: string | undefined, newId: () => string) {
+  if (params === undefined) return undefined
+  const members = membersOf(params)
+  const isPage = JSON.parse(members.get('mode') ?? 'null') === 'url'
+  if (!isPage || members.has('elicitationId')) return params
+  return patchObject(params, { elicitationId: JSON.stringify(newId()) })
+}

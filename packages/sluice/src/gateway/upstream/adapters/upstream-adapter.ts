@@ -1,0 +1,92 @@
+// A link to a server of the other era than its client's: what both directions of the bridge share.
+// Everything that is not about the eras goes to the link inside.
+
+import type { Answer, Id, Message } from '../../../protocol/message.ts'
+import { writeError, writeResult } from '../../../protocol/write-message.ts'
+import type { Related } from '../../shared/transport.ts'
+import { failureAnswer } from '../failure-response.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+
+export interface AdaptedOptions {
+  readonly log: (text: string) => void
+  /** Whether the server has begun in its era. */
+  readonly onBegun: (hasBegun: boolean) => void
+}
+
+export abstract class Adapted implements UpstreamLink {
+  onMessage: (message: Message, related?: Related) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  protected readonly inner: UpstreamLink
+  protected readonly options: AdaptedOptions
+
+  constructor(inner: UpstreamLink, options: AdaptedOptions) {
+    this.inner = inner
+    this.options = options
+    inner.onMessage = (message, related) => this.fromServer(message, related)
+    inner.onFailure = (failure) => this.failed(failure)
+    inner.onClose = (why) => {
+      this.over()
+      this.onClose(why)
+    }
+  }
+
+  abstract send(text: string, carried?: Carried): boolean
+  abstract abort(request: Id): void
+  protected abstract fromServer(message: Message, related?: Related): void
+  protected abstract failed(failure: UpstreamFailure): void
+  /** The link is closed: nothing may be left that would still happen. */
+  protected abstract over(): void
+
+  get failure(): UpstreamFailure | undefined {
+    return this.inner.failure
+  }
+
+  get handle(): string | undefined {
+    return undefined
+  }
+
+  get ended(): Promise<void> {
+    return this.inner.ended
+  }
+
+  get pausesApart(): boolean {
+    return this.inner.pausesApart
+  }
+
+  pause(request?: Id): void {
+    this.inner.pause(request)
+  }
+
+  resume(request?: Id): void {
+    this.inner.resume(request)
+  }
+
+  rest(why: string): boolean {
+    return this.inner.rest?.(why) === true
+  }
+
+  close(why: string): void {
+    this.over()
+    this.inner.close(why)
+  }
+
+  /** Answers in the server's place; in a turn of its own, as a server would. */
+  protected answerHere(id: Id, result: string): true {
+    const source = writeResult(id, result)
+    return this.#later({ kind: 'answer', id, result, error: undefined, source })
+  }
+
+  protected refuseHere(id: Id, code: number, message: string): true {
+    const source = writeError(id, code, message)
+    return this.#later({ kind: 'answer', id, result: undefined, error: { code, message }, source })
+  }
+
+  #later(answer: Answer): true {
+    queueMicrotask(() => this.onMessage(answer))
+    return true
+  }
+}

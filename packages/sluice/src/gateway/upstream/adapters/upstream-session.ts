@@ -1,0 +1,127 @@
+// The session with a server that stands behind clients of the stateless era: begun with what the first
+// request says of its client, and kept. Requests that come before it has begun wait. What the gate
+// asks in it by itself (to begin, log levels, subscriptions) is answered here.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../../protocol/members.ts'
+import type { Answer, Id } from '../../../protocol/message.ts'
+import { settledRevision } from '../../../protocol/revisions.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { type Declared, declaredIn } from '../../shared/server-questions.ts'
+import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { withoutTasks } from './translate.ts'
+
+export interface KeptSessionEvents {
+  /** Those that waited, in order. */
+  readonly onBegun: (waiting: readonly Passing[]) => void
+  readonly onRefused: (waiting: readonly Passing[], why: string) => void
+  readonly onFailed: (waiting: readonly Passing[], failure: UpstreamFailure) => void
+}
+
+export class KeptSession {
+  readonly #inner: UpstreamLink
+  readonly #events: KeptSessionEvents
+  #state: 'none' | 'beginning' | 'begun' = 'none'
+  #begun: ReadonlyMap<string, string> = new Map()
+  capabilities: JsonValue = {}
+  /** By the client that it was begun for. */
+  declared: Declared = []
+  #waiting: Passing[] = []
+  /** Asked by the gate; bounded by what clients may have open. */
+  readonly #asked = new Map<Id, (answer: Answer) => void>()
+  #lastId = 0
+
+  constructor(inner: UpstreamLink, events: KeptSessionEvents) {
+    this.#inner = inner
+    this.#events = events
+  }
+
+  /** True where it has begun; else the request waits for that. */
+  isBegunFor(passing: Passing): boolean {
+    if (this.#state === 'begun') return true
+    this.#waiting.push(passing)
+    if (this.#state === 'none') this.#begin(passing)
+    return false
+  }
+
+  /** Nobody waits for this request any more: false where it has left already. */
+  withdraw(request: Id): boolean {
+    const at = this.#waiting.findIndex(({ id }) => id === request)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    return at >= 0
+  }
+
+  /** What still waits, given up; undefined where it has begun. */
+  release(): Passing[] | undefined {
+    return this.#state === 'begun' ? undefined : this.#waiting.splice(0)
+  }
+
+  can(capability: string): boolean {
+    return isObject(this.capabilities) && this.capabilities[capability] !== undefined
+  }
+
+  ask(
+    method: string,
+    texts: Readonly<Record<string, string>>,
+    answered: (answer: Answer) => void = () => {},
+  ): void {
+    const id = `own-${++this.#lastId}`
+    const params = withMembers(undefined, texts)
+    this.#asked.set(id, answered)
+    const passing = { id, method, params }
+    if (!this.#inner.send(writeRequest(id, method, params.text), { passing }))
+      this.#asked.delete(id)
+  }
+
+  /** False where the answer is to somebody else's question. */
+  answered(answer: Answer): boolean {
+    const answered = this.#asked.get(answer.id as Id)
+    this.#asked.delete(answer.id as Id)
+    answered?.(answer)
+    return answered !== undefined
+  }
+
+  failed(failure: UpstreamFailure): boolean {
+    if (!this.#asked.delete(failure.request as Id)) return false
+    if (this.#state !== 'beginning') return true
+    this.#state = 'none'
+    this.#events.onFailed(this.#waiting.splice(0), failure)
+    return true
+  }
+
+  /** The answer to `server/discover`. */
+  get discovered(): string {
+    const server = this.#begun.get('serverInfo')
+    return patchObject('{}', {
+      resultType: '"complete"',
+      supportedVersions: JSON.stringify([STATELESS_REVISION]),
+      capabilities: withoutTasks(this.#begun.get('capabilities')),
+      instructions: this.#begun.get('instructions'),
+      _meta: server === undefined ? undefined : writeMembers(new Map([[META.server, server]])),
+    })
+  }
+
+  #begin({ params }: Passing): void {
+    this.#state = 'beginning'
+    const meta = membersOf(params?.text.get('_meta') ?? '{}')
+    this.declared = declaredIn(metaOf(params)[META.capabilities])
+    const texts = {
+      protocolVersion: JSON.stringify(settledRevision(undefined)),
+      capabilities: withoutTasks(meta.get(META.capabilities)),
+      clientInfo: meta.get(META.client) ?? '{"name":"sluice","version":"1"}',
+    }
+    this.ask('initialize', texts, ({ result, error }) => {
+      if (result === undefined) {
+        this.#state = 'none'
+        return this.#events.onRefused(this.#waiting.splice(0), error?.message ?? 'no reason given')
+      }
+      this.#begun = membersOf(result)
+      this.capabilities = JSON.parse(this.#begun.get('capabilities') ?? '{}') as JsonValue
+      this.#state = 'begun'
+      this.#inner.send(writeNotification('notifications/initialized', undefined))
+      this.#events.onBegun(this.#waiting.splice(0))
+    })
+  }
+}

@@ -1,0 +1,45 @@
+// Messages for a server that nobody knows yet how to talk to: kept in order, bounded, and taken back
+// where their sender no longer waits. Used while the era of a server is found out.
+
+import type { Id } from '../../../protocol/message.ts'
+import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
+import type { Carried } from '../upstream.ts'
+
+export interface WaitingMessage {
+  readonly text: string
+  readonly carried: Carried | undefined
+}
+
+export class WaitingMessages {
+  #all: WaitingMessage[] = []
+  #length = 0
+
+  get size(): number {
+    return this.#all.length
+  }
+
+  /** False where no more may wait; one message alone always fits. */
+  add(text: string, carried: Carried | undefined): boolean {
+    const isFull =
+      this.#all.length >= STDIN_QUEUE_MESSAGES_MAX ||
+      this.#length + text.length > STDIN_QUEUE_LENGTH_MAX
+    if (isFull && this.#all.length > 0) return false
+    this.#all.push({ text, carried })
+    this.#length += text.length
+    return true
+  }
+
+  withdraw(request: Id): void {
+    const gone = this.#all.find(({ carried }) => carried?.passing?.id === request)
+    if (gone === undefined) return
+    this.#all = this.#all.filter((each) => each !== gone)
+    this.#length -= gone.text.length
+  }
+
+  takeAll(): WaitingMessage[] {
+    const all = this.#all
+    this.#all = []
+    this.#length = 0
+    return all
+  }
+}

@@ -1,0 +1,110 @@
+// A client over a link, for the tests of this folder: asks, waits for answers, keeps what else came.
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer, Id, Message } from '../../protocol/message.ts'
+import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
+import type { Related } from '../shared/transport.ts'
+import { readStat } from '../processes/process-group.ts'
+import type { Carried, Log, UpstreamFailure, UpstreamLink } from './upstream.ts'
+
+export const SERVERS = join(import.meta.dirname, '../../../test/servers')
+
+export function fixture(name: string, ...args: string[]): string[] {
+  return [process.execPath, join(SERVERS, `${name}.ts`), ...args]
+}
+
+export type Logged = { level: string; message: string; fields: Record<string, string | number> }
+
+export function keepLog(): { log: Log; entries: Logged[] } {
+  const entries: Logged[] = []
+  const log: Log = (level, message, fields = {}) => void entries.push({ level, message, fields })
+  return { log, entries }
+}
+
+export class Asker {
+  readonly link: UpstreamLink
+  readonly others: { message: Message; related: Related | undefined }[] = []
+  readonly failures: UpstreamFailure[] = []
+  readonly closed: Promise<string>
+  readonly #waiting = new Map<Id, (answer: Answer | UpstreamFailure) => void>()
+  #nextId = 1
+
+  constructor(link: UpstreamLink) {
+    this.link = link
+    this.closed = new Promise((resolve) => {
+      link.onClose = resolve
+    })
+    link.onMessage = (message, related) => {
+      if (message.kind !== 'answer') this.others.push({ message, related })
+      else this.#settle(message.id as Id, message)
+    }
+    link.onFailure = (failure) => {
+      this.failures.push(failure)
+      if (failure.request !== undefined) this.#settle(failure.request, failure)
+    }
+  }
+
+  get lastId(): number {
+    return this.#nextId - 1
+  }
+
+  ask(method: string, params: object = {}, carried?: Carried): Promise<Answer | UpstreamFailure> {
+    const id = this.#nextId++
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, resolve)
+      if (!this.link.send(writeRequest(id, method, texts(params)), carried))
+        reject(new Error('the link is closed'))
+    })
+  }
+
+  /** The parsed result; throws where there is none. */
+  async result(method: string, params: object = {}, carried?: Carried): Promise<unknown> {
+    const answer = await this.ask(method, params, carried)
+    if (!('kind' in answer) || answer.result === undefined) throw new Error(JSON.stringify(answer))
+    return JSON.parse(answer.result)
+  }
+
+  async call(name: string, args: object = {}): Promise<string> {
+    const result = await this.result('tools/call', { name, arguments: args })
+    return (result as { content: { text: string }[] }).content[0]?.text ?? ''
+  }
+
+  notify(method: string, params?: object): boolean {
+    return this.link.send(writeNotification(method, params && texts(params)))
+  }
+
+  async initialize(protocolVersion = '2025-11-25'): Promise<unknown> {
+    const clientInfo = { name: 'asker', version: '1' }
+    const result = await this.result('initialize', {
+      protocolVersion,
+      capabilities: {},
+      clientInfo,
+    })
+    this.notify('notifications/initialized')
+    return result
+  }
+
+  #settle(id: Id, answer: Answer | UpstreamFailure): void {
+    this.#waiting.get(id)?.(answer)
+    this.#waiting.delete(id)
+  }
+}
+
+function texts(params: object): Map<string, string> {
+  return new Map(Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)]))
+}
+
+/** A zombie that nobody reaps does not run. */
+export function isRunning(pid: number): boolean {
+  const stat = readStat(pid)
+  return stat !== undefined && stat.state !== 'Z'
+}
+
+export async function until(what: () => boolean, timeoutMs = 60_000): Promise<void> {
+  const untilMs = performance.now() + timeoutMs
+  while (!what()) {
+    if (performance.now() > untilMs) throw new Error(`never true: ${what}`)
+    await sleep(10)
+  }
+}

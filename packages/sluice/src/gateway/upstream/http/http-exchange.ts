@@ -1,0 +1,156 @@
+// One HTTP request and its response: told piece by piece, paused by whoever receives, ended at any
+// time, and known to be unwritten where it is. Never follows a redirect and never sends twice. Used by
+// the HTTP transports of this folder.
+
+import { Buffer } from 'node:buffer'
+import { takeTurn } from '../../shared/slices.ts'
+import type { Connection, Job } from './http-connection.ts'
+import type { Pool } from './http-pools.ts'
+import { type HttpRequest, writeHead } from './http-request.ts'
+import type { ResponseHeaders } from './http-response.ts'
+
+export interface ExchangeEvents {
+  onHead(status: number, headers: ResponseHeaders): void
+  /** What is left of the chunk, if other work is to have its turn first: it comes again then. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most receivers return nothing
+  onData(chunk: Buffer): Buffer | undefined | void
+  onEnd(): void
+  /** In place of the three, where it came at once; false where they are to be told after all. */
+  onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): boolean
+  onError(error: Error): void
+}
+
+export class Exchange implements Job {
+  /** A byte of the request may have left. */
+  written = false
+  /** Over, one way or the other: no event comes any more. */
+  over = false
+  head = ''
+  readonly body: string
+  readonly bodyBytes: number
+  readonly #events: ExchangeEvents
+  #connection: Connection | undefined
+  #held = false
+  #timer: NodeJS.Timeout | undefined
+  /** What came and was not read yet: at most what one read of the socket brought. */
+  #queue: Buffer[] = []
+  /** Waits for its turn. */
+  #waits = false
+  /** How it ended, while something is in the queue. */
+  #ending: (() => void) | undefined
+
+  constructor(pool: Pool, request: HttpRequest, events: ExchangeEvents) {
+    const { body = '' } = request
+    this.body = body
+    this.bodyBytes = Buffer.byteLength(body)
+    this.#events = events
+    try {
+      this.head = writeHead(pool.host, request, this.bodyBytes)
+    } catch (error) {
+      // After the caller has the object that the events are about.
+      queueMicrotask(() => this.onError(error as Error))
+      return
+    }
+    pool.carry(this)
+  }
+
+  /** The receiver is slow. */
+  pause(): void {
+    this.#held = true
+    this.#connection?.pause(this)
+  }
+
+  resume(): void {
+    this.#held = false
+    this.#goOn()
+  }
+
+  /** The server is too fast: reads on after so long. */
+  rest(waitMs: number): void {
+    if (waitMs === 0 || this.#timer !== undefined || this.over) return
+    this.#connection?.pause(this)
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#goOn()
+    }, waitMs)
+    this.#timer.unref()
+  }
+
+  abort(): void {
+    this.#finish()
+    this.#connection?.abort(this)
+  }
+
+  onStart(connection: Connection): void {
+    this.#connection = connection
+    if (this.over) return connection.abort(this)
+    this.written = true
+  }
+
+  onHead(status: number, headers: ResponseHeaders): void {
+    if (this.over) return
+    if (this.#held) this.#connection?.pause(this)
+    this.#events.onHead(status, headers)
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.over) return
+    if (this.#queue.length > 0 || this.#waits) this.#queue.push(chunk)
+    else this.#read(chunk)
+  }
+
+  #read(chunk: Buffer): void {
+    const rest = this.#events.onData(chunk)
+    if (rest === undefined || this.over) return
+    if (rest.length > 0) this.#queue.unshift(rest)
+    this.#waits = true
+    this.#connection?.pause(this)
+    void takeTurn().then(() => {
+      this.#waits = false
+      this.#goOn()
+    })
+  }
+
+  /** The queue first, then how it ended or what else comes. */
+  #goOn(): void {
+    const isStill = () => this.#held || this.#waits || this.#timer !== undefined || this.over
+    while (!isStill() && this.#queue.length > 0) this.#read(this.#queue.shift() as Buffer)
+    if (isStill()) return
+    if (this.#ending === undefined) this.#connection?.resume(this)
+    else this.#ending()
+  }
+
+  /** Whether the end has to wait for what came before it. */
+  #endsLater(ending: () => void): boolean {
+    if (this.#queue.length === 0 && !this.#waits) return false
+    this.#ending = ending
+    return true
+  }
+
+  onEnd(): void {
+    if (this.over || this.#endsLater(() => this.onEnd())) return
+    this.#finish()
+    this.#events.onEnd()
+  }
+
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void {
+    if (this.over) return
+    if (this.#events.onWhole?.(status, headers, body)) return this.#finish()
+    this.onHead(status, headers)
+    if (body.length > 0) this.onData(typeof body === 'string' ? Buffer.from(body) : body)
+    this.onEnd()
+  }
+
+  onError(error: Error): void {
+    if (this.over || this.#endsLater(() => this.onError(error))) return
+    this.#finish()
+    this.#events.onError(error)
+  }
+
+  #finish(): void {
+    this.over = true
+    this.#queue = []
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+}

@@ -1,0 +1,71 @@
+// What a failed exchange means for the request it carried: which code, in which words, and whether
+// the request may be sent once more. Pure; used by the HTTP transports of this folder.
+
+import type { Id } from '../../../protocol/message.ts'
+import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../../shared/limits.ts'
+import { shorten } from '../stdio/stderr-log.ts'
+import type { UpstreamFailure } from '../upstream.ts'
+import type { ResponseHeaders } from './http-response.ts'
+
+export interface Refused {
+  readonly server: string
+  readonly request: Id | undefined
+  readonly status: number
+  readonly headers: ResponseHeaders
+  /** The beginning of the body. */
+  readonly text: string
+  /** The request named a session. */
+  readonly inSession: boolean
+}
+
+export function failureOfStatus(refused: Refused): UpstreamFailure {
+  const { server, request, status, headers, text, inSession } = refused
+  const about = { request, status, repeatable: false }
+  const who = `the server \`${server}\``
+  if (status === 401 || status === 403) {
+    const what = status === 401 ? 'wants a login' : 'refuses the login it was given'
+    const challenge = headers['www-authenticate']?.slice(0, HTTP_HANDLE_LENGTH_MAX)
+    return {
+      ...about,
+      code: 'UPSTREAM_NEEDS_LOGIN',
+      message: `${who} ${what} (${status})`,
+      help: `run \`sluice login ${server}\``,
+      ...(challenge === undefined ? {} : { challenge }),
+    }
+  }
+  if (status === 404 && inSession)
+    return {
+      ...about,
+      code: 'UPSTREAM_SESSION_GONE',
+      message: `${who} no longer knows the session`,
+      repeatable: true,
+    }
+  if (status >= 300 && status < 400) {
+    const to = shorten(headers.location ?? 'nowhere', HTTP_ERROR_SHOWN_LENGTH_MAX)
+    return {
+      ...about,
+      code: 'UPSTREAM_REDIRECT',
+      message: `${who} sends to \`${to}\` (${status}), which is not followed`,
+      help: `if you trust it, make that the \`url\` of \`servers.${server}\``,
+    }
+  }
+  const said = shorten(text.trim(), HTTP_ERROR_SHOWN_LENGTH_MAX)
+  const message = `${who} answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`
+  return { ...about, code: 'UPSTREAM_STATUS', message }
+}
+
+export function failureOfError(
+  server: string,
+  request: Id | undefined,
+  error: Error,
+  written: boolean,
+): UpstreamFailure {
+  const { code } = error as NodeJS.ErrnoException
+  const why = shorten(error.message || code || 'no reason given', HTTP_ERROR_SHOWN_LENGTH_MAX)
+  if (!written) {
+    const message = `the server \`${server}\` cannot be reached: ${why}`
+    return { code: 'UPSTREAM_UNREACHABLE', message, request, repeatable: true }
+  }
+  const message = `the connection to the server \`${server}\` broke: ${why}; whether the request was carried out is unknown`
+  return { code: 'UPSTREAM_OUTCOME_UNKNOWN', message, request, repeatable: false }
+}

@@ -1,0 +1,274 @@
+// The strict reader of HTTP/1.1 responses, piece by piece as they come. What two readers could take
+// for two lengths (both kinds of it, doubled ones, bare line feeds, folded lines) is a fault that ends
+// the connection: the next answer on it would be anybody's. Used by the connections of this folder.
+
+import { Buffer } from 'node:buffer'
+import {
+  HTTP_CHUNK_LINE_LENGTH_MAX,
+  HTTP_HEADER_BYTES_MAX,
+  HTTP_INTERIM_RESPONSES_MAX,
+} from '../../shared/limits.ts'
+import { flat, SameHead } from '../../shared/cached-http-head.ts'
+
+export interface ResponseEvents {
+  onHead(status: number, headers: ResponseHeaders): void
+  onData(chunk: Buffer): void
+  /** With all that came behind it: `staysOpen` where that is nothing, and the connection may carry
+   * another request. */
+  onEnd(staysOpen: boolean): void
+  /** In place of the three, where it came at once with a head as one before, and the connection may
+   * carry another request. The body is text where it is all ASCII. */
+  onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): void
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/
+/** What a head may not have: no other ends of lines than CRLF, and no NUL. */
+const STRAY = /\0|\r(?!\n)|(?<!\r)\n/
+const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
+const CHUNK_SIZE = /^([\da-f]{1,8})[ \t]*(?:;[^\0\r\n]*)?$/i
+const LENGTH_LINE = /(\r\ncontent-length:[ \t]*)(\d+)(?=[ \t]*(?:\r\n|$))/i
+const CR = 0x0d
+const LF = 0x0a
+
+type State = 'head' | 'counted' | 'size' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'over'
+
+export class ResponseReader {
+  readonly #events: ResponseEvents
+  #state: State = 'head'
+  /** Of a head or a line that is not whole yet. */
+  #held: Buffer | undefined
+  #left = 0
+  #interim = 0
+  #trailerBytes = 0
+  #staysOpen = false
+  #isWhole = false
+  /** The last head whose like may come again. */
+  #known: KnownHead | undefined
+
+  constructor(events: ResponseEvents) {
+    this.#events = events
+  }
+
+  /** For the next response on the same connection. */
+  begin(): void {
+    this.#state = 'head'
+    this.#held = undefined
+    this.#interim = 0
+    this.#trailerBytes = 0
+    this.#isWhole = false
+  }
+
+  /** The connection is to carry nothing more, and nothing more is told. */
+  stop(): void {
+    this.#state = 'over'
+  }
+
+  /** Throws where it is no response, or more than one. */
+  push(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length && this.#state !== 'over') at = this.#step(chunk, at)
+    if (!this.#isWhole) return
+    this.#isWhole = false
+    this.#events.onEnd(this.#staysOpen && at === chunk.length)
+  }
+
+  /** The server ended the connection: the end of some bodies, and the breaking off of all others. */
+  finish(): boolean {
+    if (this.#state !== 'to the end') return false
+    this.stop()
+    this.#events.onEnd(false)
+    return true
+  }
+
+  /** Instead of `push`: the first `bytes` of `received` where they are a whole response with a head as
+   * the last one's, and nothing behind it. False where they are not that, and nothing has been taken. */
+  takeWhole(received: Buffer, bytes: number): boolean {
+    const known = this.#known
+    if (known === undefined || this.#state !== 'head' || this.#held !== undefined) return false
+    const bodyAt = known.same.bodyAt(received, bytes)
+    if (bodyAt < 0 || bodyAt > HTTP_HEADER_BYTES_MAX) return false
+    if (bodyAt + known.same.length !== bytes) return false
+    this.#state = 'over'
+    const text = received.toString('latin1', bodyAt, bytes)
+    const isAscii = Buffer.byteLength(text) === text.length
+    const body = isAscii ? text : Buffer.from(received.subarray(bodyAt, bytes))
+    this.#events.onWhole(known.status, known.headers, body)
+    return true
+  }
+
+  /** Takes what it can from `at` on, and says where it came to. */
+  #step(chunk: Buffer, at: number): number {
+    if (this.#state === 'head') return this.#takeHead(chunk, at)
+    if (this.#state === 'to the end') {
+      this.#events.onData(at === 0 ? chunk : chunk.subarray(at))
+      return chunk.length
+    }
+    if (this.#state === 'counted' || this.#state === 'chunk') return this.#takeBody(chunk, at)
+    return this.#takeLine(chunk, at)
+  }
+
+  #takeHead(chunk: Buffer, at: number): number {
+    const before = this.#held?.length ?? 0
+    const rest = at === 0 ? chunk : chunk.subarray(at)
+    const bytes = this.#held === undefined ? rest : Buffer.concat([this.#held, rest])
+    // The end itself may be cut in two.
+    const end = bytes.indexOf(END_OF_HEAD, Math.max(0, before - 3))
+    if ((end < 0 ? bytes.length : end) > HTTP_HEADER_BYTES_MAX)
+      throw new Error(`the headers have more than ${HTTP_HEADER_BYTES_MAX} bytes`)
+    if (end < 0) {
+      this.#held = bytes
+      return chunk.length
+    }
+    this.#held = undefined
+    this.#onHead(bytes.toString('latin1', 0, end))
+    return at + end + END_OF_HEAD.length - before
+  }
+
+  #onHead(text: string): void {
+    const match = STATUS_LINE.exec(text)
+    if (match === null || STRAY.test(text)) throw new Error('this is no HTTP/1.1 response')
+    const status = Number(match[2])
+    const headers = readHeaders(text, match[0].length)
+    if (status < 200) {
+      this.#interim += 1
+      if (status === 101 || this.#interim > HTTP_INTERIM_RESPONSES_MAX)
+        throw new Error(`an interim response that nobody waits for (${status})`)
+      return
+    }
+    const length = bodyLengthOf(status, headers)
+    const { connection } = headers
+    const closes = connection !== undefined && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
+    this.#staysOpen = match[1] === '1' && !closes && length !== 'to the end'
+    this.#known = this.#staysOpen ? knownHead(text, status, headers) : undefined
+    this.#left = typeof length === 'number' ? length : 0
+    this.#state = typeof length === 'number' ? 'counted' : length
+    this.#events.onHead(status, headers)
+    if (length === 0 && this.#state === 'counted') this.#end()
+  }
+
+  #takeBody(chunk: Buffer, at: number): number {
+    const end = Math.min(chunk.length, at + this.#left)
+    this.#left -= end - at
+    const isCounted = this.#state === 'counted'
+    if (this.#left === 0 && !isCounted) this.#state = 'chunk end'
+    this.#events.onData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end))
+    if (this.#left === 0 && this.#state === 'counted') this.#end()
+    return end
+  }
+
+  /** The size of a chunk, the line behind it, or a line of the trailer. */
+  #takeLine(chunk: Buffer, at: number): number {
+    const feed = chunk.indexOf(LF, at)
+    const end = feed < 0 ? chunk.length : feed + 1
+    const piece = chunk.subarray(at, end)
+    const bytes = this.#held === undefined ? piece : Buffer.concat([this.#held, piece])
+    if (bytes.length > HTTP_CHUNK_LINE_LENGTH_MAX)
+      throw new Error(`a line between chunks has more than ${HTTP_CHUNK_LINE_LENGTH_MAX} bytes`)
+    this.#held = feed < 0 ? Buffer.from(bytes) : undefined
+    if (feed < 0) return end
+    if (bytes[bytes.length - 2] !== CR) throw new Error('a line between chunks ends without CR')
+    this.#onLine(bytes.toString('latin1', 0, bytes.length - 2))
+    return end
+  }
+
+  #onLine(line: string): void {
+    if (this.#state === 'chunk end') {
+      if (line !== '') throw new Error('a chunk is longer than it says')
+      this.#state = 'size'
+      return
+    }
+    if (this.#state === 'trailer') {
+      this.#trailerBytes += line.length
+      if (this.#trailerBytes > HTTP_HEADER_BYTES_MAX) throw new Error('the trailer is too long')
+      if (line === '') this.#end()
+      return
+    }
+    const size = CHUNK_SIZE.exec(line)?.[1]
+    if (size === undefined) throw new Error('a chunk without its size')
+    this.#left = Number.parseInt(size, 16)
+    this.#state = this.#left === 0 ? 'trailer' : 'chunk'
+  }
+
+  #end(): void {
+    this.#state = 'over'
+    this.#isWhole = true
+  }
+}
+
+interface KnownHead {
+  readonly status: number
+  readonly headers: ResponseHeaders
+  readonly same: SameHead
+}
+
+/** Where it says a length, once: a status without a body has none, whatever it says. */
+function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
+  if (status === 204 || status === 304) return undefined
+  const length = headers['content-length']
+  const match = LENGTH_LINE.exec(text)
+  if (length === undefined || match?.[2] !== length) return undefined
+  const at = match.index + (match[1] as string).length
+  return { status, headers, same: new SameHead(`${text}\r\n\r\n`, at, length.length) }
+}
+
+/** Those that somebody reads. Any other is only held against what a header may be. */
+export interface ResponseHeaders {
+  'content-type'?: string
+  'content-length'?: string
+  'content-encoding'?: string
+  'transfer-encoding'?: string
+  connection?: string
+  'keep-alive'?: string
+  'mcp-session-id'?: string
+  'www-authenticate'?: string
+  location?: string
+}
+
+const READ = new Set<string>([
+  ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection'],
+  ...['keep-alive', 'mcp-session-id', 'www-authenticate', 'location'],
+])
+/** Names as servers spell them, with what they are; the others are looked at each time. */
+const spelt = new Map<string, keyof ResponseHeaders | undefined>()
+const SPELT_MAX = 1_000
+
+/** What is there twice is joined, so that it equals nothing that was asked for. */
+function readHeaders(text: string, from: number): ResponseHeaders {
+  const headers: ResponseHeaders = {}
+  for (let start = from; start < text.length; ) {
+    const end = text.indexOf('\r\n', start)
+    const to = end < 0 ? text.length : end
+    const colon = text.indexOf(':', start)
+    const name = text.slice(start, colon < 0 || colon > to ? start : colon)
+    const key = spelt.has(name) ? spelt.get(name) : learn(name)
+    if (key !== undefined) {
+      const value = flat(text.slice(colon + 1, to).trim())
+      const other = headers[key]
+      headers[key] = other === undefined ? value : `${other}, ${value}`
+    }
+    start = to + 2
+  }
+  return headers
+}
+
+function learn(name: string): keyof ResponseHeaders | undefined {
+  if (!NAME.test(name)) throw new Error('a header that is none')
+  const lower = name.toLowerCase()
+  const key = READ.has(lower) ? (lower as keyof ResponseHeaders) : undefined
+  if (spelt.size < SPELT_MAX) spelt.set(name, key)
+  return key
+}
+
+function bodyLengthOf(status: number, headers: ResponseHeaders): number | 'size' | 'to the end' {
+  const { 'transfer-encoding': coding, 'content-length': length } = headers
+  if (coding !== undefined && length !== undefined)
+    throw new Error('Transfer-Encoding and Content-Length in one response')
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new Error('a Transfer-Encoding that is not `chunked`')
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    throw new Error('a Content-Length that is no number')
+  if (status === 204 || status === 304) return 0
+  if (coding !== undefined) return 'size'
+  return length === undefined ? 'to the end' : Number(length)
+}

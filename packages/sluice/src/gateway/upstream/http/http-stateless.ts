@@ -1,0 +1,98 @@
+// HTTP towards a server of the stateless era (2026-07-28): every request is a POST of its own with
+// headers that repeat what its body says. There is no session, no stream but a request's own, and
+// going away is how a request is cancelled.
+
+import { isObject } from '@sluice/policy/core/json'
+import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { encodeValue, nameIn, paramHeadersOf, valueAt } from '../../../protocol/mcp-headers.ts'
+import type { Id } from '../../../protocol/message.ts'
+import type { Passing } from '../upstream.ts'
+import { BASE64 } from '../../shared/base64.ts'
+import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { POST_HEADERS, Post } from './http-post.ts'
+
+export class StatelessTransport implements HttpTransport {
+  readonly #host: HttpHost
+  readonly #posts = new Set<Post>()
+
+  constructor(host: HttpHost) {
+    this.#host = host
+  }
+
+  get size(): number {
+    return this.#posts.size
+  }
+
+  /** Notifications and answers have nowhere to go in this era. */
+  send(message: Outgoing): void {
+    const { passing } = message
+    if (passing === undefined) return
+    const { url } = this.#host
+    const options = {
+      path: url.pathname + url.search,
+      headers: headersFor(passing),
+      inSession: false,
+      answersElsewhere: false,
+      staysOpen: passing.method === 'subscriptions/listen',
+    }
+    const post = new Post(this.#host, message, options, {
+      onTaken: () => {},
+      onRefused: (post, failure) => {
+        if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
+      },
+      onBroken: (_post, failure) => this.#host.fail(failure),
+      onAnswered: (post) => this.#end(post),
+      onOver: (post) => this.#posts.delete(post),
+    })
+    this.#posts.add(post)
+  }
+
+  pause(request?: Id): void {
+    for (const { exchange } of this.#of(request)) exchange.pause()
+  }
+
+  resume(request?: Id): void {
+    for (const { exchange } of this.#of(request)) exchange.resume()
+  }
+
+  abort(request: Id): void {
+    for (const post of this.#of(request)) this.#end(post)
+  }
+
+  close(): { unwritten: Id[]; over: Promise<void> } {
+    const unwritten = [...this.#posts]
+      .filter(({ exchange }) => !exchange.written)
+      .flatMap(({ request }) => (request === undefined ? [] : [request]))
+    for (const post of [...this.#posts]) this.#end(post)
+    return { unwritten, over: Promise.resolve() }
+  }
+
+  #end(post: Post): void {
+    post.exchange.abort()
+    this.#posts.delete(post)
+  }
+
+  #of(request: Id | undefined): Post[] {
+    const posts = [...this.#posts]
+    return request === undefined ? posts : posts.filter((post) => post.request === request)
+  }
+}
+
+/** Written from the body, never taken from a client. */
+function headersFor({ method, params, tool }: Passing): Record<string, string> {
+  const version = metaOf(params)[META.version]
+  const headers: Record<string, string> = {
+    ...POST_HEADERS,
+    'mcp-protocol-version': typeof version === 'string' ? version : STATELESS_REVISION,
+    'mcp-method': encodeValue(method, BASE64),
+  }
+  const name = nameIn(method, params)
+  if (name !== undefined) headers['mcp-name'] = encodeValue(name, BASE64)
+  const args = params?.value.arguments
+  if (!isObject(args)) return headers
+  for (const { header, path } of paramHeadersOf(tool?.definition.inputSchema) ?? []) {
+    const value = valueAt(args, path)
+    if (value !== undefined) headers[header] = encodeValue(String(value), BASE64)
+  }
+  return headers
+}

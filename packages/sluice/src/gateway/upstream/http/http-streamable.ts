@@ -1,0 +1,331 @@
+// Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
+// every message, one GET stream for what the server says by itself, a DELETE at the end.
+
+import type { Id, Message } from '../../../protocol/message.ts'
+import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../../shared/limits.ts'
+import { Few } from '../../shared/small-set.ts'
+import type { Passing, UpstreamFailure } from '../upstream.ts'
+import { EventBody } from './http-body.ts'
+import { Exchange } from './http-exchange.ts'
+import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { Listener } from './http-get-stream.ts'
+import { POST_HEADERS, Post, type PostEvents } from './http-post.ts'
+import type { ResponseHeaders } from './http-response.ts'
+
+/** Refusals that are about this request and not about the transport. */
+const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
+
+/** A session that is begun anew, and what waits for it. */
+interface Revival {
+  readonly waiting: Outgoing[]
+  begun(): void
+  failed(failure: UpstreamFailure): void
+}
+
+/** Id of the request that begins a session anew. */
+const AGAIN = 'sluice-again'
+
+export class Streamable implements HttpTransport {
+  readonly #host: HttpHost
+  readonly #path: string
+  readonly #posts = new Few<Post>()
+  /** Streams that go on after their answer. */
+  readonly #tails = new Set<Post>()
+  readonly #resumed = new Map<Id, Listener>()
+  #sessionId: string | undefined
+  #posting:
+    | {
+        readonly id: string | undefined
+        readonly revision: string | undefined
+        readonly headers: Readonly<Record<string, string>>
+      }
+    | undefined
+  #listener: Listener | undefined
+  /** As the client began the session. */
+  #opening: Outgoing | undefined
+  #revival: Revival | undefined
+  /** `notifications/initialized` is under way: what comes after it must not overtake it. */
+  #settling: Outgoing[] | undefined
+  #closed = false
+
+  /** `sessionId` is of a session that began over another link. */
+  constructor(host: HttpHost, sessionId?: string) {
+    this.#host = host
+    this.#path = host.url.pathname + host.url.search
+    this.#sessionId = sessionId
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId
+  }
+
+  get size(): number {
+    return this.#posts.size + this.#resumed.size + (this.#settling?.length ?? 0)
+  }
+
+  send(message: Outgoing): void {
+    if (message.sent.method === 'initialize') this.#opening = message
+    if (this.#revival !== undefined && message.sent.method !== undefined) {
+      this.#revival.waiting.push(message)
+      return
+    }
+    if (this.#settling !== undefined) this.#settling.push(message)
+    else {
+      if (message.sent.method === 'notifications/initialized') this.#settling = []
+      this.#post(message)
+    }
+  }
+
+  pause(request?: Id): void {
+    for (const each of this.#streams(request)) each.pause()
+  }
+
+  resume(request?: Id): void {
+    for (const each of this.#streams(request)) each.resume()
+  }
+
+  abort(request: Id): void {
+    for (const post of this.#posts) {
+      if (post.request !== request) continue
+      post.exchange.abort()
+      this.#over(post)
+    }
+    this.#resumed.get(request)?.stop()
+    this.#resumed.delete(request)
+  }
+
+  close(): { unwritten: Id[]; over: Promise<void> } {
+    this.#closed = true
+    const held = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
+    const posted = [...this.#posts]
+      .filter(({ exchange }) => !exchange.written)
+      .map(({ request }) => request)
+    for (const { exchange } of this.#posts) exchange.abort()
+    for (const listener of [this.#listener, ...this.#resumed.values()]) listener?.stop()
+    const unwritten = [...posted, ...held].filter((id) => id !== undefined)
+    return { unwritten, over: this.#farewell() }
+  }
+
+  #post(message: Outgoing): void {
+    const options = {
+      path: this.#path,
+      headers: this.#postHeaders(),
+      inSession: this.#sessionId !== undefined,
+      answersElsewhere: false,
+    }
+    this.#posts.add(new Post(this.#host, message, options, this.#events))
+  }
+
+  readonly #events: PostEvents = {
+    onTaken: (post, headers) => this.#onTaken(post, headers),
+    onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
+    onBroken: (post, failure) => this.#onBroken(post, failure),
+    onAnswered: (post) => this.#onAnswered(post),
+    onOver: (post) => this.#over(post),
+  }
+
+  #onTaken(post: Post, headers: ResponseHeaders): void {
+    const { method } = post.message.sent
+    if (method === 'initialize') this.#enterSession(post, headers)
+    if (method !== 'notifications/initialized' || this.#closed) return
+    this.listen()
+    this.#settle(post)
+  }
+
+  #enterSession(post: Post, headers: ResponseHeaders): void {
+    const id = headers['mcp-session-id']
+    if (id === undefined) return
+    if (
+      typeof id === 'string' &&
+      /^[\x21-\x7e]+$/.test(id) &&
+      id.length <= HTTP_HANDLE_LENGTH_MAX
+    ) {
+      this.#sessionId = id
+      return
+    }
+    const message = `the server \`${this.#host.name}\` gave a session id that no header can carry`
+    const { request } = post
+    this.#host.giveUp({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+  }
+
+  #onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void {
+    const status = failure.status ?? 0
+    const mayBeOld = status >= 400 && status < 500 && !spoke && !NOT_THE_TRANSPORT.has(status)
+    if (post.request === AGAIN) return this.#revival?.failed(failure)
+    if (post.message.sent.method === 'initialize' && mayBeOld)
+      return this.#host.tryOld(post.message, failure)
+    const isGone = failure.code === 'UPSTREAM_SESSION_GONE'
+    if (isGone && this.#beginAnew(post.message)) return
+    if (!isGone && this.#host.sendAgain(post.message, failure)) return
+    this.#host.fail(failure)
+    if (isGone) this.#host.giveUp(failure, 'session gone')
+  }
+
+  /** The server has forgotten the session: another is begun as the first was, and what was refused is
+   * sent once more. */
+  #beginAnew(message: Outgoing): boolean {
+    const { passing } = this.#opening ?? {}
+    if (passing === undefined || message.again === true || this.#closed) return false
+    this.#revival ??= this.#startAnew(passing)
+    this.#revival.waiting.push(message)
+    return true
+  }
+
+  #startAnew(passing: Passing): Revival {
+    const host = this.#host
+    host.log('warn', `the server \`${host.name}\` has forgotten the session: begun anew`)
+    this.#sessionId = undefined
+    this.#listener?.stop()
+    this.#listener = undefined
+    const text = writeRequest(AGAIN, 'initialize', passing.params?.text)
+    const sent = { id: AGAIN, method: 'initialize' }
+    host.conversation.sent(sent)
+    this.#post({ text, sent, trace: undefined, passing: { ...passing, id: AGAIN } })
+    const end = (): Outgoing[] => {
+      const { waiting } = this.#revival as Revival
+      this.#revival = undefined
+      return waiting
+    }
+    return {
+      waiting: [],
+      failed: (failure) => {
+        for (const { sent } of end()) host.fail({ ...failure, request: sent.id })
+        host.giveUp(failure, 'session gone')
+      },
+      begun: () => {
+        const waiting = end()
+        const initialized = 'notifications/initialized'
+        const begun = { id: undefined, method: initialized }
+        const text = writeNotification(initialized, undefined)
+        this.send({ text, sent: begun, trace: undefined, passing: undefined, again: true })
+        for (const message of waiting) this.send({ ...message, again: true })
+      },
+    }
+  }
+
+  takes(message: Message): boolean {
+    if (message.kind !== 'answer' || message.id !== AGAIN) return false
+    this.#host.conversation.received(message)
+    const { error, id } = message
+    if (error === undefined) this.#revival?.begun()
+    else
+      this.#revival?.failed({
+        ...{ code: 'UPSTREAM_SESSION_GONE', request: id, repeatable: true },
+        message: `the server \`${this.#host.name}\` began no new session: ${error.message}`,
+      })
+    return true
+  }
+
+  #onBroken(post: Post, failure: UpstreamFailure): void {
+    const { request, body } = post
+    const { lastEventId, retryMs } = body instanceof EventBody ? body.parser : {}
+    if (request === undefined || lastEventId === undefined || this.#closed)
+      return this.#host.fail(failure)
+    const options = { ...this.#listening, request, lastEventId, retryMs }
+    const listener = new Listener(this.#host, {
+      ...options,
+      onOver: (later) => {
+        this.#resumed.delete(request)
+        if (this.#host.conversation.open.has(request))
+          this.#host.fail({ ...failure, ...(later?.status ? { status: later.status } : {}) })
+      },
+    })
+    this.#resumed.set(request, listener)
+    if (post.endedEarly) this.#host.onSuspended(request)
+  }
+
+  listen(): void {
+    this.#listener ??= new Listener(this.#host, {
+      ...this.#listening,
+      onOver: (failure) => {
+        if (failure === undefined) return
+        // The next request finds out, and begins anew.
+        if (failure.code === 'UPSTREAM_SESSION_GONE') this.#listener = undefined
+        else this.#host.log('warn', `no stream of its own: ${failure.message}`)
+      },
+    })
+  }
+
+  get #listening() {
+    return {
+      headers: () => this.#sessionHeaders(),
+      inSession: this.#sessionId !== undefined,
+    }
+  }
+
+  /** What waited for `notifications/initialized` goes on, also where that failed. */
+  #settle(post: Post): void {
+    if (post.message.sent.method !== 'notifications/initialized') return
+    const waiting = this.#settling ?? []
+    this.#settling = undefined
+    if (!this.#closed) for (const message of waiting) this.send(message)
+  }
+
+  #sessionHeaders(): Record<string, string> {
+    const { revision } = this.#host.conversation
+    return {
+      ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
+      ...(revision === undefined ? {} : { 'mcp-protocol-version': revision }),
+    }
+  }
+
+  /** One object for all calls of a session. */
+  #postHeaders(): Readonly<Record<string, string>> {
+    const { revision } = this.#host.conversation
+    if (this.#posting?.id !== this.#sessionId || this.#posting?.revision !== revision)
+      this.#posting = undefined
+    this.#posting ??= {
+      ...{ id: this.#sessionId, revision },
+      headers: { ...POST_HEADERS, ...this.#sessionHeaders() },
+    }
+    return this.#posting.headers
+  }
+
+  *#streams(request: Id | undefined): Generator<{ pause(): void; resume(): void }> {
+    for (const post of this.#posts)
+      if (request === undefined || post.request === request) yield post.exchange
+    for (const [id, listener] of this.#resumed)
+      if (request === undefined || id === request) yield listener
+    if (request === undefined && this.#listener !== undefined) yield this.#listener
+  }
+
+  /** A server should end the stream after the answer; one that does not keeps a connection. */
+  #onAnswered(post: Post): void {
+    this.#tails.add(post)
+    const [oldest] = this.#tails
+    if (this.#tails.size <= HTTP_TAILS_MAX || oldest === undefined) return
+    oldest.exchange.abort()
+    this.#over(oldest)
+  }
+
+  #over(post: Post): void {
+    this.#posts.delete(post)
+    this.#tails.delete(post)
+    this.#settle(post)
+  }
+
+  #farewell(): Promise<void> {
+    const { host } = { host: this.#host }
+    if (this.#sessionId === undefined || host.isLeaving) return Promise.resolve()
+    return new Promise((resolve) => {
+      const path = this.#path
+      const headers = host.headers(this.#sessionHeaders())
+      const onError = (): void => resolve()
+      const exchange = new Exchange(
+        host.pools.calls,
+        { method: 'DELETE', path, headers },
+        {
+          onHead: () => {},
+          onData: () => {},
+          onEnd: () => resolve(),
+          onError,
+        },
+      )
+      setTimeout(() => {
+        exchange.abort()
+        resolve()
+      }, HTTP_FAREWELL_MS_MAX).unref()
+    })
+  }
+}

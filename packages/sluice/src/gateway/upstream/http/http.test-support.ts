@@ -1,0 +1,52 @@
+// What the tests of HTTP links share: servers and links that are closed after each test.
+
+import { afterEach } from 'vitest'
+import { type Behaviour, type HttpFixture, serveHttp } from '../../../../../../test/servers/http.ts'
+import { Asker, keepLog } from '../ask.test-support.ts'
+import { type HttpLink, type HttpServerOptions, startHttpServer } from './http.ts'
+import { HttpPools } from './http-pools.ts'
+
+const pools = new HttpPools()
+const links: HttpLink[] = []
+/** To be closed after the test. */
+export const servers: { close(): unknown }[] = []
+
+afterEach(async () => {
+  for (const link of links) link.close('the test is over')
+  await Promise.all(links.splice(0).map((link) => link.ended))
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+  await pools.close()
+})
+
+export function connect(url: string, more: Partial<HttpServerOptions> = {}) {
+  const kept = keepLog()
+  const link = startHttpServer({
+    name: 'fixture',
+    era: 'session',
+    url,
+    pools,
+    log: kept.log,
+    ...more,
+  })
+  links.push(link)
+  return { asker: new Asker(link), link, ...kept }
+}
+
+export async function serve(behaviour: Partial<Behaviour> = {}): Promise<HttpFixture> {
+  const server = await serveHttp(behaviour)
+  servers.push(server)
+  return server
+}
+
+export async function up(
+  behaviour: Partial<Behaviour> = {},
+  more: Partial<HttpServerOptions> = {},
+) {
+  const server = await serve(behaviour)
+  const connected = connect(server.url, more)
+  await connected.asker.initialize()
+  return { server, ...connected }
+}
+
+export const EVENTS = { 'content-type': 'text/event-stream' }
+export const isCall = (body: string): boolean => body.includes('"tools/call"')

@@ -1,0 +1,236 @@
+// A link to a server over HTTP: Streamable HTTP, or the transport of 2024-11-05 where the server has
+// only that. Sends what the configuration says and nothing of the client's but its trace context.
+// Called by whoever owns the sessions.
+
+import { performance } from 'node:perf_hooks'
+import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import {
+  HTTP_AGAIN_MS,
+  HTTP_OPEN_EXCHANGES_MAX,
+  STDOUT_CREDIT_MAX,
+  STDOUT_UNIT_BYTES,
+  STDOUT_UNITS_PER_SECOND,
+  STRAY_LINES_LOGGED_PER_SECOND,
+} from '../../shared/limits.ts'
+import type { Related } from '../../shared/transport.ts'
+import { failureAnswer } from '../failure-response.ts'
+import type { Said } from '../read-upstream-messages.ts'
+import { Conversation, sentOf } from '../upstream-state.ts'
+import { SecondBudget } from '../../shared/token-bucket.ts'
+import type { Carried, Log, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { OldTransport } from './http-sse.ts'
+import type { HttpPools, OriginPools } from './http-pools.ts'
+import { StatelessTransport } from './http-stateless.ts'
+import { Streamable } from './http-streamable.ts'
+
+export interface HttpServerOptions {
+  readonly name: string
+  readonly url: string
+  /** The era that is spoken with this server. */
+  readonly era: Era
+  /** From the configuration. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The value of `Authorization`, asked for every exchange: a login's token changes. */
+  readonly authorization?: (() => string | undefined) | undefined
+  readonly pools: HttpPools
+  /** The gate stops: sessions are to go on when it is back. */
+  readonly isLeaving?: () => boolean
+  /** What another link to this server said of itself. */
+  readonly handle?: string | undefined
+  readonly log: Log
+}
+
+/** Connects with the first message; set the callbacks before it. */
+export function startHttpServer(options: HttpServerOptions): HttpLink {
+  return new HttpLink(options)
+}
+
+export class HttpLink implements UpstreamLink, HttpHost {
+  onMessage: (message: Message, related?: Related) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer, { request: answer.id as Id })
+  }
+  onSuspended: (request: Id) => void = () => {}
+  failure: UpstreamFailure | undefined
+  readonly ended: Promise<void>
+  readonly name: string
+  readonly url: URL
+  readonly pools: OriginPools
+  readonly log: Log
+  readonly conversation = new Conversation()
+  paused = false
+
+  readonly #options: HttpServerOptions
+  readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
+  readonly #settleEnded: () => void
+  #transport: HttpTransport
+  #lastHeaders:
+    | {
+        readonly own: Readonly<Record<string, string>>
+        readonly authorization: string | undefined
+        readonly all: Readonly<Record<string, string>>
+      }
+    | undefined
+  #closed = false
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options
+    this.name = options.name
+    this.url = new URL(options.url)
+    this.pools = options.pools.to(this.url.origin)
+    this.log = options.log
+    if (options.era === 'stateless') this.#transport = new StatelessTransport(this)
+    else {
+      const kept = options.handle === undefined ? undefined : readHandle(options.handle)
+      this.conversation.revision = kept?.revision
+      this.#transport = new Streamable(this, kept?.sessionId)
+      if (kept !== undefined) queueMicrotask(() => this.#transport.listen?.())
+    }
+    let settle = (): void => {}
+    this.ended = new Promise((resolve) => {
+      settle = resolve
+    })
+    this.#settleEnded = () => settle()
+  }
+
+  send(text: string, carried?: Carried): boolean {
+    if (this.#closed) return false
+    const sent = carried?.passing ?? sentOf(text)
+    const waiting = Math.max(this.#transport.size, this.conversation.open.size)
+    this.conversation.sent(sent)
+    if (waiting >= HTTP_OPEN_EXCHANGES_MAX) {
+      const message = `${HTTP_OPEN_EXCHANGES_MAX} messages wait for the server \`${this.name}\` already`
+      const request = sent.method === undefined ? undefined : sent.id
+      this.fail({ code: 'UPSTREAM_BUSY', message, request, repeatable: true })
+      return true
+    }
+    this.#budget.addCredit()
+    this.#transport.send({ text, sent, trace: carried?.trace, passing: carried?.passing })
+    return true
+  }
+
+  get handle(): string | undefined {
+    if (this.#transport instanceof OldTransport) return undefined
+    const { revision } = this.conversation
+    return JSON.stringify([this.#transport.sessionId ?? null, revision ?? null])
+  }
+
+  /** The old transport has one stream for all. */
+  get pausesApart(): boolean {
+    return !(this.#transport instanceof OldTransport)
+  }
+
+  get isLeaving(): boolean {
+    return this.#options.isLeaving?.() === true
+  }
+
+  pause(request?: Id): void {
+    if (request === undefined) this.paused = true
+    this.#transport.pause(request)
+  }
+
+  resume(request?: Id): void {
+    if (request === undefined) this.paused = false
+    this.#transport.resume(request)
+  }
+
+  abort(request: Id): void {
+    this.conversation.open.delete(request)
+    this.#transport.abort(request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    const { unwritten, over } = this.#transport.close()
+    for (const request of unwritten) {
+      if (!this.conversation.open.delete(request)) continue
+      this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request, repeatable: true })
+    }
+    this.onClose(why)
+    void over.then(this.#settleEnded)
+  }
+
+  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const authorization = this.#options.authorization?.()
+    const last = this.#lastHeaders
+    if (last?.own === own && last.authorization === authorization) return last.all
+    const all: Record<string, string> = {}
+    for (const [name, value] of Object.entries(this.#options.headers ?? {}))
+      all[name.toLowerCase()] = value
+    if (authorization !== undefined) all.authorization = authorization
+    Object.assign(all, own)
+    this.#lastHeaders = { own, authorization, all }
+    return all
+  }
+
+  deliver(said: Said, request: Id | undefined): void {
+    if (this.#closed) return
+    if (!said.ok) return this.#stray(said)
+    for (const message of said.messages) {
+      if (this.#transport.takes?.(message)) continue
+      this.conversation.received(message)
+      if (!this.#budget.takeCredit()) this.#budget.spend(1, performance.now())
+      if (!this.#closed) this.onMessage(message, request === undefined ? {} : { request })
+    }
+  }
+
+  fail(failure: UpstreamFailure): void {
+    if (this.#closed) return
+    const { request } = failure
+    if (request === undefined)
+      this.log('warn', failure.message, { server: this.name, code: failure.code })
+    // Nobody waits for it: answered, or given up.
+    else if (!this.conversation.open.delete(request)) return
+    this.onFailure(failure)
+  }
+
+  sendAgain(message: Outgoing, failure: UpstreamFailure): boolean {
+    if (this.#closed || message.again === true || !failure.repeatable) return false
+    this.log('warn', `${failure.message}; sent once more`, { server: this.name })
+    setTimeout(() => {
+      if (!this.#closed) this.#transport.send({ ...message, again: true })
+    }, HTTP_AGAIN_MS).unref()
+    return true
+  }
+
+  giveUp(failure: UpstreamFailure, why = failure.message): void {
+    if (this.#closed) return
+    this.failure = failure
+    this.close(why)
+  }
+
+  restMs(bytes: number): number {
+    return this.#budget.spend(bytes / STDOUT_UNIT_BYTES, performance.now())
+  }
+
+  tryOld(first: Outgoing, failure: UpstreamFailure): void {
+    if (this.#closed) return
+    this.#transport.close()
+    this.#transport = new OldTransport(this, () => {
+      this.#transport.close()
+      this.#transport = new Streamable(this)
+      this.fail(failure)
+    })
+    this.#transport.send(first)
+  }
+
+  #stray(said: Said & { ok: false }): void {
+    if (this.#strayBudget.take(1, performance.now()))
+      this.log('warn', 'what is no message was passed over', { server: this.name, why: said.why })
+    const request = said.answers
+    if (request === undefined) return
+    const message = `the server \`${this.name}\` answered with what no peer may: ${said.why}`
+    this.fail({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+  }
+}
+
+function readHandle(handle: string): { sessionId?: string; revision?: string } {
+  const [sessionId, revision] = JSON.parse(handle) as (string | null)[]
+  return { ...(sessionId ? { sessionId } : {}), ...(revision ? { revision } : {}) }
+}

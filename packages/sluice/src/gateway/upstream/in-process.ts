@@ -1,0 +1,74 @@
+// A server that runs inside the gate's own process (`builtin:`), as a link like any other: messages
+// cross as text and are read as strictly as anybody's. Who it is and what it does, the composition
+// root knows.
+
+import type { SessionLabels } from '../../core/agent-calls.ts'
+import type { Id, Message } from '../../protocol/message.ts'
+import { failureAnswer } from './failure-response.ts'
+import { readSaid } from './read-upstream-messages.ts'
+import type { UpstreamFailure, UpstreamLink } from './upstream.ts'
+
+export interface InProcessPeer {
+  receive(message: object): void
+  close(): Promise<void>
+}
+
+/** Whose connection it is: the principal, the agent if one calls, and what its session has seen. */
+export interface InProcessCaller {
+  readonly owner: string
+  readonly agent: string | undefined
+  readonly labels: SessionLabels
+}
+
+/** `say` gives the gate what the server says. */
+export type StartInProcess = (
+  caller: InProcessCaller,
+  say: (message: object) => void,
+) => InProcessPeer
+
+export class InProcessLink implements UpstreamLink {
+  onMessage: (message: Message) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  readonly failure = undefined
+  readonly handle = undefined
+  readonly ended: Promise<void>
+  readonly #peer: InProcessPeer
+  #settleEnded: () => void = () => {}
+  #closed = false
+
+  constructor(start: StartInProcess, caller: InProcessCaller) {
+    this.ended = new Promise((resolve) => {
+      this.#settleEnded = resolve
+    })
+    this.#peer = start(caller, (message) => this.#hear(message))
+  }
+
+  send(text: string): boolean {
+    if (this.#closed) return false
+    this.#peer.receive(JSON.parse(text) as object)
+    return true
+  }
+
+  /** It is read as fast as it speaks: there is nothing between. */
+  readonly pausesApart = false
+  pause(): void {}
+  resume(): void {}
+  abort(_request: Id): void {}
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.onClose(why)
+    void this.#peer.close().finally(this.#settleEnded)
+  }
+
+  #hear(message: object): void {
+    if (this.#closed) return
+    const said = readSaid(JSON.stringify(message), false)
+    if (said.ok) for (const each of said.messages) this.onMessage(each)
+  }
+}

@@ -1,0 +1,19 @@
+// What a server said, read strictly, and where that fails whose answer it would have been, so that
+// nobody waits for it. Used by the links to servers; the reader itself is wire's.
+
+import type { Id, Message } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import { enterStep } from '../shared/current-step.ts'
+
+export type Said =
+  | { readonly ok: true; readonly messages: readonly Message[] }
+  | { readonly ok: false; readonly why: string; readonly answers: Id | undefined }
+
+export function readSaid(text: string, batches: boolean): Said {
+  enterStep('read')
+  const reading = readMessages(text, { batches })
+  if (reading.ok) return reading
+  const { code, message, id, isAnswer } = reading
+  const answers = id !== null && isAnswer ? id : undefined
+  return { ok: false, why: `${message} [${code}]`, answers }
+}

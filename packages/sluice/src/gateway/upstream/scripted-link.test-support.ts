@@ -1,0 +1,93 @@
+// A link to a server that the test itself plays: what is sent is kept, what the server says goes
+// through the strict reader, as every link's does.
+
+import type { Id } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
+import type { Related } from '../shared/transport.ts'
+import type { UpstreamFailure, UpstreamLink } from './upstream.ts'
+
+export interface Sent {
+  id?: Id
+  method?: string
+  // biome-ignore lint/suspicious/noExplicitAny: what the gate sent, taken apart by the test
+  params?: any
+  // biome-ignore lint/suspicious/noExplicitAny: what the gate sent, taken apart by the test
+  result?: any
+  error?: { code: number; message: string }
+}
+
+export class ScriptedLink implements UpstreamLink {
+  onMessage: UpstreamLink['onMessage'] = () => {}
+  onClose: UpstreamLink['onClose'] = () => {}
+  onFailure: UpstreamLink['onFailure'] = () => {}
+  readonly failure = undefined
+  readonly handle = undefined
+  pausesApart = true
+  readonly paused: ['pause' | 'resume', Id | undefined][] = []
+  readonly ended = Promise.resolve()
+  readonly sent: Sent[] = []
+  readonly aborted: Id[] = []
+  closed: string | undefined
+  /** Answers at once, where it gives a result. */
+  answers: (sent: Sent) => object | undefined = () => undefined
+
+  send(text: string): boolean {
+    if (this.closed !== undefined) return false
+    const sent = JSON.parse(text) as Sent
+    this.sent.push(sent)
+    const result = sent.method === undefined ? undefined : this.answers(sent)
+    if (result !== undefined) queueMicrotask(() => this.say({ id: sent.id, result }))
+    return true
+  }
+
+  /** The last request of this method that was sent. */
+  last(method: string): Sent & { id: Id } {
+    const found = this.sent.findLast((each) => each.method === method)
+    if (found?.id === undefined) throw new Error(`no \`${method}\` was sent`)
+    return found as Sent & { id: Id }
+  }
+
+  all(method: string): Sent[] {
+    return this.sent.filter((each) => each.method === method)
+  }
+
+  /** A message of the server's, as a value or as the text it writes. */
+  say(message: object | string, related?: Related): void {
+    const text =
+      typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })
+    const read = readMessages(text, { batches: false })
+    if (!read.ok) throw new Error(`the strict reader refuses it: ${read.message}`)
+    for (const each of read.messages) this.onMessage(each, related)
+  }
+
+  fail(request: Id, code: UpstreamFailure['code'] = 'UPSTREAM_OUTCOME_UNKNOWN', status = 0): void {
+    this.onFailure({ code, message: `failed: ${code}`, request, repeatable: false, status })
+  }
+
+  pause(request?: Id): void {
+    this.paused.push(['pause', request])
+  }
+
+  resume(request?: Id): void {
+    this.paused.push(['resume', request])
+  }
+
+  abort(request: Id): void {
+    this.aborted.push(request)
+  }
+
+  close(why: string): void {
+    if (this.closed !== undefined) return
+    this.closed = why
+    this.onClose(why)
+  }
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+export async function settled(): Promise<void> {
+  // Several turns: on a busy machine a list is read in more than one slice.
+  for (let turn = 0; turn < 8; turn++) {
+    for (let step = 0; step < 20; step++) await Promise.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,112 @@
+// The tokens that the gate shows to servers with a login: found in the store, renewed ahead of expiry
+// and when a server refuses one, once at a time for all sessions that use it. A token is only ever shown
+// to the address it was made for.
+
+import { RENEW_AHEAD_MS } from '../../../identity/limits.ts'
+import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
+import type { Logins } from '../../../identity/oauth/logins.ts'
+import { LoginVoid, refreshLogin } from '../../../identity/oauth/token-request.ts'
+import type { Log } from '../upstream.ts'
+
+export interface LoginTokensOptions {
+  readonly logins: Logins
+  readonly log: Log
+  readonly nowMs: () => number
+}
+
+export class LoginTokens {
+  readonly #options: LoginTokensOptions
+  readonly #servers = new Map<string, ServerLogin>()
+
+  constructor(options: LoginTokensOptions) {
+    this.#options = options
+  }
+
+  /** One for each server and principal, so that nobody renews what another is renewing. */
+  of(of: LoginOf, url: string): ServerLogin {
+    const name = JSON.stringify([of.server, of.principal, url])
+    const known = this.#servers.get(name) ?? new ServerLogin(of, url, this.#options)
+    this.#servers.set(name, known)
+    return known
+  }
+}
+
+export class ServerLogin {
+  readonly #of: LoginOf
+  readonly #url: string
+  readonly #options: LoginTokensOptions
+  #renewing: Promise<boolean> | undefined
+
+  constructor(of: LoginOf, url: string, options: LoginTokensOptions) {
+    this.#of = of
+    this.#url = url
+    this.#options = options
+  }
+
+  /** What a person runs where there is no login that works. */
+  get command(): string {
+    const { server, principal } = this.#of
+    return `sluice login ${server}${principal === '' ? '' : ` --principal ${principal}`}`
+  }
+
+  /** The value of `Authorization`. */
+  get header(): string | undefined {
+    const login = this.#login
+    return login === undefined ? undefined : `Bearer ${login.accessToken}`
+  }
+
+  /** Undefined where the token can be used as it is. */
+  ready(): Promise<unknown> | undefined {
+    const login = this.#login
+    const nowMs = this.#options.nowMs()
+    if (login?.refreshToken === undefined || !isDue(login, nowMs, RENEW_AHEAD_MS)) return undefined
+    const renewed = this.#renew(login)
+    // While the old one still holds nobody has to wait for the new one.
+    return isDue(login, nowMs, 0) ? renewed : undefined
+  }
+
+  /** The server refused this header: true where there is another one to try. */
+  async refused(header: string | undefined): Promise<boolean> {
+    const login = this.#login
+    if (login === undefined) return false
+    if (header !== undefined && header !== this.header) return true
+    return login.refreshToken === undefined ? false : this.#renew(login)
+  }
+
+  get #login(): Login | undefined {
+    const login = this.#options.logins.get(this.#of)
+    return login?.url === this.#url ? login : undefined
+  }
+
+  /** Never rejects: it is begun ahead of its time, too, and nobody waits for it then. */
+  #renew(login: Login): Promise<boolean> {
+    this.#renewing ??= this.#ask(login)
+      .catch((error: Error) => {
+        const { server } = this.#of
+        this.#options.log('warn', 'a login could not be kept', { server, why: error.message })
+        return false
+      })
+      .finally(() => {
+        this.#renewing = undefined
+      })
+    return this.#renewing
+  }
+
+  async #ask(login: Login): Promise<boolean> {
+    const { logins, log, nowMs } = this.#options
+    const { server } = this.#of
+    try {
+      const newer = await refreshLogin(login, nowMs())
+      // Somebody may have logged in anew meanwhile: that one holds.
+      if (logins.get(this.#of)?.accessToken === login.accessToken)
+        logins.put(this.#of, newer, nowMs())
+      return true
+    } catch (error) {
+      const why = (error as Error).message
+      log('warn', 'the login could not be renewed', { server, why, run: this.command })
+      const isSame = logins.get(this.#of)?.accessToken === login.accessToken
+      if (error instanceof LoginVoid && isSame) logins.remove(this.#of)
+      return !isSame
+    }
+  }
+}

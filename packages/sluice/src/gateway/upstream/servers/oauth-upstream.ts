@@ -1,0 +1,122 @@
+// A link to a server that wants a login: waits for a token that is being renewed, and where the server
+// refuses the token (401, so it did nothing with the request) sends the request once more with a newer
+// one. What fails then says which command to run.
+
+import type { Id } from '../../../protocol/message.ts'
+import { OPEN_REQUESTS_MAX } from '../../shared/limits.ts'
+import type { Link } from '../../shared/transport.ts'
+import { sentOf } from '../upstream-state.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { ServerLogin } from './login-tokens.ts'
+
+interface Kept {
+  readonly text: string
+  readonly carried: Carried | undefined
+  /** The header it was sent with. */
+  header: string | undefined
+  isSecond: boolean
+}
+
+export class LoginLink implements UpstreamLink {
+  onMessage: Link['onMessage'] = () => {}
+  onClose: Link['onClose'] = () => {}
+  onFailure: (failure: UpstreamFailure) => void = () => {}
+  readonly #inner: UpstreamLink
+  readonly #login: ServerLogin
+  readonly #kept = new Map<Id, Kept>()
+  /** What waits for a token, in order. */
+  #waiting: (() => void)[] | undefined
+  #closed = false
+
+  onSuspended: (request: Id) => void = () => {}
+
+  constructor(inner: UpstreamLink, login: ServerLogin) {
+    this.#inner = inner
+    this.#login = login
+    inner.onMessage = (message, related) => {
+      if (message.kind === 'answer' && message.id !== null) this.#kept.delete(message.id)
+      this.onMessage(message, related)
+    }
+    inner.onClose = (why) => {
+      this.#closed = true
+      this.#kept.clear()
+      this.onClose(why)
+    }
+    inner.onSuspended = (request) => this.onSuspended(request)
+    inner.onFailure = (failure) => void this.#failed(failure)
+  }
+
+  get handle(): string | undefined {
+    return this.#inner.handle
+  }
+
+  get ended(): Promise<void> {
+    return this.#inner.ended
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#inner.failure
+  }
+
+  send(text: string, carried?: Carried): boolean {
+    if (this.#closed) return false
+    const ready = this.#waiting === undefined ? this.#login.ready() : undefined
+    if (ready === undefined && this.#waiting === undefined) return this.#sendNow(text, carried)
+    if (ready !== undefined) {
+      this.#waiting = []
+      void ready.finally(() => this.#goOn())
+    }
+    this.#waiting?.push(() => void this.#sendNow(text, carried))
+    return true
+  }
+
+  get pausesApart(): boolean {
+    return this.#inner.pausesApart
+  }
+
+  pause(request?: Id): void {
+    this.#inner.pause(request)
+  }
+
+  resume(request?: Id): void {
+    this.#inner.resume(request)
+  }
+
+  abort(request: Id): void {
+    this.#kept.delete(request)
+    this.#inner.abort(request)
+  }
+
+  close(why: string): void {
+    this.#inner.close(why)
+  }
+
+  #goOn(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    if (!this.#closed) for (const send of waiting) send()
+  }
+
+  #sendNow(text: string, carried: Carried | undefined): boolean {
+    const { id, method } = sentOf(text)
+    if (id !== undefined && method !== undefined && this.#kept.size < OPEN_REQUESTS_MAX)
+      this.#kept.set(id, { text, carried, header: this.#login.header, isSecond: false })
+    return this.#inner.send(text, carried)
+  }
+
+  async #failed(failure: UpstreamFailure): Promise<void> {
+    const { request, status } = failure
+    const kept = request === undefined ? undefined : this.#kept.get(request)
+    if (status === 401 && kept !== undefined && !kept.isSecond) {
+      kept.isSecond = true
+      if ((await this.#login.refused(kept.header)) && !this.#closed) {
+        // It may have been given up meanwhile.
+        if (this.#kept.get(request as Id) === kept) this.#inner.send(kept.text, kept.carried)
+        return
+      }
+    }
+    if (request !== undefined) this.#kept.delete(request)
+    const help = `run \`${this.#login.command}\``
+    this.onFailure(failure.code === 'UPSTREAM_NEEDS_LOGIN' ? { ...failure, help } : failure)
+  }
+}

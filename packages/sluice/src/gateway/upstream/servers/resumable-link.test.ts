@@ -1,0 +1,190 @@
+// A session outlives its process: what is sent next starts another, which is begun as the client began.
+
+import { expect, test } from 'vitest'
+import { withMembers } from '../../../protocol/members.ts'
+import type { Message } from '../../../protocol/message.ts'
+import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import type { Guest } from '../../processes/evict-idle.ts'
+import type { Place } from '../../processes/process-quota.ts'
+import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
+import type { UpstreamFailure } from '../upstream.ts'
+import { ResumableLink } from './resumable-link.ts'
+import { SharedServers } from './shared-servers.ts'
+
+/** A process that is busy while a request is open, and ends when it is told to. */
+class Process extends ScriptedLink {
+  isBusy = false
+  override readonly ended: Promise<void>
+  exit: () => void = () => {}
+
+  constructor() {
+    super()
+    this.ended = new Promise((resolve) => {
+      this.exit = () => resolve()
+    })
+    this.answers = ({ method }) =>
+      method === 'initialize'
+        ? {
+            protocolVersion: '2025-11-25',
+            capabilities: {},
+            serverInfo: { name: 'a', version: '1' },
+          }
+        : undefined
+  }
+}
+
+function make(
+  enter: (user: Guest) => Promise<Place> = async () => ({ ended() {} }),
+  onStart: (run: Process, number: number) => void = () => {},
+) {
+  const runs: Process[] = []
+  const users: Guest[] = []
+  const start = () => {
+    const run = new Process()
+    runs.push(run)
+    onStart(run, runs.length)
+    return run
+  }
+  const options = {
+    ...{ name: 'files', start, spare: () => 1 },
+    enter: (user: Guest) => {
+      users.push(user)
+      return enter(user)
+    },
+  }
+  const link = new ResumableLink(options)
+  const heard: Message[] = []
+  const failures: UpstreamFailure[] = []
+  const closed: string[] = []
+  link.onMessage = (message) => void heard.push(message)
+  link.onFailure = (failure) => void failures.push(failure)
+  link.onClose = (why) => void closed.push(why)
+  let lastId = 0
+  const ask = (method: string, texts: Record<string, string> = {}) => {
+    const id = ++lastId
+    const params = withMembers(undefined, texts)
+    link.send(writeRequest(id, method, params.text), { passing: { id, method, params } })
+    return id
+  }
+  const begin = async () => {
+    ask('initialize', { protocolVersion: '"2025-11-25"', capabilities: '{"roots":{}}' })
+    await settled()
+    link.send(writeNotification('notifications/initialized', undefined))
+  }
+  return { link, runs, users, heard, failures, closed, ask, begin }
+}
+
+const methods = (run: Process | undefined) => run?.sent.map(({ method }) => method)
+
+test('suites F3: a process that rests is started again by the next call, as the client began it', async () => {
+  const { link, runs, heard, ask, begin, closed } = make()
+  await begin()
+  ask('logging/setLevel', { level: '"info"' })
+  ask('resources/subscribe', { uri: '"file:///a"' })
+  ask('resources/subscribe', { uri: '"file:///b"' })
+  ask('resources/unsubscribe', { uri: '"file:///a"' })
+  expect(link.rest('nobody uses it')).toBe(true)
+  expect([runs[0]?.closed, closed]).toEqual(['nobody uses it', []])
+  // Whatever the old one still says is nobody's.
+  runs[0]?.say({ method: 'notifications/message', params: { level: 'info', data: 'late' } })
+  const id = ask('tools/call', { name: '"read"' })
+  await settled()
+  expect(methods(runs[1])).toEqual([
+    ...['initialize', 'notifications/initialized', 'logging/setLevel', 'resources/subscribe'],
+    'tools/call',
+  ])
+  expect(runs[1]?.last('initialize').params).toMatchObject({ capabilities: { roots: {} } })
+  runs[1]?.say({ id, result: { content: [] } })
+  const told = heard.map((message) => (message.kind === 'answer' ? message.id : message.method))
+  expect(told).toEqual([1, 'notifications/tools/list_changed', id])
+})
+
+test('it does not rest while a request or a subscription is open, nor where tasks live in it', async () => {
+  const { link, runs, users, ask, begin } = make()
+  await begin()
+  ;(runs[0] as Process).isBusy = true
+  expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])
+  ;(runs[0] as Process).isBusy = false
+  expect(users[0]?.spare).toBe(1)
+  const listen = ask('subscriptions/listen')
+  expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])
+  link.abort(listen)
+  expect(users[0]?.spare).toBe(1)
+  ask('tools/call', { name: '"long"', task: '{}' })
+  expect([link.rest('x'), users[0]?.spare]).toEqual([false, undefined])
+})
+
+test('where there is no place in time, what waits is refused and can be sent again', async () => {
+  let isFull = true
+  const { runs, failures, closed, ask } = make(async () => {
+    if (isFull) throw new Error('all 4 processes of servers are in use')
+    return { ended() {} }
+  })
+  ask('initialize')
+  await settled()
+  expect(failures).toMatchObject([{ code: 'UPSTREAM_BUSY', request: 1, repeatable: true }])
+  isFull = false
+  ask('initialize')
+  await settled()
+  expect([runs.length, closed]).toEqual([1, []])
+})
+
+test('one that cannot be begun again is told to whoever waits, and the session may try later', async () => {
+  const { link, runs, failures, closed, ask, begin } = make(undefined, (run, number) => {
+    if (number === 2) run.answers = () => undefined
+  })
+  await begin()
+  link.rest('idle')
+  const id = ask('tools/call')
+  await settled()
+  const refusing = runs[1] as Process
+  refusing.say({ id: refusing.last('initialize').id, error: { code: -32603, message: 'no' } })
+  await settled()
+  expect(failures).toMatchObject([{ code: 'UPSTREAM_NOT_STARTED', request: id, repeatable: true }])
+  expect([closed, methods(refusing)]).toEqual([[], ['initialize']])
+  ask('tools/call')
+  await settled()
+  expect(methods(runs[2])).toContain('tools/call')
+})
+
+test('the end of the process by itself ends the session, as without a gate', async () => {
+  const { link, runs, closed, begin } = make()
+  await begin()
+  runs[0]?.close('it crashed')
+  expect(closed).toEqual(['it crashed'])
+  let isEnded = false
+  void link.ended.then(() => {
+    isEnded = true
+  })
+  await settled()
+  expect(isEnded).toBe(false)
+  runs[0]?.exit()
+  await settled()
+  expect(isEnded).toBe(true)
+})
+
+test('suites F1: a session that comes while a shared process is ending gets another at once', async () => {
+  const runs: Process[] = []
+  const shared = new SharedServers(1_000)
+  const start = () => {
+    const run = new Process()
+    runs.push(run)
+    return run
+  }
+  const attach = () => shared.attach('key', () => 1, start)
+  const first = attach()
+  expect(attach()).not.toBe(first)
+  expect(runs).toHaveLength(1)
+  await settled()
+  // Told to end, and still there for seconds.
+  runs[0]?.close('does not read what it is sent')
+  const next = attach()
+  expect(runs).toHaveLength(2)
+  await settled()
+  const answered = new Promise((resolve) => {
+    next.onMessage = resolve
+  })
+  const params = withMembers(undefined, {})
+  next.send(writeRequest(7, 'ping', params.text), { passing: { id: 7, method: 'ping', params } })
+  expect(await answered).toMatchObject({ kind: 'answer', id: 7 })
+})

@@ -1,0 +1,250 @@
+// A session's link to a server that is a process, where the process may end before the session does:
+// when nobody uses it, or another session needs its place. The next message starts it again and begins
+// the protocol session anew, with what the client said at first; the client does not notice. What the
+// gate knows of the session (labels, counters, tools) is not in the process and stays.
+
+import type { Id, Members, Message } from '../../../protocol/message.ts'
+import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
+import type { Related } from '../../shared/transport.ts'
+import type { Guest } from '../../processes/evict-idle.ts'
+import { LISTEN } from '../../call/pending-requests.ts'
+import type { Place } from '../../processes/process-quota.ts'
+import { tryOut } from '../adapters/probe-generation.ts'
+import { WaitingMessages } from '../adapters/waiting-messages.ts'
+import { failureAnswer } from '../failure-response.ts'
+import { sentOf } from '../upstream-state.ts'
+import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+
+export interface ResumableOptions {
+  readonly name: string
+  /** Starts the process. */
+  readonly start: () => UpstreamLink
+  /** Waits for a place for one more process; rejects where there is none in time. */
+  readonly enter: (user: Guest) => Promise<Place>
+  /** How easily the session can do without its process; undefined: not now. */
+  readonly spare: () => number | undefined
+}
+
+type State = 'asleep' | 'waking' | 'awake'
+
+const INITIALIZED = 'notifications/initialized'
+const TOOLS_CHANGED = 'notifications/tools/list_changed'
+
+export class ResumableLink implements UpstreamLink {
+  onMessage: (message: Message, related?: Related) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  readonly handle = undefined
+  readonly pausesApart = false
+  readonly ended: Promise<void>
+  readonly #options: ResumableOptions
+  readonly #waiting = new WaitingMessages()
+  #state: State = 'asleep'
+  #inner: UpstreamLink | undefined
+  #failure: UpstreamFailure | undefined
+  /** What the client began the session with, and whether that was answered. */
+  #opening: Passing | undefined
+  #isBegun = false
+  #isInitialized = false
+  #level: Passing | undefined
+  readonly #subscriptions = new Map<string, Passing>()
+  /** Open subscriptions of a stateless client: what they wait for comes from the process. */
+  readonly #listens = new Set<Id>()
+  /** Tasks live in the process: it stays as long as the session. */
+  #hasTasks = false
+  #isPaused = false
+  #runs = 0
+  #lastId = 0
+  #closed = false
+  #settleEnded: () => void = () => {}
+
+  /** Starts the process at once, as it would be without a gate. */
+  constructor(options: ResumableOptions) {
+    this.#options = options
+    this.ended = new Promise((resolve) => {
+      this.#settleEnded = resolve
+    })
+    this.#wake()
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#inner?.failure ?? this.#failure
+  }
+
+  get isBusy(): boolean {
+    const isWanted = this.#hasTasks || this.#listens.size > 0 || this.#waiting.size > 0
+    return isWanted || this.#inner?.isBusy === true
+  }
+
+  send(text: string, carried?: Carried): boolean {
+    if (this.#closed) return false
+    if (carried?.passing !== undefined) this.#note(carried.passing)
+    else if (!this.#isInitialized && sentOf(text).method === INITIALIZED) this.#isInitialized = true
+    if (this.#state === 'awake') return this.#inner?.send(text, carried) === true
+    if (!this.#waiting.add(text, carried)) {
+      const message = `too much waits for the server \`${this.#options.name}\` to be started`
+      const request = carried?.passing?.id
+      queueMicrotask(() =>
+        this.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
+      )
+    } else this.#wake()
+    return true
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#inner?.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#inner?.resume()
+  }
+
+  abort(request: Id): void {
+    this.#listens.delete(request)
+    this.#waiting.withdraw(request)
+    this.#inner?.abort(request)
+  }
+
+  /** Ends the process and keeps the session. False where it is in use. */
+  rest(why: string): boolean {
+    if (this.#state !== 'awake' || this.isBusy) return false
+    this.#state = 'asleep'
+    this.#letGo(why)
+    return true
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#failure = this.#inner?.failure
+    // Known never to have been sent.
+    this.#failWaiting({ code: 'UPSTREAM_UNREACHABLE', message: why, repeatable: true })
+    this.#letGo(why)
+    this.onClose(why)
+    if (this.#runs === 0) this.#settleEnded()
+  }
+
+  /** What it takes to begin again. */
+  #note(passing: Passing): void {
+    const { method, params } = passing
+    if (params?.value.task !== undefined || method.startsWith('tasks/')) this.#hasTasks = true
+    if (method === 'tools/call') return
+    if (method === 'initialize') this.#opening = passing
+    else if (method === LISTEN) this.#listens.add(passing.id)
+    else if (method === 'logging/setLevel') this.#level = passing
+    else if (method === 'resources/subscribe')
+      this.#subscriptions.set(String(params?.value.uri), passing)
+    else if (method === 'resources/unsubscribe')
+      this.#subscriptions.delete(String(params?.value.uri))
+  }
+
+  #wake(): void {
+    if (this.#state !== 'asleep' || this.#closed) return
+    this.#state = 'waking'
+    const spare = () =>
+      this.#state === 'awake' && !this.isBusy ? this.#options.spare() : undefined
+    const user: Guest = {
+      get spare() {
+        return spare()
+      },
+      close: (why) => void this.rest(why),
+    }
+    this.#runs += 1
+    this.#options.enter(user).then(
+      (place) => this.#start(place),
+      (error: Error) => {
+        this.#state = 'asleep'
+        this.#runEnded()
+        this.#failWaiting({ code: 'UPSTREAM_BUSY', message: error.message, repeatable: true })
+      },
+    )
+  }
+
+  async #start(place: Place): Promise<void> {
+    if (this.#closed) {
+      place.ended()
+      return this.#runEnded()
+    }
+    const inner = this.#options.start()
+    this.#inner = inner
+    inner.onMessage = (message, related) => {
+      if (!this.#isBegun && message.kind === 'answer' && message.id === this.#opening?.id)
+        this.#isBegun = message.error === undefined
+      if (this.#listens.size > 0 && message.kind === 'answer')
+        this.#listens.delete(message.id as Id)
+      this.onMessage(message, related)
+    }
+    inner.onFailure = (failure) => this.onFailure(failure)
+    inner.onClose = (why) => this.close(why)
+    void inner.ended.then(() => {
+      place.ended()
+      this.#runEnded()
+    })
+    if (this.#isPaused) inner.pause()
+    const again = this.#isBegun
+    if (again && !(await this.#beginAgain(inner))) return
+    if (this.#closed) return
+    this.#state = 'awake'
+    for (const { text, carried } of this.#waiting.takeAll()) inner.send(text, carried)
+    // It may be another version of the server by now: what is known of its tools is looked at again.
+    if (again) this.onMessage(notification(TOOLS_CHANGED))
+  }
+
+  async #beginAgain(inner: UpstreamLink): Promise<boolean> {
+    const opening = this.#opening as Passing
+    const ask = (passing: Passing) => {
+      const own = { ...passing, id: `again-${++this.#lastId}` }
+      const text = writeRequest(own.id, own.method, own.params?.text)
+      return tryOut(inner, text, { passing: own }, MEMBER_BEGIN_MS_MAX)
+    }
+    const { answer, failure } = await ask(opening)
+    if (this.#closed) return false
+    if (answer?.error !== undefined || answer === undefined) {
+      const why = failure?.message ?? answer?.error?.message ?? 'it did not answer `initialize`'
+      this.#state = 'asleep'
+      this.#letGo('it could not be begun again')
+      const message = `the server \`${this.#options.name}\` could not be started again: ${why}`
+      this.#failWaiting({ code: 'UPSTREAM_NOT_STARTED', message, repeatable: true })
+      return false
+    }
+    if (this.#isInitialized) inner.send(writeNotification(INITIALIZED, undefined))
+    // Their answers are nobody's; the process has them in order.
+    for (const passing of [this.#level, ...this.#subscriptions.values()])
+      if (passing !== undefined) void ask(passing)
+    return true
+  }
+
+  /** The process ends by itself; whatever it still says is nobody's. */
+  #letGo(why: string): void {
+    const inner = this.#inner
+    this.#inner = undefined
+    if (inner === undefined) return
+    inner.onMessage = () => {}
+    inner.onClose = () => {}
+    // Requests that were never written are known not to have been made.
+    if (!this.#closed) inner.onFailure = () => {}
+    inner.close(why)
+  }
+
+  #failWaiting(failure: Omit<UpstreamFailure, 'request'>): void {
+    for (const { carried } of this.#waiting.takeAll())
+      if (carried?.passing !== undefined)
+        this.onFailure({ ...failure, request: carried.passing.id })
+  }
+
+  #runEnded(): void {
+    this.#runs -= 1
+    if (this.#closed && this.#runs === 0) this.#settleEnded()
+  }
+}
+
+function notification(method: string): Message {
+  const params: Members | undefined = undefined
+  return { kind: 'notification', method, params, source: writeNotification(method, params) }
+}

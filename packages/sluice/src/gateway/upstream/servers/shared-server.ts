@@ -1,0 +1,230 @@
+// One process of a server for several sessions (`share:`), for servers that keep nothing: the gate
+// begins one session with it and each client's link gets its answers from there. Of what a server says
+// to nobody in particular, only that lists or resources have changed is passed on, without any other
+// member: logs, questions and `_meta` may have what it read for another session.
+
+import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
+import { patchObject, withMembers } from '../../../protocol/members.ts'
+import type { Answer, Id, Message, Notification } from '../../../protocol/message.ts'
+import { settledRevision } from '../../../protocol/revisions.ts'
+import { RPC } from '../../../protocol/rpc-codes.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import {
+  writeError,
+  writeMembers,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from '../../../protocol/write-message.ts'
+import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { SharedLink } from './shared-upstream.ts'
+
+interface Open {
+  readonly link: SharedLink
+  /** As the link knows it. */
+  readonly id: Id
+  readonly progressToken: Id | undefined
+}
+
+export interface SharedServerEvents {
+  readonly onIdle: () => void
+  readonly onClose: () => void
+}
+
+export class SharedServer {
+  readonly #inner: UpstreamLink
+  readonly #links = new Set<SharedLink>()
+  readonly #open = new Map<Id, Open>()
+  readonly #subscribers = new Map<string, Set<SharedLink>>()
+  readonly #onIdle: () => void
+  /** Links whose session does not use the process now. */
+  readonly #resting = new Set<SharedLink>()
+  /** What `initialize` was answered with; until then links wait. */
+  #begun: Map<string, string> | undefined
+  #waiting: { readonly link: SharedLink; readonly passing: Passing }[] = []
+  #lastId = 0
+
+  /** `onIdle` is told when the last link is gone, `onClose` when the process is to end: from then on
+   * nobody may be attached. */
+  constructor(inner: UpstreamLink, { onIdle, onClose }: SharedServerEvents) {
+    this.#inner = inner
+    this.#onIdle = onIdle
+    inner.onMessage = (message) => this.#fromServer(message)
+    inner.onFailure = (failure) => this.#failed(failure)
+    inner.onClose = (why) => {
+      onClose()
+      for (const link of [...this.#links]) link.close(why)
+    }
+    const texts = {
+      protocolVersion: JSON.stringify(settledRevision(undefined)),
+      capabilities: '{}',
+      clientInfo: '{"name":"sluice","version":"1"}',
+    }
+    this.#ask('initialize', texts)
+  }
+
+  get ended(): Promise<void> {
+    return this.#inner.ended
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#inner.failure
+  }
+
+  get size(): number {
+    return this.#links.size
+  }
+
+  attach(): UpstreamLink {
+    const link = new SharedLink(this)
+    this.#links.add(link)
+    return link
+  }
+
+  detach(link: SharedLink): void {
+    if (!this.#links.delete(link)) return
+    this.#resting.delete(link)
+    this.#waiting = this.#waiting.filter((each) => each.link !== link)
+    for (const [ours, open] of [...this.#open]) if (open.link === link) this.cancel(ours)
+    for (const uri of [...this.#subscribers.keys()]) this.#unsubscribe(link, uri)
+    if (this.#links.size === 0) this.#onIdle()
+  }
+
+  /** The process rests when none of its sessions uses it. */
+  restOf(link: SharedLink, why: string): boolean {
+    this.#resting.add(link)
+    if (this.#resting.size < this.#links.size || this.#open.size > 0) return false
+    return this.#inner.rest?.(why) === true
+  }
+
+  close(why: string): void {
+    this.#inner.close(why)
+  }
+
+  request(link: SharedLink, passing: Passing): void {
+    this.#resting.delete(link)
+    if (this.#begun === undefined) {
+      this.#waiting.push({ link, passing })
+      return
+    }
+    const { id, method, params, tool } = passing
+    if (method === 'initialize')
+      return link.answer(id, this.#welcome(params?.value.protocolVersion))
+    if (method === 'ping' || method === 'logging/setLevel') return link.answer(id, '{}')
+    const uri = String(params?.value.uri)
+    if (method === 'resources/subscribe' && this.#subscribe(link, uri)) return link.answer(id, '{}')
+    if (method === 'resources/unsubscribe') {
+      this.#unsubscribe(link, uri)
+      return link.answer(id, '{}')
+    }
+    const ours = `shared-${++this.#lastId}`
+    const meta = params?.text.get('_meta')
+    const token = meta === undefined ? undefined : membersOf(meta).get('progressToken')
+    const progressToken = token === undefined ? undefined : (JSON.parse(token) as Id)
+    this.#open.set(ours, { link, id, progressToken })
+    const renamed =
+      progressToken === undefined
+        ? params
+        : withMembers(params, { _meta: patchObject(meta, { progressToken: JSON.stringify(ours) }) })
+    const text = writeRequest(ours, method, renamed?.text)
+    this.#inner.send(text, { passing: { id: ours, method, params: renamed, tool } })
+  }
+
+  /** By the id that the link knows. */
+  cancelOf(link: SharedLink, id: Id): void {
+    // What has not gone over does not go.
+    this.#waiting = this.#waiting.filter((each) => each.link !== link || each.passing.id !== id)
+    for (const [ours, open] of this.#open)
+      if (open.link === link && open.id === id) this.cancel(ours)
+  }
+
+  cancel(ours: Id): void {
+    this.#open.delete(ours)
+    const requestId = JSON.stringify(ours)
+    this.#inner.send(
+      writeNotification('notifications/cancelled', new Map([['requestId', requestId]])),
+    )
+    this.#inner.abort(ours)
+  }
+
+  #ask(method: string, texts: Readonly<Record<string, string>>): void {
+    const id = `own-${++this.#lastId}`
+    const params = withMembers(undefined, texts)
+    this.#inner.send(writeRequest(id, method, params.text), { passing: { id, method, params } })
+  }
+
+  /** Nothing of a client is asked, and no log is shown: nobody could say whose it is. */
+  #welcome(wanted: unknown): string {
+    const result = new Map(this.#begun)
+    const capabilities = membersOf(result.get('capabilities') ?? '{}')
+    capabilities.delete('logging')
+    capabilities.delete('tasks')
+    result.set('capabilities', writeMembers(capabilities))
+    return writeMembers(result.set('protocolVersion', JSON.stringify(settledRevision(wanted))))
+  }
+
+  #fromServer(message: Message): void {
+    if (message.kind === 'answer') return this.#answer(message)
+    if (message.kind === 'notification') return this.#tell(message)
+    const { id, method } = message
+    const refused = writeError(id, RPC.methodNotFound, 'this server is shared: it may ask nobody')
+    this.#inner.send(method === 'ping' ? writeResult(id, '{}') : refused)
+  }
+
+  #answer(answer: Answer): void {
+    const open = this.#open.get(answer.id as Id)
+    if (open !== undefined) {
+      this.#open.delete(answer.id as Id)
+      return open.link.onMessage({ ...answer, id: open.id })
+    }
+    if (this.#begun !== undefined) return
+    if (answer.result === undefined) {
+      const why = `the server did not begin: ${answer.error?.message}`
+      return this.close(why)
+    }
+    this.#begun = membersOf(answer.result)
+    this.#inner.send(writeNotification('notifications/initialized', undefined))
+    for (const { link, passing } of this.#waiting.splice(0)) this.request(link, passing)
+  }
+
+  #tell(notification: Notification): void {
+    const { method, params } = notification
+    if (method === 'notifications/progress') {
+      const open = this.#open.get(params?.value.progressToken as Id)
+      if (open?.progressToken === undefined) return
+      const token = JSON.stringify(open.progressToken)
+      const renamed = withMembers(params, { progressToken: token })
+      return open.link.onMessage({ ...notification, params: renamed }, { request: open.id })
+    }
+    const isUpdate = method === 'notifications/resources/updated'
+    if (!isUpdate && !LIST_CHANGES.has(method)) return
+    const uri = String(params?.value.uri)
+    const heard = isUpdate ? this.#subscribers.get(uri) : this.#links
+    // Any other member, `_meta` included, could be what the process has read for one session.
+    const told = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
+    const source = writeNotification(method, told?.text)
+    for (const link of heard ?? [])
+      link.onMessage({ kind: 'notification', method, params: told, source })
+  }
+
+  #failed(failure: UpstreamFailure): void {
+    const open = this.#open.get(failure.request as Id)
+    this.#open.delete(failure.request as Id)
+    if (open !== undefined) return open.link.onFailure({ ...failure, request: open.id })
+    if (this.#begun === undefined) this.close(failure.message)
+  }
+
+  /** True where somebody else has subscribed already. */
+  #subscribe(link: SharedLink, uri: string): boolean {
+    const links = this.#subscribers.get(uri) ?? new Set()
+    this.#subscribers.set(uri, links.add(link))
+    return links.size > 1
+  }
+
+  #unsubscribe(link: SharedLink, uri: string): void {
+    const links = this.#subscribers.get(uri)
+    if (links?.delete(link) !== true || links.size > 0) return
+    this.#subscribers.delete(uri)
+    this.#ask('resources/unsubscribe', { uri: JSON.stringify(uri) })
+  }
+}

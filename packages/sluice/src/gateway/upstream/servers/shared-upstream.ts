@@ -1,0 +1,73 @@
+// One session's link to a process that several sessions share. Knows nothing of the others: what it
+// sends and hears is renamed and sorted by shared-server.ts.
+
+import type { Id, Message } from '../../../protocol/message.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { writeResult } from '../../../protocol/write-message.ts'
+import type { Related } from '../../shared/transport.ts'
+import { failureAnswer } from '../failure-response.ts'
+import { sentOf } from '../upstream-state.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { SharedServer } from './shared-server.ts'
+
+export class SharedLink implements UpstreamLink {
+  onMessage: (message: Message, related?: Related) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  readonly handle = undefined
+  readonly pausesApart = false
+  /** The process stays for the others. */
+  readonly ended: Promise<void>
+  readonly #server: SharedServer
+  #settleEnded: () => void = () => {}
+  #closed = false
+
+  constructor(server: SharedServer) {
+    this.#server = server
+    this.ended = new Promise((resolve) => {
+      this.#settleEnded = resolve
+    })
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#server.failure
+  }
+
+  send(text: string, { passing }: Carried = {}): boolean {
+    if (this.#closed) return false
+    if (passing !== undefined) this.#server.request(this, passing)
+    else if (sentOf(text).method === 'notifications/cancelled') {
+      const params = membersOf(membersOf(text).get('params') ?? '{}')
+      this.#server.cancelOf(this, JSON.parse(params.get('requestId') ?? 'null') as Id)
+    }
+    return true
+  }
+
+  answer(id: Id, result: string): void {
+    const source = writeResult(id, result)
+    queueMicrotask(() => this.onMessage({ kind: 'answer', id, result, error: undefined, source }))
+  }
+
+  /** One slow reader must not stop the others: what it does not take is bounded at its own front. */
+  pause(): void {}
+  resume(): void {}
+
+  rest(why: string): boolean {
+    return this.#server.restOf(this, why)
+  }
+
+  abort(request: Id): void {
+    this.#server.cancelOf(this, request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#server.detach(this)
+    this.onClose(why)
+    this.#settleEnded()
+  }
+}

@@ -1,0 +1,149 @@
+// Links to the servers of the configuration, in the era of whoever asks: over HTTP with the login the
+// server needs, or as a process. One for the gate, which knows what each server has shown of itself.
+
+import type { SessionLabels } from '../../../core/agent-calls.ts'
+import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { ServerConfig } from '../../config/config.ts'
+import { readSessionHandle } from '../../shared/session-handle.ts'
+import { ProcessRoom, type RoomOptions } from '../../processes/process-quota.ts'
+import { AsStateless } from '../adapters/stateless-over-session.ts'
+import { EitherEra } from '../adapters/negotiating-upstream.ts'
+import { startHttpServer } from '../http/http.ts'
+import type { HttpPools } from '../http/http-pools.ts'
+import { LoginLink } from './oauth-upstream.ts'
+import type { LoginTokens } from './login-tokens.ts'
+import { InProcessLink, type StartInProcess } from '../in-process.ts'
+import { ResumableLink } from './resumable-link.ts'
+import { SharedServers, type Spare } from './shared-servers.ts'
+import { startStdioServer } from '../stdio/stdio.ts'
+import type { Watcher } from '../../processes/watcher.ts'
+import type { Log, UpstreamLink } from '../upstream.ts'
+
+export interface ServerLinksParts {
+  readonly pools: HttpPools
+  readonly tokens: LoginTokens
+  readonly watcher: Watcher
+  /** Servers that run in this process. */
+  readonly builtins: Readonly<Record<string, StartInProcess>>
+}
+
+export interface ProcessOptions extends RoomOptions {
+  /** How long a process that sessions share stays without any. */
+  readonly idleMs: number
+}
+
+export interface LinkFor {
+  readonly clientEra: Era
+  /** Id of the principal: some servers want a login of each. */
+  readonly principal: string
+  /** The agent that calls, where one does. */
+  readonly agent?: string | undefined
+  /** Of the session; a server in this process passes them on between sessions. */
+  readonly labels: SessionLabels
+  /** Of a session from before a restart of the gate, to go on with. */
+  readonly handle?: string | undefined
+  /** How easily the session can do without its process; undefined: not now. */
+  readonly spare: Spare
+  readonly log: Log
+}
+
+export class ServerLinks {
+  readonly #parts: ServerLinksParts
+  /** Which eras each server has shown to know, or not to. */
+  readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
+  readonly #shared: SharedServers
+  readonly #room: ProcessRoom
+  #leaving = false
+
+  constructor(parts: ServerLinksParts, options: ProcessOptions) {
+    this.#parts = parts
+    this.#room = new ProcessRoom(options)
+    this.#shared = new SharedServers(options.idleMs)
+  }
+
+  connect(name: string, config: ServerConfig, to: LinkFor): UpstreamLink {
+    if (config.kind !== 'stdio') return this.#link(name, config, to)
+    const { clientEra, principal, spare, log } = to
+    if (config.share === undefined)
+      return this.#process(name, config, to, { owner: principal, spare })
+    const owner = config.share === 'all' ? '' : principal
+    const link = this.#shared.attach(JSON.stringify([name, owner]), spare, (all) =>
+      this.#process(name, config, { ...to, clientEra: 'session' }, { owner, spare: all }),
+    )
+    if (clientEra === 'session') return link
+    return new AsStateless(link, { log: (text) => log('warn', text), onBegun() {} })
+  }
+
+  /** Somebody may wait for a place that can be had by now. */
+  look(): void {
+    this.#room.look()
+  }
+
+  #process(
+    name: string,
+    config: ServerConfig,
+    to: LinkFor,
+    { owner, spare }: { readonly owner: string; readonly spare: Spare },
+  ): UpstreamLink {
+    return new ResumableLink({
+      name,
+      spare,
+      start: () => this.#link(name, config, to),
+      enter: (user) => this.#room.enter(user, owner),
+    })
+  }
+
+  /** Whether it has shown to speak the newer era. */
+  isNewer(name: string): boolean {
+    return this.#eras.get(name)?.stateless === true
+  }
+
+  /** Ends what is shared; every other link is its session's. */
+  close(why: string): Promise<void> {
+    return this.#shared.close(why)
+  }
+
+  #link(name: string, config: ServerConfig, { clientEra, handle, ...to }: LinkFor): UpstreamLink {
+    const eras = this.#eras.get(name) ?? {}
+    this.#eras.set(name, eras)
+    return new EitherEra({
+      clientEra,
+      eras,
+      handle: handle === undefined ? undefined : readSessionHandle(handle).server,
+      start: (era, kept) => this.#start(name, config, era, to, kept),
+      isProcess: config.kind !== 'http',
+      log: (text) => to.log('warn', text),
+    })
+  }
+
+  /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
+  leave(): void {
+    this.#leaving = true
+  }
+
+  #start(
+    name: string,
+    config: ServerConfig,
+    era: Era,
+    { principal, agent, labels, log }: Omit<LinkFor, 'clientEra' | 'handle'>,
+    handle: string | undefined,
+  ): UpstreamLink {
+    const { builtins, pools, tokens, watcher } = this.#parts
+    if (config.kind === 'builtin') {
+      const start = builtins[config.builtin]
+      if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
+      return new InProcessLink(start, { owner: principal, agent, labels })
+    }
+    if (config.kind === 'stdio') {
+      const { command, env, cwd } = config
+      return startStdioServer({ name, command, env, cwd, log, watcher })
+    }
+    const { url, headers, login } = config
+    const isLeaving = () => this.#leaving
+    const options = { name, url, era, headers, handle, isLeaving, log, pools }
+    if (login === undefined) return startHttpServer(options)
+    const own = login.per === 'principal' ? principal : ''
+    const token = tokens.of({ server: name, principal: own }, url)
+    return new LoginLink(startHttpServer({ ...options, authorization: () => token.header }), token)
+  }
+}

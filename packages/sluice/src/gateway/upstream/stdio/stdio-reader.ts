@@ -1,0 +1,110 @@
+// What a server says on stdout, line by line, no faster than the receiver takes it and no faster
+// than a bound: a pause stops the pipe, so that a server that floods waits, and the gate holds one
+// chunk of it at most. Used by stdio.ts.
+
+import type { Readable } from 'node:stream'
+import { type Line, LineSplitter } from '../../../protocol/lines.ts'
+import { decodeUtf8 } from '../../shared/decode-utf8.ts'
+import {
+  STDOUT_CREDIT_MAX,
+  STDOUT_LINES_PER_TURN,
+  STDOUT_UNIT_BYTES,
+  STDOUT_UNITS_PER_SECOND,
+  UPSTREAM_MESSAGE_BYTES_MAX,
+} from '../../shared/limits.ts'
+import { SecondBudget } from '../../shared/token-bucket.ts'
+
+export class StdioReader {
+  readonly #stdout: Readable
+  readonly #onLine: (line: Line) => void
+  readonly #onEnd: () => void
+  readonly #splitter = new LineSplitter(decodeUtf8, { lineBytesMax: UPSTREAM_MESSAGE_BYTES_MAX })
+  readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  #lines: Line[] = []
+  #at = 0
+  #held = false
+  /** A turn or the budget has to pass; then `#drain` goes on. */
+  #waits = false
+  #ended = false
+  #stopped = false
+
+  /** `onEnd`: stdout has ended and every line of it was handed over. */
+  constructor(stdout: Readable, onLine: (line: Line) => void, onEnd: () => void) {
+    this.#stdout = stdout
+    this.#onLine = onLine
+    this.#onEnd = onEnd
+    stdout.on('data', (chunk: Buffer) => this.#take(chunk))
+    stdout.on('error', () => {})
+    stdout.on('close', () => {
+      this.#ended = true
+      if (!this.#stopped) this.#lines.push(...this.#splitter.end())
+      this.#drain()
+    })
+  }
+
+  /** A message was sent: one may come back at full speed. */
+  expectOne(): void {
+    this.#budget.addCredit()
+  }
+
+  pause(): void {
+    this.#held = true
+    this.#stdout.pause()
+  }
+
+  resume(): void {
+    this.#held = false
+    this.#drain()
+  }
+
+  /** Hands over nothing more. Goes on reading, so that a process on its way out is not blocked. */
+  stop(): void {
+    this.#stopped = true
+    this.#held = false
+    this.#lines = []
+    this.#at = 0
+    this.#drain()
+  }
+
+  #take(chunk: Buffer): void {
+    const lines = this.#stopped ? [] : this.#splitter.push(chunk)
+    if (this.#at === this.#lines.length) {
+      this.#lines = lines
+      this.#at = 0
+    } else for (const line of lines) this.#lines.push(line)
+    this.#drain(chunk.length / STDOUT_UNIT_BYTES)
+  }
+
+  #drain(spent = 0): void {
+    if (this.#waits) return
+    let waitMs = this.#budget.spend(spent, performance.now())
+    let turn = 0
+    while (this.#at < this.#lines.length && !this.#held && waitMs === 0) {
+      if (turn === STDOUT_LINES_PER_TURN) return this.#goOnLater(() => setImmediate(this.#goOn))
+      turn += 1
+      const line = this.#lines[this.#at] as Line
+      this.#at += 1
+      this.#onLine(line)
+      waitMs = this.#budget.spendOne(performance.now())
+    }
+    if (waitMs > 0) return this.#goOnLater(() => setTimeout(this.#goOn, waitMs).unref())
+    if (this.#held) return
+    if (!this.#ended) {
+      if (this.#stdout.isPaused()) this.#stdout.resume()
+    } else if (!this.#stopped) {
+      this.#stopped = true
+      this.#onEnd()
+    }
+  }
+
+  readonly #goOn = (): void => {
+    this.#waits = false
+    this.#drain()
+  }
+
+  #goOnLater(schedule: () => unknown): void {
+    this.#waits = true
+    this.#stdout.pause()
+    schedule()
+  }
+}

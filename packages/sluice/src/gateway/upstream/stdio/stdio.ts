@@ -1,0 +1,302 @@
+// A link to a server that is a process: spawned in a group of its own with a reduced environment,
+// spoken to over stdin and stdout, a message a line, read strictly. Whatever the process does, only
+// this link notices. Called by whoever owns the sessions; restart.ts says when to start it again.
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Line } from '../../../protocol/lines.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
+import { oneLine } from '../../../protocol/write-message.ts'
+import {
+  EXIT_DRAIN_MS,
+  KILL_WAIT_MS,
+  STDIN_END_GRACE_MS,
+  STDIN_QUEUE_LENGTH_MAX,
+  STDIN_QUEUE_MESSAGES_MAX,
+  STRAY_LINES_LOGGED_PER_SECOND,
+  TERM_GRACE_MS,
+} from '../../shared/limits.ts'
+import { failureAnswer } from '../failure-response.ts'
+import { readSaid } from '../read-upstream-messages.ts'
+import { Conversation, sentOf } from '../upstream-state.ts'
+import type { Log, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
+import { endGroup } from '../../processes/process-group.ts'
+import { SecondBudget } from '../../shared/token-bucket.ts'
+import { StderrLog, shorten } from './stderr-log.ts'
+import { StdioReader } from './stdio-reader.ts'
+import { StdioWriter } from './stdio-writer.ts'
+import type { Watcher } from '../../processes/watcher.ts'
+
+export interface StdioServerOptions {
+  readonly name: string
+  readonly command: readonly string[]
+  /** What the configuration names; the allow-list comes by itself. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly cwd?: string | undefined
+  readonly log: Log
+  /** Ends the process should the gate be killed. */
+  readonly watcher?: Watcher | undefined
+  /** How long the end of stdin, then SIGTERM, may take to work. */
+  readonly stdinEndGraceMs?: number
+  readonly termGraceMs?: number
+}
+
+/** Spawns at once; set the callbacks before the turn ends. */
+export function startStdioServer(options: StdioServerOptions): StdioLink {
+  return new StdioLink(options)
+}
+
+export class StdioLink implements UpstreamLink {
+  onMessage: (message: Message) => void = () => {}
+  onClose: (why: string) => void = () => {}
+  onFailure: (failure: UpstreamFailure) => void = (failure) => {
+    const answer = failureAnswer(failure)
+    if (answer !== undefined) this.onMessage(answer)
+  }
+  failure: UpstreamFailure | undefined
+  readonly handle = undefined
+  readonly pausesApart = false
+  readonly ended: Promise<void>
+  /** Lines on stdout that were no message. */
+  strayLines = 0
+
+  readonly #options: StdioServerOptions
+  readonly #conversation = new Conversation()
+  readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
+  readonly #settleEnded: () => void
+  #child: ChildProcessWithoutNullStreams | undefined
+  #reader: StdioReader | undefined
+  #writer: StdioWriter | undefined
+  #stderr: StderrLog | undefined
+  #closed = false
+  /** How its process ended, once it has. */
+  #exit: string | undefined
+  #lastDeed: string | undefined
+  #outputEnded = false
+
+  constructor(options: StdioServerOptions) {
+    this.#options = options
+    let settle = (): void => {}
+    this.ended = new Promise((resolve) => {
+      settle = resolve
+    })
+    this.#settleEnded = () => settle()
+    try {
+      this.#spawn()
+    } catch (error) {
+      // Arguments no system takes, such as one with a NUL: after the callbacks are set.
+      process.nextTick(() => this.#notStarted(error as Error))
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  get isBusy(): boolean {
+    return this.#conversation.open.size > 0
+  }
+
+  send(text: string): boolean {
+    if (this.#closed) return false
+    const sent = sentOf(text)
+    // The caller promises one line; a second one would be a call that nobody judged.
+    const line = oneLine(text)
+    const isRequest = sent.id !== undefined && sent.method !== undefined
+    if (this.#writer?.send(line, isRequest) === false) {
+      this.#refuseFull(sent.id, line.length)
+      return true
+    }
+    this.#conversation.sent(sent)
+    this.#reader?.expectOne()
+    return true
+  }
+
+  pause(): void {
+    this.#reader?.pause()
+  }
+
+  resume(): void {
+    this.#reader?.resume()
+  }
+
+  abort(request: Id): void {
+    this.#conversation.open.delete(request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#reader?.stop()
+    for (const line of this.#writer?.end() ?? []) this.#neverSent(line, why)
+    this.onClose(why)
+    void this.#end()
+  }
+
+  #spawn(): void {
+    const { command, cwd, env, log, watcher } = this.#options
+    const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
+    const child = spawn(command[0] ?? '', command.slice(1), {
+      cwd,
+      env: { ...environmentFor(process.env, env ?? {}, process.platform), ...mark },
+      stdio: 'pipe',
+      // A group of its own. On Windows it would be a window of its own.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+    this.#child = child
+    if (child.pid !== undefined) watcher?.add(child.pid)
+    this.#stderr = new StderrLog(child.stderr, log)
+    this.#writer = new StdioWriter(child.stdin, () => this.#stuck())
+    this.#reader = new StdioReader(
+      child.stdout,
+      (line) => this.#take(line),
+      () => {
+        this.#outputEnded = true
+        this.#deaf('closed its output')
+      },
+    )
+    child.stderr.on('close', () => {
+      if (this.#exit !== undefined) this.#deaf(this.#exit)
+    })
+    // EPIPE: it no longer reads. It may still say why, and has usually exited.
+    child.stdin.on('error', () => {
+      this.#writer?.hold()
+      this.#deaf('closed its input')
+    })
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#notStarted(error)
+    })
+    child.on('exit', (code, signal) => {
+      this.#exit = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+      this.#writer?.hold()
+      this.#deaf(this.#exit)
+    })
+  }
+
+  #take(line: Line): void {
+    if (this.#closed) return
+    if (!line.ok) {
+      this.#stray('', line.message)
+      if (line.code === 'WIRE_LINE_LENGTH') this.#lostAnswer()
+      return
+    }
+    if (line.text.trim() === '') return
+    const said = readSaid(line.text, this.#conversation.batches)
+    if (!said.ok) {
+      this.#stray(line.text, said.why)
+      if (said.answers !== undefined && this.#conversation.open.delete(said.answers))
+        this.#fail(
+          'UPSTREAM_BAD_ANSWER',
+          `answered with what no peer may: ${said.why}`,
+          said.answers,
+        )
+      return
+    }
+    for (const message of said.messages) {
+      this.#conversation.received(message)
+      if (!this.#closed) this.onMessage(message)
+    }
+  }
+
+  /** A line was too long to be read; where one request is open, it was that one's answer. */
+  #lostAnswer(): void {
+    const [only, ...others] = this.#conversation.open
+    const request = others.length === 0 ? only : undefined
+    if (request !== undefined) this.#conversation.open.delete(request)
+    this.#fail('UPSTREAM_TOO_LARGE', 'said more in one line than the gate reads', request)
+  }
+
+  #stray(text: string, why: string): void {
+    this.strayLines += 1
+    if (!this.#strayBudget.take(1, performance.now())) return
+    this.#options.log('warn', 'a line on stdout that is no message was passed over', {
+      why,
+      line: shorten(text, 200),
+      strayLines: this.strayLines,
+    })
+  }
+
+  #notStarted(error: Error): void {
+    this.#writer?.hold()
+    const [program = ''] = this.#options.command
+    const { code } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such program, or no such `cwd`' : error.message
+    this.#closeBy('UPSTREAM_NOT_STARTED', `could not be started: \`${program}\`: ${why}`)
+  }
+
+  /** The server will not answer any more; what it said before is still read, for a while. */
+  #deaf(what: string): void {
+    if (this.#closed) return
+    if (this.#lastDeed === undefined) setTimeout(() => this.#reportEnd(), EXIT_DRAIN_MS).unref()
+    if (this.#exit === undefined) this.#lastDeed ??= what
+    else this.#lastDeed = this.#exit
+    if (this.#exit !== undefined && this.#outputEnded && this.#child?.stderr.closed)
+      this.#reportEnd()
+  }
+
+  #reportEnd(): void {
+    const words = this.#stderr?.lastWords() ?? ''
+    const said = words === '' ? '' : `; it last said: ${words}`
+    this.#closeBy('UPSTREAM_EXITED', this.#lastDeed + said)
+  }
+
+  /** Back-pressure: what waits already goes on, and so does everybody else who uses the process. */
+  #refuseFull(request: Id | undefined, length: number): void {
+    const name = `\`${this.#options.name}\``
+    const message = `the server ${name} reads more slowly than it is sent: ${length} characters do not fit beside what waits (at most ${STDIN_QUEUE_LENGTH_MAX} characters, ${STDIN_QUEUE_MESSAGES_MAX} messages)`
+    const help = 'nothing was sent: call again when other calls are answered'
+    queueMicrotask(() =>
+      this.onFailure({ code: 'UPSTREAM_BUSY', message, help, request, repeatable: true }),
+    )
+  }
+
+  #stuck(): void {
+    this.#closeBy('UPSTREAM_STUCK', 'does not read what it is sent')
+  }
+
+  #closeBy(code: UpstreamFailure['code'], what: string): void {
+    if (this.#closed) return
+    const message = `the server \`${this.#options.name}\` ${what}`
+    this.failure = { code, message, request: undefined, repeatable: false }
+    this.close(message)
+  }
+
+  #fail(code: UpstreamFailure['code'], what: string, request: Id | undefined): void {
+    const message = `the server \`${this.#options.name}\` ${what}`
+    this.onFailure({ code, message, request, repeatable: false })
+  }
+
+  #neverSent(line: string, why: string): void {
+    const { id, method } = sentOf(line)
+    if (id === undefined || method === undefined) return
+    this.#conversation.open.delete(id)
+    this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request: id, repeatable: true })
+  }
+
+  async #end(): Promise<void> {
+    const pid = this.#child?.pid
+    if (pid !== undefined) {
+      const { stdinEndGraceMs = STDIN_END_GRACE_MS, termGraceMs = TERM_GRACE_MS } = this.#options
+      if (this.#exit === undefined) await this.#exitWithin(stdinEndGraceMs)
+      // Also where the process went by itself: what it started may be there still.
+      if (await endGroup(pid, termGraceMs)) this.#options.watcher?.remove(pid)
+      else this.#options.log('error', 'a process of the server could not be ended', { pid })
+      // It is gone, but as a zombie until its exit was seen.
+      if (this.#exit === undefined) await this.#exitWithin(KILL_WAIT_MS)
+    }
+    this.#child?.stdout.destroy()
+    this.#child?.stderr.destroy()
+    this.#settleEnded()
+  }
+
+  #exitWithin(graceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, graceMs)
+      this.#child?.once('exit', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}

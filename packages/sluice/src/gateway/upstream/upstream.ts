@@ -1,0 +1,69 @@
+// A link to a server, as both transports make it: what a Link can do, and what only a server's side
+// has. A request that fails gets onFailure; a request still open at onClose has an unknown outcome.
+
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Id, Members } from '../../protocol/message.ts'
+import type { GatewayErrorCode } from '../shared/errors.ts'
+import type { Link, Related, Trace } from '../shared/transport.ts'
+
+/** A request as it goes over, parsed: for links that have to write it anew. */
+export interface Passing {
+  readonly id: Id
+  readonly method: string
+  readonly params: Members | undefined
+  readonly tool?: KnownTool | undefined
+}
+
+export interface Carried extends Related {
+  readonly trace?: Trace | undefined
+  /** Undefined for notifications and answers. */
+  readonly passing?: Passing
+}
+
+export interface UpstreamFailure {
+  readonly code: GatewayErrorCode
+  /** What was wrong, in words, with the server's name. */
+  readonly message: string
+  readonly help?: string
+  /** The request that will get no answer; undefined where it was no request. */
+  readonly request: Id | undefined
+  /** The request cannot have had an effect (no byte of it was written, or the server answered that
+   * it does not know the session): sending it once more cannot do it twice. */
+  readonly repeatable: boolean
+  readonly status?: number
+  /** `WWW-Authenticate`, where a login is needed. */
+  readonly challenge?: string
+}
+
+export interface UpstreamLink extends Link {
+  send(text: string, carried?: Carried): boolean
+  /** Set at once by whoever made the link. */
+  onFailure: (failure: UpstreamFailure) => void
+  /** The server ended the stream of a request before its answer; it is asked for the rest later. */
+  onSuspended?: (request: Id) => void
+  /** Why the link closed by itself; set before onClose. */
+  readonly failure: UpstreamFailure | undefined
+  /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */
+  pause(request?: Id): void
+  resume(request?: Id): void
+  /** A pause for one request stops no other. */
+  readonly pausesApart: boolean
+  /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
+  abort(request: Id): void
+  /** What it takes to go on with this session over a link made anew; undefined where that cannot be:
+   * the memory of a process is gone with it. */
+  readonly handle: string | undefined
+  /** A request has no answer yet. Undefined where the link does not say. */
+  readonly isBusy?: boolean
+  /** Ends the process behind the link until the next message; false where it is in use. */
+  rest?(why: string): boolean
+  /** When nothing of the server is left: no process, no connection. */
+  readonly ended: Promise<void>
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type Log = (
+  level: LogLevel,
+  message: string,
+  fields?: Readonly<Record<string, string | number>>,
+) => void

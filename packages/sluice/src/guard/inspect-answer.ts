@@ -1,0 +1,182 @@
+// What passes the gate towards a model, or from it towards a server, looked through: words that speak
+// to the model (A05), hidden text (A04), keys and passwords (A20). Every text of it, names of members
+// too, in every reading; pictures and sound for the text in their bytes. What does not fit into the
+// budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
+import { binaryIn, printedTexts, textIn } from './binary-text.ts'
+import { changesIn, partsAround } from './changed-parts.ts'
+import { decodeRun, encodedRuns } from './encoded-runs.ts'
+import { findHidden } from './hidden-text.ts'
+import { findInjections } from './injections.ts'
+import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
+import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
+import { findSecrets, isNamedSecret, plainSecretIn } from './secrets.ts'
+import { readingsOf } from './views.ts'
+
+export type Wanted = 'injection' | 'secret'
+
+export interface InAnswer {
+  readonly kind: Wanted
+  /** For people: the words, or what kind of secret; never the secret. */
+  readonly words: string
+}
+
+/** `definition`: what a person or the pins judge too, and where tools are described by orders. */
+export type Strictness = 'answer' | 'definition'
+
+/** The first finding of each kind that is wanted. */
+export function inspectAnswer(
+  value: JsonValue,
+  wanted: readonly Wanted[],
+  strictness: Strictness = 'answer',
+): InAnswer[] {
+  const walk: Walk = {
+    ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
+    ...{ seen: new Set(), budget: newScanBudget() },
+  }
+  look(value, 0, walk)
+  return walk.found
+}
+
+/** Whether arguments hold a secret. */
+export function holdsSecret(args: JsonValue): boolean {
+  return inspectAnswer(args, ['secret']).length > 0
+}
+
+/** What is too large to be parsed and looked at, as found. */
+export function tooLargeToInspect(wanted: readonly Wanted[]): InAnswer[] {
+  return wanted.map((kind) => ({ kind, words: TOO_LARGE }))
+}
+
+const TOO_LARGE = 'it is too large to look at'
+
+interface Walk {
+  chars: number
+  binaryChars: number
+  strings: number
+  readonly left: Set<Wanted>
+  readonly found: InAnswer[]
+  readonly strictness: Strictness
+  /** Short texts that were looked at: rows of a table repeat their names. */
+  readonly seen: Set<string>
+  /** One for all that is searched and decoded. */
+  readonly budget: ScanBudget
+}
+
+function look(value: JsonValue, depth: number, walk: Walk): void {
+  if (walk.left.size === 0) return
+  if (typeof value === 'string') return lookAt(value, walk)
+  if (depth > DEPTH_MAX) return beyond('it is nested too deeply', walk)
+  if (Array.isArray(value)) {
+    for (const item of value as readonly JsonValue[]) look(item, depth + 1, walk)
+    return
+  }
+  if (!isObject(value)) return
+  for (const name of Object.keys(value)) {
+    const member = value[name] as JsonValue
+    lookAt(name, walk)
+    if (typeof member === 'string' && walk.left.has('secret') && isNamedSecret(name, member))
+      tell('secret', 'named secret', walk)
+    look(member, depth + 1, walk)
+  }
+}
+
+function lookAt(text: string, walk: Walk): void {
+  if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
+  if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
+  if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
+  const bytes = binaryIn(text)
+  if (bytes !== undefined) return lookAtBinary(text, bytes, walk)
+  walk.chars += text.length
+  if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
+    return beyond(TOO_LARGE, walk)
+  // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
+  const [hidden] = walk.left.has('injection') ? findHidden(text, walk.budget) : []
+  if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
+  if (walk.budget.charsLeft < 0) return beyond(TOO_LARGE, walk)
+  let before: string | undefined
+  for (const reading of readingsOf(text, walk.budget)) {
+    if (reading === undefined) return beyond(TOO_LARGE, walk)
+    if (walk.left.has('injection')) lookForOrders(reading, walk, before)
+    before = reading
+    if (!walk.left.has('secret')) continue
+    const [found] = findSecrets(reading, walk.budget)
+    if (found !== undefined) tell('secret', found.kind, walk)
+  }
+}
+
+/** `before`: the reading that has been looked at; only what is new is looked at again. */
+function lookForOrders(text: string, walk: Walk, before?: string): void {
+  const parts =
+    before === undefined ? [text] : partsAround(text, changesIn(before, text), ORDER_REACH)
+  for (const part of parts) {
+    const found = orderIn(part, walk)
+    if (found !== undefined) return tell('injection', found, walk)
+  }
+  const encoded = encodedOrderIn(text, walk)
+  if (encoded !== undefined) tell('injection', encoded, walk)
+}
+
+function orderIn(text: string, { strictness, budget }: Walk): string | undefined {
+  const find = strictness === 'answer' ? findInAnswer : findInjections
+  // In definitions the mild ones are shown to people, and pass.
+  const found = find(text, budget).find(
+    ({ severity }) => strictness === 'answer' || severity !== 'flag',
+  )
+  return found === undefined ? undefined : `${found.kind}: ${found.text}`
+}
+
+/** In base64, hex or binary digits, also several times over. */
+function encodedOrderIn(text: string, walk: Walk): string | undefined {
+  for (const run of encodedRuns(text))
+    for (const inside of decodeRun(run, walk.budget)) {
+      if (inside === undefined) return TOO_LARGE
+      const said = textIn(inside)
+      if (said === '') continue
+      const found = orderIn(said, walk) ?? encodedOrderIn(said, walk)
+      if (found !== undefined) return found
+    }
+  return undefined
+}
+
+/** A picture, sound or file: what can be read in its bytes, in every alignment and nested. */
+function lookAtBinary(text: string, bytes: Uint8Array, walk: Walk): void {
+  walk.binaryChars += text.length
+  if (walk.binaryChars > BINARY_CHARS_MAX || !spend(walk.budget, text.length))
+    return beyond(TOO_LARGE, walk)
+  if (walk.left.has('secret') && PLAIN_KEY.test(text)) {
+    const kind = plainSecretIn(text)
+    if (kind !== undefined) tell('secret', kind, walk)
+  }
+  for (const said of printedTexts(text, bytes)) {
+    if (said === '') continue
+    // What can be read in it is a text of the answer as any other.
+    walk.chars += said?.length ?? 0
+    const isTooMuch = said === undefined || walk.chars > ANSWER_CHARS_MAX
+    if (isTooMuch || !spend(walk.budget, TEXT_COST + said.length)) return beyond(TOO_LARGE, walk)
+    if (walk.left.has('injection')) lookForOrders(said, walk)
+    const [secret] = walk.left.has('secret') ? findSecrets(said, walk.budget) : []
+    if (secret !== undefined) tell('secret', secret.kind, walk)
+  }
+}
+
+/** Secrets that have no other letters than base64. */
+const PLAIN_KEY = /\b(?:(?:AKIA|ASIA)[A-Z2-7]{16}|AIza[A-Za-z0-9]{35})\b/
+
+/** No order and no key is shorter. */
+const ORDER_CHARS_MIN = 10
+/** What a text costs however short it is, in characters that are searched. */
+const TEXT_COST = 300
+/** Of a text that is remembered. */
+const SEEN_CHARS_MAX = 64
+
+/** What nobody looked at counts as found. */
+function beyond(words: string, walk: Walk): void {
+  for (const kind of walk.left) tell(kind, words, walk)
+}
+
+function tell(kind: Wanted, words: string, { left, found }: Walk): void {
+  if (left.delete(kind)) found.push({ kind, words })
+}

@@ -1,0 +1,126 @@
+// A tool's definition, looked at before a model sees it (A01, A04, A25, A26): every string of it, the
+// nested ones and the keys too. Hidden text is refused; words to the model, secret paths and
+// parameters that ask for context are held for a person, with the words shown. Pure.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Finding, Severity } from './finding.ts'
+import { findHidden } from './hidden-text.ts'
+import { findInjections, SHORTEST_CHARS } from './injections.ts'
+import { DEFINITION_CHARS_MAX, DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
+import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
+
+export interface FoundAt extends Finding {
+  /** JSON Pointer of the string; of the member, where its name is meant. */
+  readonly at: string
+}
+
+export interface Inspection {
+  /** The most severe of the findings; undefined where there is none. */
+  readonly severity: Severity | undefined
+  readonly findings: readonly FoundAt[]
+}
+
+/** Parameters that ask for what the call has no need of. */
+const ASKS_BY_NAME =
+  /^(?:llm(?:_?model)?_?name|(?:ai|calling|current)_?model(?:_?name)?|model_?identity|(?:chat|conversation|message|dialog(?:ue)?)_?(?:history|log|transcript|so_?far)|(?:full_?|entire_?)(?:context|conversation|prompt)|system_?(?:prompt|message|instructions?)|previous_?messages|user_?(?:api_?key|password|secret|credentials)|side_?note|tool_?(?:list|history|calls)|other_?tools|available_?tools|chain_?of_?thought)$/i
+const ASKS_BY_TEXT =
+  /\bname of the (?:llm|language model|ai model)\b[^.\n]{0,40}\b(?:calls?|calling|using|invok\w*)\b|\b(?:entire|full|whole|complete) (?:conversation|chat|message|dialog(?:ue)?)(?: history| log| transcript| so far)?\b[^.\n]{0,30}\b(?:here|must|required|so far|verbatim|history)\b|\byour (?:full |entire )?(?:system prompt|context window)\b|\byour (?:full|entire) instructions\b|\ball (?:previous|prior) messages\b/i
+
+const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
+
+export function inspectDefinition(definition: JsonValue): Inspection {
+  const findings: FoundAt[] = []
+  const walk: Walk = {
+    ...{ strings: 0, chars: 0, findings, budget: newScanBudget(), severity: undefined },
+  }
+  look(definition, undefined, 0, walk)
+  return { severity: walk.severity, findings }
+}
+
+interface Walk {
+  strings: number
+  chars: number
+  readonly budget: ScanBudget
+  readonly findings: FoundAt[]
+  /** Of all that was found, also past those that are told. */
+  severity: Severity | undefined
+}
+
+/** A place in the definition, as a pointer only where something is told of it. */
+interface Place {
+  readonly key: string | number
+  readonly in: Place | undefined
+}
+
+function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk): void {
+  if (walk.strings > STRINGS_MAX || walk.chars > DEFINITION_CHARS_MAX || depth > DEPTH_MAX)
+    return tooLarge(at, walk)
+  if (typeof value === 'string') return lookAtText(value, at, walk)
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++)
+      look(value[index] as JsonValue, { key: index, in: at }, depth + 1, walk)
+    return
+  }
+  if (!isObject(value)) return
+  const isParameters = at?.key === 'properties'
+  for (const key of Object.keys(value)) {
+    const member = value[key] as JsonValue
+    const below = { key, in: at }
+    lookAtText(key, below, walk)
+    if (isParameters) lookAtParameter(key, member, below, walk)
+    look(member, below, depth + 1, walk)
+  }
+}
+
+function lookAtText(text: string, at: Place | undefined, walk: Walk): void {
+  walk.strings++
+  walk.chars += text.length
+  if (walk.chars > DEFINITION_CHARS_MAX || !spend(walk.budget, TEXT_COST)) return tooLarge(at, walk)
+  // Nothing more severe can come, and no more is told.
+  if (walk.findings.length >= FINDINGS_MAX && walk.severity === 'refuse') return
+  for (const finding of findHidden(text)) tell({ ...finding, at: pointerTo(at) }, walk)
+  if (text.length < SHORTEST_CHARS) return
+  for (const finding of findInjections(text, walk.budget))
+    tell({ ...finding, at: pointerTo(at) }, walk)
+  // A docstring tells of parameters in the description.
+  const asks = text.length < ASKING_CHARS_MIN ? null : ASKS_BY_TEXT.exec(text)
+  if (asks !== null) tell(asksFor(asks[0], asks.index, at), walk)
+}
+
+/** `all prior messages` */
+const ASKING_CHARS_MIN = 18
+
+function lookAtParameter(name: string, schema: JsonValue, at: Place | undefined, walk: Walk): void {
+  const type = isObject(schema) ? schema.type : undefined
+  const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
+  if (text && ASKS_BY_NAME.test(name)) tell(asksFor(name, 0, at), walk)
+}
+
+function pointerTo(at: Place | undefined): string {
+  if (at === undefined) return ''
+  const key = String(at.key).slice(0, KEY_SHOWN_MAX).replaceAll('~', '~0').replaceAll('/', '~1')
+  return `${pointerTo(at.in)}/${key}`
+}
+
+/** Of a member's name in a place that is told: it may be as long as the definition. */
+const KEY_SHOWN_MAX = 200
+
+function asksFor(text: string, start: number, place: Place | undefined): FoundAt {
+  const at = pointerTo(place)
+  return { kind: 'asks for context', severity: 'hold', start, end: start + text.length, text, at }
+}
+
+function tell(finding: FoundAt, walk: Walk): void {
+  if (ORDER.indexOf(finding.severity) > ORDER.indexOf(walk.severity as Severity))
+    walk.severity = finding.severity
+  if (walk.findings.length < FINDINGS_MAX) walk.findings.push(finding)
+}
+
+/** What a text costs however short it is, in characters that are searched. */
+const TEXT_COST = 200
+
+function tooLarge(place: Place | undefined, walk: Walk): void {
+  const at = pointerTo(place)
+  if (walk.findings.some(({ kind }) => kind === 'too large to look at')) return
+  tell({ kind: 'too large to look at', severity: 'hold', start: 0, end: 0, text: '', at }, walk)
+}

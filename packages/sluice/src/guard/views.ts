@@ -1,0 +1,132 @@
+// Other readings of a text: what it says once somebody has undone its escapes. The finders of secrets,
+// of orders and of the gate's own tokens look at each of them, so that an encoding hides nothing.
+// Linear, under a budget. Pure.
+
+import { decodePercent } from '@sluice/policy/core/percent'
+import { DECODED_CHARS_MAX } from './limits.ts'
+
+/** Characters that may still be decoded, of all texts of one message. */
+export interface ViewBudget {
+  charsLeft: number
+}
+
+export function newViewBudget(): ViewBudget {
+  return { charsLeft: DECODED_CHARS_MAX }
+}
+
+/** Undoes one way to write a character; the text itself where it is not used. */
+type Undo = (text: string) => string
+
+const UNDOS: readonly Undo[] = [
+  undoControls,
+  undoBackslash,
+  undoEntities,
+  decodePercent,
+  undoQuotedPrintable,
+]
+/** An escape inside of an escape: as often as this. */
+const ROUNDS_MAX = 3
+const ESC = String.fromCharCode(0x1b)
+/** NUL, soft hyphen, and what has no width. */
+const UNSEEN = '\\0\\xad\\u200b-\\u200f\\u2060-\\u2064\\ufeff'
+const MAYBE_ESCAPED = new RegExp(`[\\\\&%=${ESC}${UNSEEN}]`)
+const CONTROLS = new RegExp(`[${UNSEEN}]|${ESC}\\[[0-9;:?]{0,32}[@-~]`, 'g')
+
+/** `text`, and what it says once its escapes are undone, alone and one inside of the other; undefined
+ * in the place of what the budget does not allow. */
+export function readingsOf(text: string, budget: ViewBudget): (string | undefined)[] {
+  const readings: (string | undefined)[] = [text]
+  if (!MAYBE_ESCAPED.test(text)) return readings
+  let plain = text
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const before = plain
+    for (const undo of UNDOS) {
+      const undone = undo(plain)
+      if (undone !== plain) budget.charsLeft -= plain.length
+      if (budget.charsLeft < 0) return [...readings, undefined]
+      plain = undone
+    }
+    if (plain === before) return readings
+    readings.push(plain)
+  }
+  return readings
+}
+
+/** NUL between letters, as UTF-16 has it, the colours of a terminal, and what has no width. */
+function undoControls(text: string): string {
+  return text.replace(CONTROLS, '')
+}
+
+/** `\\u005f`, `\\x5f`, `\\137`, `\\n`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
+function undoBackslash(text: string): string {
+  if (!text.includes('\\')) return text
+  // Without a function where there is nothing to work out: texts of programs are full of these.
+  const bare = text
+    .replace(/\\(?:\r?\n|([\\/"'_.:-]))/g, '$1')
+    .replaceAll('\\n', '\n')
+    .replaceAll('\\r', '\r')
+  if (!/\\[uxe0-3]/.test(bare)) return bare
+  return bare.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{0{0,4}([0-9a-fA-F]{1,6})\}|([0-3][0-7]{2})|e(?=\[))/g,
+    (_all, unit?: string, byte?: string, point?: string, octal?: string) => {
+      if (octal !== undefined) return character(Number.parseInt(octal, 8))
+      const digits = unit ?? byte ?? point
+      return digits === undefined ? '\x1b' : character(Number.parseInt(digits, 16))
+    },
+  )
+}
+
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['amp', '&'],
+    ['lt', '<'],
+    ['gt', '>'],
+    ['quot', '"'],
+    ['apos', "'"],
+  ] as const),
+  ...([
+    ['lowbar', '_'],
+    ['UnderBar', '_'],
+    ['nbsp', ' '],
+    ['colon', ':'],
+    ['sol', '/'],
+  ] as const),
+  ...([
+    ['hyphen', '-'],
+    ['dash', '-'],
+    ['period', '.'],
+    ['equals', '='],
+    ['shy', ''],
+  ] as const),
+  ...([
+    ['Tab', '\t'],
+    ['NewLine', '\n'],
+    ['plus', '+'],
+    ['num', '#'],
+    ['percnt', '%'],
+  ] as const),
+])
+
+/** `&#95;`, `&#x5f;`, `&lowbar;`. */
+function undoEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(
+    /&(?:#0{0,8}(\d{1,7})|#[xX]0{0,8}([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));?/g,
+    (all, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return NAMED.get(name) ?? all
+      return character(Number.parseInt(decimal ?? (hex as string), decimal === undefined ? 16 : 10))
+    },
+  )
+}
+
+/** `=5F`, and lines that end in `=`, as mail has them. */
+function undoQuotedPrintable(text: string): string {
+  if (!text.includes('=')) return text
+  return text.replace(/=(?:([0-9A-Fa-f]{2})|[ \t]{0,4}\r?\n)/g, (_all, hex?: string) =>
+    hex === undefined ? '' : character(Number.parseInt(hex, 16)),
+  )
+}
+
+function character(point: number): string {
+  return point <= 0x10ffff ? String.fromCodePoint(point) : ''
+}

@@ -1,0 +1,46 @@
+// How one tool call begins: a tool inside is run at once, a tool outside and a program leave as
+// effects. A program works on the files alone, so what would change them waits for it. Called by
+// the agent for each call of a turn, and for calls a person makes.
+
+import type { Begun } from './calls.ts'
+import { findLocalTool, RUN_CODE, runLocalTool, type Workplace } from './local-tools.ts'
+import type { EffectBody } from './outbox.ts'
+import type { Config, ToolCall } from './protocol.ts'
+
+export interface Setting {
+  readonly config: Config
+  readonly place: Workplace
+  /** Calls the agent may still make. */
+  readonly left: number
+  /** No earlier call of the turn is open. */
+  readonly isAlone: boolean
+  /** A program is running. */
+  readonly isBusy: boolean
+  send(effect: EffectBody): string
+}
+
+export function beginCall({ name, input, refused: why }: ToolCall, setting: Setting): Begun {
+  const { config, place, left, isAlone, isBusy, send } = setting
+  if (left <= 0) return 'not yet'
+  if (why !== undefined) return refused(why)
+  if (name === RUN_CODE) {
+    if (!isAlone || isBusy) return 'not yet'
+    const { code } = (input ?? {}) as { code?: unknown }
+    if (typeof code !== 'string' || code === '') return refused('`code` is a text with JavaScript')
+    return { effectId: send({ kind: 'code', code }), isProgram: true }
+  }
+  const local = findLocalTool(name)
+  if (local?.run !== undefined) {
+    if (isBusy && local.reads !== true) return 'not yet'
+    return { outcome: runLocalTool(local.run, input, place) }
+  }
+  const granted = config.tools.find((tool) => tool.name === name)
+  if (granted === undefined) return refused(`there is no tool \`${name}\``)
+  const { server, tool } = granted
+  return { effectId: send({ kind: 'tool', server, tool, input }), isProgram: false }
+}
+
+function refused(message: string): Begun {
+  const content = JSON.stringify({ error: { code: 'AGENT_INPUT', message } })
+  return { outcome: { content, isError: true } }
+}

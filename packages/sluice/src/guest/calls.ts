@@ -1,0 +1,105 @@
+// The calls of one turn, from the model's asking to all results being there. Tools inside answer at
+// once, tools outside leave as effects side by side, a program runs alone. Results enter the
+// conversation in the order of the calls, whatever order they came in.
+
+import type { ToolCall } from './protocol.ts'
+
+export interface Outcome {
+  readonly content: string
+  readonly isError: boolean
+}
+
+interface Slot {
+  readonly call: ToolCall
+  effectId?: string
+  isProgram?: boolean
+  waitingOn?: string
+  outcome?: Outcome
+}
+
+/** What becomes of a call: an outcome at once, an effect that was sent, or not yet. */
+export type Begun =
+  | { readonly outcome: Outcome }
+  | { readonly effectId: string; readonly isProgram: boolean }
+  | 'not yet'
+
+export class Calls {
+  readonly #slots: Slot[]
+
+  constructor(calls: readonly ToolCall[]) {
+    this.#slots = calls.map((call) => ({ call }))
+  }
+
+  get isDone(): boolean {
+    return this.#slots.every(({ outcome }) => outcome !== undefined)
+  }
+
+  get hasProgram(): boolean {
+    return this.#open().some(({ isProgram }) => isProgram === true)
+  }
+
+  get waitingOn(): string | undefined {
+    return this.#open().find(({ waitingOn }) => waitingOn !== undefined)?.waitingOn
+  }
+
+  /** Effects that were sent and have no result. */
+  get open(): string[] {
+    return this.#open().map(({ effectId }) => effectId as string)
+  }
+
+  /** Begins what can begin. `begin` is asked in order, and told whether earlier calls are open. */
+  advance(begin: (call: ToolCall, isAlone: boolean) => Begun): void {
+    let alone = true
+    for (const slot of this.#slots) {
+      if (slot.outcome === undefined && slot.effectId === undefined) {
+        const begun = begin(slot.call, alone)
+        if (begun === 'not yet') return
+        if ('outcome' in begun) slot.outcome = begun.outcome
+        else {
+          slot.effectId = begun.effectId
+          slot.isProgram = begun.isProgram
+        }
+      }
+      if (slot.outcome !== undefined) continue
+      alone = false
+      if (slot.isProgram === true) return
+    }
+  }
+
+  /** False where no call waits for this effect. */
+  settle(effectId: string, outcome: Outcome): boolean {
+    const slot = this.#open().find((each) => each.effectId === effectId)
+    if (slot === undefined) return false
+    slot.outcome = outcome
+    delete slot.waitingOn
+    return true
+  }
+
+  wait(effectId: string, on: string): boolean {
+    const slot = this.#open().find((each) => each.effectId === effectId)
+    if (slot === undefined) return false
+    // Nothing to wait for any more: a program goes on after the verdict on one of its calls.
+    if (on === '') delete slot.waitingOn
+    else slot.waitingOn = on
+    return true
+  }
+
+  /** Whatever has no result gets one that says why, so that no call is left without. */
+  giveUp(why: string): void {
+    for (const slot of this.#slots) {
+      if (slot.outcome !== undefined) continue
+      const code = slot.effectId === undefined ? 'NOT_RUN' : 'OUTCOME_UNKNOWN'
+      slot.outcome = { content: JSON.stringify({ error: { code, message: why } }), isError: true }
+    }
+  }
+
+  *results(): Generator<{ call: ToolCall; outcome: Outcome }> {
+    for (const { call, outcome } of this.#slots) if (outcome !== undefined) yield { call, outcome }
+  }
+
+  #open(): Slot[] {
+    return this.#slots.filter(
+      ({ effectId, outcome }) => effectId !== undefined && outcome === undefined,
+    )
+  }
+}

@@ -1,0 +1,198 @@
+// Access tokens of authorisation servers: JWTs that one of the configured issuers signed, for this
+// gate, that have not expired. Only asymmetric algorithms: with HMAC the public key would be a secret.
+// Keys are fetched when first needed and kept for a while; what was checked is remembered briefly.
+
+import { hash } from 'node:crypto'
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import { type Caller, NotLetIn } from './caller.ts'
+import type { TokenCheck } from './authenticator.ts'
+import type { Issuer } from './issuer.ts'
+import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
+import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from '../limits.ts'
+import { SUBJECT } from '../names.ts'
+
+/** Claims that have the type that the standard gives them. */
+type CheckedPayload = JWTPayload & {
+  readonly sub: string
+  readonly exp: number
+  readonly aud: readonly string[]
+}
+
+interface Checked {
+  readonly payload: CheckedPayload
+  readonly issuer: Issuer
+  readonly caller: Caller
+  readonly untilMs: number
+}
+
+export class Tokens implements TokenCheck {
+  readonly #issuers: ReadonlyMap<string, Issuer>
+  readonly #nowMs: () => number
+  readonly #keys = new Map<string, IssuerKeys>()
+  readonly #checked = new Map<string, Checked>()
+
+  constructor(issuers: readonly Issuer[], nowMs: () => number) {
+    this.#issuers = new Map(issuers.map((one) => [one.issuer, one]))
+    this.#nowMs = nowMs
+  }
+
+  /** `isStrict`: for these addresses and no other, whatever `audience` says. */
+  async check(
+    token: string,
+    audiences: readonly string[],
+    { isStrict = false }: { readonly isStrict?: boolean } = {},
+  ): Promise<Caller> {
+    const key = hash('sha256', token, 'base64url')
+    let checked = this.#checked.get(key)
+    if (checked === undefined || this.#nowMs() >= checked.untilMs) {
+      this.#checked.delete(key)
+      checked = await this.#verify(token)
+      this.#keep(key, checked)
+    }
+    const { payload, issuer, caller } = checked
+    checkAudience(payload, isStrict ? undefined : issuer.audience, audiences)
+    checkScopes(payload, issuer)
+    return caller
+  }
+
+  /** Who has just logged in there, by the ID token that came for the code: made for this client and for
+   * the one request that had the nonce. */
+  async checkIdToken(
+    token: string,
+    issuer: Issuer,
+    { clientId, nonce }: { readonly clientId: string; readonly nonce: string },
+  ): Promise<CheckedPayload> {
+    const payload = await this.#payload(token, issuer)
+    const { aud: named, azp } = payload
+    const isOurs = named.includes(clientId) && (azp === undefined || azp === clientId)
+    // Made for several, it has to say which of them asked.
+    if (!isOurs || (named.length > 1 && azp === undefined))
+      throw invalid('the ID token is for another client')
+    if (payload.nonce !== nonce) throw invalid('the ID token belongs to another sign-in')
+    return payload
+  }
+
+  async #verify(token: string): Promise<Checked> {
+    const issuer = this.#issuers.get(issuerOf(token))
+    if (issuer === undefined) throw invalid('the issuer of the token is not one of this gate')
+    const payload = await this.#payload(token, issuer)
+    const { sub, exp } = payload
+    const expiresMs = (exp + CLOCK_SKEW_S) * 1_000
+    const caller: Caller = {
+      principal: {
+        id: `${issuer.name}:${sub}`,
+        kind: 'oauth',
+        groups: groupsOf(payload, issuer),
+        claims: claimsOf(payload),
+      },
+      policy: issuer.policy,
+      slots: issuer.slots,
+      explain: issuer.explain,
+      holds: () => this.#nowMs() < expiresMs,
+    }
+    const untilMs = Math.min(expiresMs, this.#nowMs() + CHECKED_KEPT_MS)
+    return { payload, issuer, caller, untilMs }
+  }
+
+  async #payload(token: string, issuer: Issuer): Promise<CheckedPayload> {
+    try {
+      const { payload } = await jwtVerify(token, this.#keysOf(issuer).find, {
+        issuer: issuer.issuer,
+        algorithms: [...issuer.algorithms],
+        clockTolerance: CLOCK_SKEW_S,
+        requiredClaims: ['exp', 'sub', 'aud'],
+        currentDate: new Date(this.#nowMs()),
+      })
+      return checkTypes(payload)
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) throw invalid('the token has expired')
+      if (error instanceof errors.JOSEError)
+        throw invalid(`the token cannot be verified: ${error.message}`)
+      if (error instanceof KeysUnreachable) throw unreachable(error.message)
+      throw error
+    }
+  }
+
+  #keysOf(issuer: Issuer): IssuerKeys {
+    const keys = this.#keys.get(issuer.issuer) ?? new IssuerKeys(issuer, this.#nowMs)
+    this.#keys.set(issuer.issuer, keys)
+    return keys
+  }
+
+  #keep(key: string, checked: Checked): void {
+    this.#checked.set(key, checked)
+    const [oldest] = this.#checked.keys()
+    if (this.#checked.size > CHECKED_MAX && oldest !== undefined) this.#checked.delete(oldest)
+  }
+}
+
+/** Nothing of it is believed: it only says whose keys to try. */
+function issuerOf(token: string): string {
+  try {
+    const { iss } = decodeJwt(token) as { iss?: unknown }
+    return typeof iss === 'string' ? iss : ''
+  } catch {
+    throw invalid('the token is not known here, and no JWT')
+  }
+}
+
+/** A signature says who wrote the claims, not that they have the form that the standard gives them: an
+ * array that reads like a name when it is turned into text is not that name. */
+function checkTypes(payload: JWTPayload): CheckedPayload {
+  const { sub, aud, exp } = payload as Record<string, unknown>
+  const audiences = typeof aud === 'string' ? [aud] : aud
+  if (!Array.isArray(audiences) || !audiences.every((one) => typeof one === 'string'))
+    throw invalid('the audience (`aud`) of the token is neither a text nor a list of texts')
+  if (typeof sub !== 'string' || !SUBJECT.test(sub))
+    throw invalid('the subject (`sub`) of the token is no name')
+  if (typeof exp !== 'number' || !Number.isFinite(exp))
+    throw invalid('the expiry (`exp`) of the token is no number')
+  return { ...payload, sub, exp, aud: audiences }
+}
+
+function checkAudience(
+  { aud }: CheckedPayload,
+  also: string | undefined,
+  audiences: readonly string[],
+): void {
+  const ours = also === undefined ? audiences : [...audiences, also]
+  if (!aud.some((one) => ours.includes(one)))
+    throw invalid(`the token is for another: its audience is not \`${audiences[0] ?? ''}\``)
+}
+
+function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
+  const { scope, scp } = payload as { scope?: unknown; scp?: unknown }
+  const texts = [scope, scp].flat().filter((one) => typeof one === 'string')
+  const given = new Set(texts.flatMap((one) => one.split(' ')))
+  const missing = scopes.find((one) => !given.has(one))
+  if (missing === undefined) return
+  throw new NotLetIn(`the token lacks the scope \`${missing}\``, 'ask for it when logging in', {
+    error: 'insufficient_scope',
+  })
+}
+
+function groupsOf(payload: JWTPayload, { groups }: Issuer): string[] {
+  const claim = payload[groups]
+  const named = Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : []
+  if (named.length <= GRANT_GROUPS_MAX) return named
+  throw invalid(`the token names more than ${GRANT_GROUPS_MAX} groups`)
+}
+
+/** Without whole numbers that no double holds: nobody is to be judged by a rounded one. */
+function claimsOf(payload: JWTPayload): JsonObject {
+  const text = JSON.stringify(payload, (_, value: JsonValue) =>
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? undefined
+      : value,
+  )
+  return JSON.parse(text) as JsonObject
+}
+
+function invalid(message: string): NotLetIn {
+  return new NotLetIn(message, 'log in again', { error: 'invalid_token' })
+}
+
+function unreachable(why: string): NotLetIn {
+  return new NotLetIn(why, 'tokens cannot be checked now: try again', { isFault: true })
+}

@@ -1,0 +1,157 @@
+// Who is let in. A token is a grant's, or one that an authorisation server signed; without a token
+// only the local user comes in, and only while there is no other way in at all. Called by the fronts
+// for every request, so it looks whether grants have changed and tells whoever ends sessions.
+
+import type { Caller } from './caller.ts'
+import { NotLetIn } from './caller.ts'
+import type { Grant } from './grant.ts'
+import type { Grants } from './grants.ts'
+import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
+import { LOCAL_USER } from '../names.ts'
+
+/** What the tokens of authorisation servers are checked by. */
+export interface TokenCheck {
+  /** Throws NotLetIn. `audiences` are what the token may be for. */
+  check(token: string, audiences: readonly string[]): Promise<Caller>
+}
+
+export interface Knock {
+  readonly token: string | undefined
+  /** It comes from this machine, over loopback or the socket. */
+  readonly isLocal: boolean
+  /** What a token may be for: the addresses of what is asked for. */
+  readonly audiences: () => readonly string[]
+  /** The connection it comes over: a grant's token that was checked on it need not be hashed again,
+   * as long as the grants are the same. */
+  readonly connection?: object
+}
+
+export interface DoorOptions {
+  readonly grants: Grants
+  /** Where the configuration names authorisation servers. */
+  readonly tokens?: TokenCheck | undefined
+  /** False where the gate is reached from elsewhere: then nobody is local. */
+  readonly mayBeLocal: boolean
+  /** The document of the local user. */
+  readonly localPolicy: string
+  readonly nowMs: () => number
+}
+
+const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
+
+export class Door {
+  /** Grants have changed: sessions whose caller no longer holds are to be ended. */
+  onChange: () => void = () => {}
+  readonly #options: DoorOptions
+  readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
+  readonly #local: Caller
+  readonly #checked = new WeakMap<object, { token: string; readonly grant: Grant }>()
+  #lookedMs = Number.NEGATIVE_INFINITY
+  /** Principals with tokens, the longest unseen first. */
+  readonly #seen = new Map<string, Caller>()
+
+  constructor(options: DoorOptions) {
+    this.#options = options
+    this.#local = {
+      principal: LOCAL_USER,
+      policy: options.localPolicy,
+      slots: LOCAL_SLOTS,
+      explain: false,
+      holds: () => this.#isOpenToLocal,
+    }
+  }
+
+  /** Throws NotLetIn. */
+  admit({ token, isLocal, audiences, connection }: Knock): Caller | Promise<Caller> {
+    const nowMs = this.#options.nowMs()
+    this.#lookOnce(nowMs)
+    if (token === undefined) return this.#withoutToken(isLocal)
+    const checked = connection === undefined ? undefined : this.#checked.get(connection)
+    if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
+      // The very text that comes next time: to see that it is the same takes no look at it.
+      checked.token = token
+      return this.#ofGrant(checked.grant, nowMs)
+    }
+    const grant = this.#options.grants.find(token)
+    if (grant !== undefined) {
+      if (connection !== undefined) this.#checked.set(connection, { token, grant })
+      return this.#ofGrant(grant, nowMs)
+    }
+    const { tokens } = this.#options
+    if (tokens !== undefined && !token.startsWith('sluice_'))
+      return tokens.check(token, audiences()).then((caller) => this.#remember(caller))
+    throw new NotLetIn('the token is not known here, or was revoked', GRANT_HELP, {
+      error: 'invalid_token',
+    })
+  }
+
+  /** Requests that come together are checked together: by what was so a moment ago. */
+  #lookOnce(nowMs: number): void {
+    if (nowMs - this.#lookedMs < GRANTS_FRESH_MS && nowMs >= this.#lookedMs) return
+    this.look()
+    this.#lookedMs = nowMs
+  }
+
+  /** A principal who is not here now, as what it has set going is judged; undefined where it may no
+   * longer call. Of those with tokens of authorisation servers, whoever came last. */
+  callerOf(principal: string): Caller | undefined {
+    if (principal === LOCAL_USER.id) return this.#local.holds() ? this.#local : undefined
+    const grant = this.#options.grants
+      .list()
+      .find(({ name, revokedMs }) => name === principal && revokedMs === null)
+    const caller =
+      grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant, this.#options.nowMs())
+    return caller?.holds() === true ? caller : undefined
+  }
+
+  /** Whether another process has changed the grants; throws NotLetIn where that cannot be known. */
+  look(): void {
+    try {
+      if (this.#options.grants.refresh()) this.onChange()
+    } catch (error) {
+      const help = 'the gate cannot tell who may call; see its log'
+      throw new NotLetIn((error as Error).message, help, { isFault: true })
+    }
+  }
+
+  #remember(caller: Caller): Caller {
+    const { id } = caller.principal
+    this.#seen.delete(id)
+    this.#seen.set(id, caller)
+    const [oldest] = this.#seen.keys()
+    if (this.#seen.size > CALLERS_SEEN_MAX) this.#seen.delete(oldest as string)
+    return caller
+  }
+
+  get #isOpenToLocal(): boolean {
+    const { grants, tokens, mayBeLocal } = this.#options
+    return mayBeLocal && tokens === undefined && !grants.exist
+  }
+
+  #withoutToken(isLocal: boolean): Caller {
+    if (isLocal && this.#isOpenToLocal) return this.#local
+    const { mayBeLocal, tokens } = this.#options
+    const why =
+      isLocal && mayBeLocal && tokens === undefined
+        ? 'there are grants, so everybody needs a token'
+        : 'a token is needed here'
+    throw new NotLetIn(why, GRANT_HELP)
+  }
+
+  #ofGrant(grant: Grant, nowMs: number): Caller {
+    const { grants } = this.#options
+    grants.used(grant, nowMs)
+    const known = this.#callers.get(grant.id)
+    if (known?.grant === grant) return known.caller
+    const { name: id, groups, policy, slots, explain } = grant
+    const caller: Caller = {
+      principal: { id, kind: 'grant', groups, claims: {} },
+      policy,
+      slots,
+      explain,
+      holds: () => grants.holds(grant),
+    }
+    this.#callers.set(grant.id, { grant, caller })
+    return caller
+  }
+}

@@ -1,0 +1,121 @@
+// Grants at the door of the room: what is kept, who is found, and what another process sees of it.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hashOf, makeToken } from './grant.ts'
+import { Grants } from './grants.ts'
+import { GRANT_NAME } from '../names.ts'
+
+const ANN = { name: 'ann', policy: 'reader', slots: 2, groups: ['ops'], explain: true }
+const T = 1_700_000_000_000
+
+let folder = ''
+let grants: Grants
+let gate: Grants
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-grants-'))
+  grants = Grants.open(folder)
+  gate = Grants.open(folder)
+})
+afterEach(() => {
+  grants.close()
+  gate.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('a grant', () => {
+  test('is found by its token, and by nothing else', () => {
+    const { grant, token } = grants.add(ANN, T)
+    expect(token).toMatch(/^sluice_[0-9a-f]{64}$/)
+    expect(grants.find(token)).toEqual(grant)
+    expect(grant).toMatchObject({ ...ANN, createdMs: T, lastUsedMs: null, revokedMs: null })
+    const { hash, id } = grant
+    for (const other of [
+      '',
+      'ann',
+      id,
+      hash.toString('hex'),
+      `sluice_${hash.toString('hex')}`,
+      token.toUpperCase(),
+      `${token} `,
+      token.slice(0, -1),
+      makeToken(),
+    ])
+      expect(grants.find(other)).toBeUndefined()
+  })
+
+  test('is not on the disk as its token, in any file, and only its owner can read them', () => {
+    const { token } = grants.add(ANN, T)
+    for (const name of readdirSync(folder)) {
+      const bytes = readFileSync(join(folder, name))
+      expect(bytes.includes(token.slice(7))).toBe(false)
+      expect(bytes.includes(Buffer.from(token.slice(7), 'hex'))).toBe(false)
+      expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
+    }
+  })
+
+  test('that another process adds or revokes is seen at the next look', () => {
+    expect(gate.refresh()).toBe(false)
+    const { grant, token } = grants.add(ANN, T)
+    expect(gate.find(token)).toBeUndefined()
+    expect(gate.refresh()).toBe(true)
+    expect(gate.find(token)).toEqual(grant)
+    expect(gate.holds(grant)).toBe(true)
+    expect(grants.revoke('ann', T + 1)).toEqual(grant)
+    expect(gate.refresh()).toBe(true)
+    expect(gate.find(token)).toBeUndefined()
+    expect(gate.holds(grant)).toBe(false)
+    expect(gate.refresh()).toBe(false)
+  })
+
+  test('that is revoked still stands on the list, so that nothing opens; forgotten it is gone', () => {
+    grants.add(ANN, T)
+    grants.revoke('ann', T + 1)
+    expect(grants.exist).toBe(true)
+    expect(grants.list()).toMatchObject([{ name: 'ann', revokedMs: T + 1 }])
+    const second = grants.add(ANN, T + 2)
+    expect(grants.find(second.token)?.name).toBe('ann')
+    expect(grants.forget('ann')).toBe(2)
+    expect(grants.exist).toBe(false)
+    expect(grants.revoke('ann', T)).toBeUndefined()
+  })
+
+  test('has a name of its own, also where two processes are as fast', () => {
+    grants.add(ANN, T)
+    expect(() => grants.add(ANN, T)).toThrow(/has a grant already/)
+    expect(() => gate.add(ANN, T)).toThrow(/has a grant already/)
+  })
+
+  test('can be fixed in the configuration, by its hash', () => {
+    const token = makeToken()
+    const fixed = Grants.open(folder, [{ ...ANN, hash: hashOf(token) as Buffer }])
+    expect(fixed.exist).toBe(true)
+    expect(fixed.find(token)).toMatchObject({ name: 'ann', isFixed: true, createdMs: null })
+    expect(fixed.revoke('ann', T)).toBeUndefined()
+    expect(() => fixed.add(ANN, T)).toThrow(/has a grant already/)
+    fixed.close()
+  })
+
+  test('says when it was last used, written down now and then', () => {
+    const { grant } = grants.add(ANN, T)
+    grants.used(grant, T + 5)
+    grants.keepUse()
+    grants.used(grant, T + 6)
+    grants.keepUse()
+    gate.refresh()
+    expect(gate.list()).toMatchObject([{ lastUsedMs: T + 5 }])
+    grants.close()
+    gate.refresh()
+    expect(gate.list()).toMatchObject([{ lastUsedMs: T + 6 }])
+  })
+
+  test('cannot be called like the local user, a token of an issuer, or a session', () => {
+    for (const name of ['local', 'corp:ann', 'a#1@2', '', ' ', 'a b', 'é', 'x'.repeat(65)])
+      expect(GRANT_NAME.test(name)).toBe(false)
+    for (const name of ['ann', 'ann@example.com', 'ci-7', 'locals', 'Local'])
+      expect(GRANT_NAME.test(name)).toBe(true)
+  })
+})

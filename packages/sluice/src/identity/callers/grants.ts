@@ -1,0 +1,214 @@
+// The grants of an installation: those kept in its store and those fixed in sluice.yaml. Commands add
+// and revoke them; a running gate looks whether another process has changed something, which costs a
+// few microseconds, and so sees it with the next request.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { storeFault } from '../../store/files/faults.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { IdentityError } from '../errors.ts'
+import { type FixedGrant, type Grant, hashOf, idOf, isOf, makeToken } from './grant.ts'
+import { identityFile } from '../identity-file.ts'
+import { GRANTS_MAX, LAST_USED_EVERY_MS } from '../limits.ts'
+
+export type GrantWish = Omit<FixedGrant, 'hash'>
+
+const KEPT = `SELECT hash, name, policy, slots, groups, explain, created_ms AS createdMs,
+  last_used_ms AS lastUsedMs, revoked_ms AS revokedMs FROM grants ORDER BY created_ms, name`
+
+const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`
+/** SQLITE_CONSTRAINT_UNIQUE. */
+const UNIQUE = 2067
+
+export class Grants {
+  readonly #database: DatabaseSync
+  readonly #file: string
+  readonly #fixed: readonly Grant[]
+  readonly #version: StatementSync
+  readonly #used = new Map<string, { atMs: number; writtenMs: number }>()
+  #seen: unknown
+  #all: readonly Grant[] = []
+  /** What there is to agree or disagree about: not when they were used. */
+  #terms = ''
+  #byId = new Map<string, Grant>()
+
+  private constructor(database: DatabaseSync, file: string, fixed: readonly FixedGrant[]) {
+    this.#database = database
+    this.#file = file
+    this.#fixed = fixed.map(asGrant)
+    this.#version = database.prepare('PRAGMA data_version')
+    this.refresh()
+  }
+
+  static open(directory: string, fixed: readonly FixedGrant[] = []): Grants {
+    const options = identityFile(directory)
+    return new Grants(openDatabase(options), `${directory}/${options.name}`, fixed)
+  }
+
+  /** True where another process has changed grants. Throws where the file cannot be read: then
+   * nobody is let in. */
+  refresh(): boolean {
+    return this.#guard(() => {
+      const version = this.#version.get()?.data_version
+      if (version === this.#seen) return false
+      const before = this.#terms
+      this.#read()
+      this.#seen = version
+      return this.#terms !== before
+    })
+  }
+
+  /** The fixed ones first, then by age; the revoked ones too. */
+  list(): readonly Grant[] {
+    return this.#all
+  }
+
+  /** Whether there is any, or was: to revoke the last one must open nothing. */
+  get exist(): boolean {
+    return this.#all.length > 0
+  }
+
+  find(token: string): Grant | undefined {
+    const digest = hashOf(token)
+    if (digest === undefined) return undefined
+    const grant = this.#byId.get(idOf(digest))
+    return grant !== undefined && isOf(grant, digest) ? grant : undefined
+  }
+
+  /** Whether it is live, and was not even read again. */
+  isCurrent(grant: Grant): boolean {
+    return this.#byId.get(grant.id) === grant
+  }
+
+  /** Whether this very grant still holds, as it was. */
+  holds(grant: Grant): boolean {
+    const now = this.#byId.get(grant.id)
+    return now !== undefined && sameTerms(now, grant)
+  }
+
+  /** The token is in nobody's hands but the caller's from now on. */
+  add(wish: GrantWish, nowMs: number): { grant: Grant; token: string } {
+    const { name, policy, slots, groups, explain } = wish
+    if (this.#all.some((one) => one.name === name && one.revokedMs === null)) throw taken(name)
+    if (this.#all.length >= GRANTS_MAX)
+      throw new IdentityError(
+        'GRANT_LIMIT',
+        `there are ${GRANTS_MAX} grants, the revoked ones too`,
+        '`sluice grants revoke NAME --forget` makes room',
+      )
+    const token = makeToken()
+    const digest = hashOf(token) as Buffer
+    const row = [digest, name, policy, slots, JSON.stringify(groups), Number(explain), nowMs]
+    try {
+      this.#database.prepare(ADD).run(...row)
+    } catch (error) {
+      // Another process was as fast.
+      throw (error as { errcode?: number }).errcode === UNIQUE
+        ? taken(name)
+        : storeFault(error, this.#file)
+    }
+    this.#read()
+    return { grant: this.#byId.get(idOf(digest)) as Grant, token }
+  }
+
+  /** Undefined where no grant of this name holds. */
+  revoke(name: string, nowMs: number): Grant | undefined {
+    const held = this.#all.find(
+      (one) => one.name === name && one.revokedMs === null && !one.isFixed,
+    )
+    if (held === undefined) return undefined
+    this.#guard(() =>
+      this.#database
+        .prepare('UPDATE grants SET revoked_ms = ? WHERE hash = ?')
+        .run(nowMs, held.hash),
+    )
+    this.#read()
+    return held
+  }
+
+  /** Takes every grant of this name out of the store; says how many there were. */
+  forget(name: string): number {
+    const { changes } = this.#guard(() =>
+      this.#database.prepare('DELETE FROM grants WHERE name = ?').run(name),
+    )
+    this.#read()
+    return Number(changes)
+  }
+
+  used({ id, isFixed }: Grant, nowMs: number): void {
+    if (isFixed) return
+    const used = this.#used.get(id)
+    if (used === undefined) this.#used.set(id, { atMs: nowMs, writtenMs: 0 })
+    else used.atMs = nowMs
+  }
+
+  /** Writes down when grants were last used. Only for people to look at: a failure is passed over. */
+  keepUse(everyMs: number = LAST_USED_EVERY_MS): void {
+    for (const [id, used] of this.#used) {
+      if (used.atMs - used.writtenMs < everyMs) continue
+      used.writtenMs = used.atMs
+      const grant = this.#byId.get(id)
+      if (grant === undefined) continue
+      try {
+        this.#database
+          .prepare('UPDATE grants SET last_used_ms = ? WHERE hash = ?')
+          .run(used.atMs, grant.hash)
+      } catch {
+        used.writtenMs = 0
+      }
+    }
+  }
+
+  close(): void {
+    if (!this.#database.isOpen) return
+    this.keepUse(1)
+    this.#database.close()
+  }
+
+  #read(): void {
+    const kept = this.#guard(() => this.#database.prepare(KEPT).all()).map(asKept)
+    this.#all = [...this.#fixed, ...kept]
+    const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
+    this.#byId = new Map(live.map((grant) => [grant.id, grant]))
+    this.#terms = JSON.stringify(this.#all.map(({ lastUsedMs: _, ...terms }) => terms))
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeFault(error, this.#file)
+    }
+  }
+}
+
+function taken(name: string): IdentityError {
+  const help = 'take another name, or revoke that one first'
+  return new IdentityError('GRANT_TAKEN', `\`${name}\` has a grant already`, help)
+}
+
+function asGrant(fixed: FixedGrant): Grant {
+  const never = { createdMs: null, lastUsedMs: null, revokedMs: null }
+  return { ...fixed, ...never, id: idOf(fixed.hash), isFixed: true }
+}
+
+function asKept(row: Record<string, unknown>): Grant {
+  const hash = Buffer.from(row.hash as Uint8Array)
+  return {
+    ...(row as unknown as Grant),
+    hash,
+    id: idOf(hash),
+    isFixed: false,
+    groups: JSON.parse(row.groups as string) as string[],
+    explain: row.explain === 1,
+  }
+}
+
+function sameTerms(one: Grant, other: Grant): boolean {
+  return (
+    one.policy === other.policy &&
+    one.slots === other.slots &&
+    one.explain === other.explain &&
+    one.groups.join(',') === other.groups.join(',')
+  )
+}

@@ -1,0 +1,91 @@
+// The public keys of one issuer: fetched when first needed, kept for a while, fetched again when a
+// token names a key that is not among them. A failed fetch concerns only tokens whose key is missing:
+// a stranger's token with an unknown `kid` must not take the kept keys away from anybody.
+
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { isObject } from '@sluice/policy/core/json'
+import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
+import type { Issuer } from './issuer.ts'
+import { FAILED_FETCH_REST_MS, KEYS_COOLDOWN_MS, KEYS_KEPT_MS } from '../limits.ts'
+import { Outgoing } from '../oauth/outgoing.ts'
+
+/** The keys cannot be had now; the token may be right. */
+export class KeysUnreachable extends Error {}
+
+interface KeptKeys {
+  readonly find: ReturnType<typeof createLocalJWKSet>
+  readonly fetchedMs: number
+}
+
+export class IssuerKeys {
+  readonly #issuer: Issuer
+  readonly #nowMs: () => number
+  #url: string | undefined
+  #kept: KeptKeys | undefined
+  #fetching: Promise<KeptKeys> | undefined
+  /** Until when nothing is fetched, and why not: tokens must not make the gate knock. */
+  #resting: { readonly untilMs: number; readonly why: string } | undefined
+
+  constructor(issuer: Issuer, nowMs: () => number) {
+    this.#issuer = issuer
+    this.#nowMs = nowMs
+  }
+
+  /** As `jwtVerify` asks for it. Throws KeysUnreachable. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    const kept = this.#isFresh() ? (this.#kept as KeptKeys) : await this.#fetch()
+    try {
+      return await kept.find(header, token)
+    } catch (error) {
+      const isOld = this.#nowMs() - kept.fetchedMs >= KEYS_COOLDOWN_MS
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOld)
+        throw this.#faultOf(error as Error)
+    }
+    const newer = await this.#fetch()
+    try {
+      return await newer.find(header, token)
+    } catch (error) {
+      throw this.#faultOf(error as Error)
+    }
+  }
+
+  /** A key that cannot be read is the issuer's fault, and neither the caller's nor the gate's. */
+  #faultOf(error: Error): Error {
+    if (error instanceof errors.JOSEError) return error
+    return new KeysUnreachable(`a key of \`${this.#issuer.issuer}\` is none: ${error.message}`)
+  }
+
+  #isFresh(): boolean {
+    const agoMs = this.#nowMs() - (this.#kept?.fetchedMs ?? Number.NEGATIVE_INFINITY)
+    return agoMs >= 0 && agoMs < KEYS_KEPT_MS
+  }
+
+  #fetch(): Promise<KeptKeys> {
+    const resting = this.#resting
+    if (resting !== undefined && this.#nowMs() < resting.untilMs)
+      return Promise.reject(new KeysUnreachable(resting.why))
+    this.#fetching ??= this.#read()
+      .catch((error: Error) => {
+        this.#resting = { untilMs: this.#nowMs() + FAILED_FETCH_REST_MS, why: error.message }
+        throw new KeysUnreachable(error.message)
+      })
+      .finally(() => {
+        this.#fetching = undefined
+      })
+    return this.#fetching
+  }
+
+  async #read(): Promise<KeptKeys> {
+    const { issuer, jwks } = this.#issuer
+    const outgoing = new Outgoing({ trusted: jwks === undefined ? [issuer] : [issuer, jwks] })
+    this.#url ??= jwks ?? endpointIn(await discoverIssuer(issuer, outgoing), 'jwks_uri')
+    if (this.#url === undefined)
+      throw new Error(`the authorisation server \`${issuer}\` names no keys to trust`)
+    const { status, value } = await outgoing.fetchJson(this.#url)
+    if (status !== 200 || !Array.isArray(value.keys) || !value.keys.every(isObject))
+      throw new Error(`\`${this.#url}\` answered ${status}, without a key set`)
+    const find = createLocalJWKSet(value as unknown as JSONWebKeySet)
+    this.#kept = { find, fetchedMs: this.#nowMs() }
+    return this.#kept
+  }
+}

@@ -1,0 +1,49 @@
+// The tokens that the gate itself makes and that look alike, so that they can be found in any text: a
+// grant's, a system's credential, a one-time code, an approver's link. The gate takes them out of what
+// servers answer (gateway/relay/strip-own.ts): an agent that reads somebody's mail is not to find them there.
+
+import { randomBytes } from 'node:crypto'
+import {
+  endOfOwnToken,
+  OWN_TOKEN_BEGINNING,
+  OWN_TOKEN_PREFIX,
+  ownTokenPattern,
+} from '../../core/own-token-shapes.ts'
+
+/** `sys`: a system that may decide. `code`: signs in once. `in`: a signed-in page. `link`: one request,
+ * for one approver. */
+export type OwnTokenKind = 'sys' | 'code' | 'in' | 'link'
+
+const OWN_TOKEN = /^sluice_(sys|code|in|link)_[\w-]{43,}$/
+/** Every token of the gate's in a text, also over several lines. */
+const ANY_TOKEN = ownTokenPattern()
+
+/** 256 random bits. */
+export function makeOwnToken(kind: Exclude<OwnTokenKind, 'link'>): string {
+  return `${OWN_TOKEN_PREFIX}${kind}_${randomBytes(32).toString('base64url')}`
+}
+
+export function ownTokenKind(token: string): OwnTokenKind | undefined {
+  return OWN_TOKEN.exec(token)?.[1] as OwnTokenKind | undefined
+}
+
+/** What every token of the gate's begins with. */
+const MAYBE_TOKEN = new RegExp(OWN_TOKEN_BEGINNING)
+
+/** A match as long as this may have been cut by the bound of the pattern. */
+const LONG_TOKEN_CHARS = 255
+
+/** The text itself where nothing of the gate's is in it, which is nearly always. */
+export function withoutOwnTokens(text: string): string {
+  if (!MAYBE_TOKEN.test(text)) return text
+  const parts: string[] = []
+  let from = 0
+  ANY_TOKEN.lastIndex = 0
+  for (let found = ANY_TOKEN.exec(text); found !== null; found = ANY_TOKEN.exec(text)) {
+    parts.push(text.slice(from, found.index), `${OWN_TOKEN_PREFIX}removed`)
+    const isLongest = found[0].length >= LONG_TOKEN_CHARS
+    from = isLongest ? endOfOwnToken(text, ANY_TOKEN.lastIndex) : ANY_TOKEN.lastIndex
+    ANY_TOKEN.lastIndex = from
+  }
+  return from === 0 ? text : parts.join('') + text.slice(from)
+}

@@ -1,0 +1,70 @@
+// Handles of servers (sessions, cursors, tasks, requestState, subscriptions) as clients get them:
+// sealed for one kind, server and principal, and for one call where that is said. A server knows the
+// gate by one credential, so unsealed a handle of A's would work for B.
+// Deterministic (a MAC that is also the IV): one handle has one sealed text, which clients compare.
+
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
+import { IdentityError } from '../errors.ts'
+import type { InstallationKey } from './installation-key.ts'
+import { HANDLE_BYTES_MAX } from '../limits.ts'
+
+export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' | 'subscription'
+
+/** Whom a handle is for: everything here must be the same when it comes back. */
+export interface SealedFor {
+  readonly server: string
+  readonly principal: string
+  /** For a retry: what identifies the call that it goes on with. */
+  readonly call?: string | undefined
+}
+
+const PREFIX = 's1.'
+const TAG_BYTES = 16
+const SEALED_LENGTH_MAX = PREFIX.length + Math.ceil(((TAG_BYTES + HANDLE_BYTES_MAX) * 4) / 3)
+
+export class Seals {
+  readonly #macKey: Buffer
+  readonly #cipherKey: Buffer
+
+  constructor(key: InstallationKey) {
+    const both = key.derive('seal', 64)
+    this.#macKey = both.subarray(0, 32)
+    this.#cipherKey = both.subarray(32)
+  }
+
+  /** Letters, digits, `-`, `_` and `.`: it can stand in a header, a URL or JSON. */
+  seal(kind: SealKind, sealedFor: SealedFor, handle: string): string {
+    const plain = Buffer.from(handle, 'utf8')
+    if (plain.length > HANDLE_BYTES_MAX)
+      throw new IdentityError(
+        'IDENTITY_HANDLE',
+        `a ${kind} of the server \`${sealedFor.server}\` has ${plain.length} bytes`,
+        `at most ${HANDLE_BYTES_MAX} can be sealed`,
+      )
+    const tag = this.#tag(kind, sealedFor, plain)
+    const cipher = createCipheriv('aes-256-ctr', this.#cipherKey, tag)
+    return PREFIX + Buffer.concat([tag, cipher.update(plain), cipher.final()]).toString('base64url')
+  }
+
+  /** The handle; undefined for anything that was not sealed here, for just this. */
+  open(kind: SealKind, sealedFor: SealedFor, sealed: string): string | undefined {
+    if (!sealed.startsWith(PREFIX) || sealed.length > SEALED_LENGTH_MAX) return undefined
+    const text = sealed.slice(PREFIX.length)
+    const bytes = Buffer.from(text, 'base64url')
+    // One text for each handle: not the same bytes spelt another way.
+    if (bytes.length < TAG_BYTES || bytes.toString('base64url') !== text) return undefined
+    const tag = bytes.subarray(0, TAG_BYTES)
+    const cipher = createDecipheriv('aes-256-ctr', this.#cipherKey, tag)
+    const plain = Buffer.concat([cipher.update(bytes.subarray(TAG_BYTES)), cipher.final()])
+    if (!timingSafeEqual(tag, this.#tag(kind, sealedFor, plain))) return undefined
+    return plain.toString('utf8')
+  }
+
+  #tag(kind: SealKind, { server, principal, call }: SealedFor, plain: Buffer): Buffer {
+    // JSON of a list of texts is injective: no principal can be spelt so as to be another's server.
+    const binding = JSON.stringify([kind, server, principal, call ?? null])
+    const mac = createHmac('sha256', this.#macKey)
+    mac.update(`${Buffer.byteLength(binding)}:${binding}`).update(plain)
+    return mac.digest().subarray(0, TAG_BYTES)
+  }
+}

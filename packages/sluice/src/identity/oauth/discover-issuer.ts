@@ -1,0 +1,56 @@
+// The metadata of an authorisation server, by RFC 8414 or OpenID Connect Discovery. It must name the
+// very issuer it was asked of: otherwise one server could speak for another (mix-up). What it names is
+// asked only over TLS and within reach of the server (outgoing.ts).
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { literalAddress, zoneOf } from './address-zones.ts'
+import type { Outgoing } from './outgoing.ts'
+import { isSafeUrl } from './safe-url.ts'
+
+/** Where the metadata may be, in the order the MCP specification says. */
+export function metadataUrls(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  const names = ['oauth-authorization-server', 'openid-configuration']
+  const inserted = names.map((name) => `${origin}/.well-known/${name}${path}`)
+  return path === '' ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
+}
+
+/** Throws with the reason where there is none. */
+export async function discoverIssuer(issuer: string, outgoing: Outgoing): Promise<JsonObject> {
+  let why = 'none of its well-known addresses has any'
+  for (const url of metadataUrls(issuer)) {
+    const { status, value } = await outgoing.fetchJson(url)
+    if (status !== 200) continue
+    if (value.issuer === issuer) return value
+    why = `\`${url}\` is that of \`${String(value.issuer).slice(0, 200)}\``
+  }
+  throw new Error(`no metadata of the authorisation server \`${issuer}\`: ${why}`)
+}
+
+/** An address that the metadata names. Throws where it can be seen without resolving it that a server
+ * elsewhere names this machine or its network: the gate does not fetch the authorization endpoint, a
+ * browser opens it. Whatever is fetched is checked again, resolved. */
+export function endpointIn(metadata: JsonObject, name: string): string | undefined {
+  const value = metadata[name]
+  if (value === undefined) return undefined
+  const issuer = String(metadata.issuer)
+  if (typeof value !== 'string' || !isSafeUrl(value))
+    throw new Error(`the ${name} of \`${issuer}\` is not https: \`${String(value).slice(0, 200)}\``)
+  if (isInside(value) && !isInside(issuer))
+    throw new Error(`the ${name} of \`${issuer}\` is on this machine: \`${value.slice(0, 200)}\``)
+  return value
+}
+
+function isInside(address: string): boolean {
+  const { hostname } = new URL(address)
+  // RFC 6761: all names below `localhost` are this machine.
+  if (/(?:^|\.)localhost\.?$/.test(hostname)) return true
+  const literal = literalAddress(hostname)
+  return literal !== undefined && ['loopback', 'special'].includes(zoneOf(literal))
+}
+
+export function textsIn(metadata: JsonObject, name: string): string[] {
+  const value = metadata[name]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}

@@ -1,0 +1,114 @@
+// Where one logs in for an MCP server: its protected resource metadata (RFC 9728), from the challenge
+// of its 401 or from the well-known addresses, and the metadata of the authorisation server it names.
+// The resource must be the server that was asked, and the metadata that of the issuer that was named.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
+import { type Fetched, Outgoing } from './outgoing.ts'
+
+export interface LoginPlace {
+  /** What the requests of this login go through: the names it has resolved stay pinned. */
+  readonly outgoing: Outgoing
+  readonly resource: string
+  readonly issuer: string
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  readonly registrationEndpoint: string | undefined
+  /** What the server asks for, as far as it says so. */
+  readonly scopes: readonly string[]
+  readonly canRefresh: boolean
+  /** The answer to an authorisation request names its issuer (RFC 9207). */
+  readonly namesIssuer: boolean
+  readonly authMethods: readonly string[]
+}
+
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+/** Throws with the reason where it cannot be found. `wanted` is the issuer of the configuration. */
+export async function discoverLogin(url: string, wanted?: string): Promise<LoginPlace> {
+  const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
+  const outgoing = new Outgoing({ trusted })
+  const { status, challenge = '' } = await outgoing
+    .fetchJson(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: PING,
+    })
+    .catch((): Pick<Fetched, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }))
+  const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
+  if (metadata === undefined && status !== 401)
+    throw new Error(`the server asks for no login: it answered ${status || 'nothing'}`)
+  const { origin } = new URL(url)
+  // A server of 2025-03-26 has no such metadata: its own origin is its authorisation server.
+  const named =
+    metadata?.authorization_servers === undefined
+      ? [origin]
+      : textsIn(metadata, 'authorization_servers')
+  const issuer = wanted ?? named[0]
+  if (issuer === undefined || !named.includes(issuer))
+    throw new Error(`the server names other authorisation servers: ${named.join(', ')}`)
+  const asked =
+    parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
+  const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
+  const described = await discoverIssuer(issuer, outgoing)
+  return { resource, outgoing, ...placeOf(issuer, described, asked) }
+}
+
+async function resourceMetadata(
+  url: string,
+  named: string | undefined,
+  outgoing: Outgoing,
+): Promise<JsonObject | undefined> {
+  const { origin, pathname } = new URL(url)
+  const base = `${origin}/.well-known/oauth-protected-resource`
+  const path = pathname.replace(/\/$/, '')
+  for (const candidate of named === undefined ? [`${base}${path}`, base] : [named]) {
+    const { status, value } = await outgoing.fetchJson(candidate)
+    if (status !== 200) continue
+    if (!covers(value.resource, url))
+      throw new Error(`\`${candidate}\` is the metadata of \`${String(value.resource)}\``)
+    return value
+  }
+  return undefined
+}
+
+/** The server itself, or what it is a part of: else a server could have tokens made for another. */
+function covers(resource: unknown, url: string): boolean {
+  if (typeof resource !== 'string' || !URL.canParse(resource)) return false
+  const [whole, part] = [new URL(resource), new URL(url)]
+  const path = whole.pathname.replace(/\/$/, '')
+  const isWithin = part.pathname === path || part.pathname.startsWith(`${path}/`)
+  return whole.origin === part.origin && whole.hash === '' && isWithin
+}
+
+function placeOf(
+  issuer: string,
+  metadata: JsonObject,
+  asked: readonly string[],
+): Omit<LoginPlace, 'resource' | 'outgoing'> {
+  const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
+  const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
+    throw new Error(`the authorisation server \`${issuer}\` names no endpoints to log in at`)
+  // Without proof of possession of the code anybody who sees it could use it.
+  if (!textsIn(metadata, 'code_challenge_methods_supported').includes('S256'))
+    throw new Error(`the authorisation server \`${issuer}\` does not say that it takes PKCE (S256)`)
+  return {
+    issuer,
+    authorizationEndpoint,
+    tokenEndpoint,
+    registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
+    scopes: asked,
+    canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
+    namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),
+  }
+}
+
+/** A parameter of a `WWW-Authenticate` header. */
+function parameter(challenge: string, name: string): string | undefined {
+  return new RegExp(`(?:^|[\\s,])${name}="([^"]{1,2048})"`, 'i').exec(challenge)?.[1]
+}

@@ -1,0 +1,116 @@
+// Logins at MCP servers, in the data directory: encrypted with a key of the installation, each bound to
+// its server and principal, so that none can be put in another's place. Commands write them, a running
+// gate sees them at the next look and writes what it refreshed.
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { storeFault } from '../../store/files/faults.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { identityFile } from '../identity-file.ts'
+import { InstallationKey } from '../keys/installation-key.ts'
+import type { Login, LoginOf } from './login.ts'
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+export class Logins {
+  readonly #database: DatabaseSync
+  readonly #file: string
+  readonly #key: Buffer
+  readonly #version: StatementSync
+  readonly #known = new Map<string, Login | undefined>()
+  #seen: unknown
+
+  private constructor(database: DatabaseSync, file: string, key: Buffer) {
+    this.#database = database
+    this.#file = file
+    this.#key = key
+    this.#version = database.prepare('PRAGMA data_version')
+  }
+
+  static open(directory: string): Logins {
+    const options = identityFile(directory)
+    const key = InstallationKey.at(directory).derive('logins', 32)
+    return new Logins(openDatabase(options), `${directory}/${options.name}`, key)
+  }
+
+  /** Undefined where there is none, or none that this installation's key opens. */
+  get(of: LoginOf): Login | undefined {
+    return this.#guard(() => {
+      const version = this.#version.get()?.data_version
+      if (version !== this.#seen) this.#known.clear()
+      this.#seen = version
+      const name = bindingOf(of)
+      if (!this.#known.has(name)) this.#known.set(name, this.#read(of))
+      return this.#known.get(name)
+    })
+  }
+
+  put(of: LoginOf, login: Login, nowMs: number): void {
+    this.#guard(() =>
+      this.#database
+        .prepare('INSERT OR REPLACE INTO logins VALUES (?, ?, ?, ?)')
+        .run(of.server, of.principal, this.#seal(of, login), nowMs),
+    )
+    this.#known.set(bindingOf(of), login)
+  }
+
+  /** False where there was none. */
+  remove({ server, principal }: LoginOf): boolean {
+    const { changes } = this.#guard(() =>
+      this.#database
+        .prepare('DELETE FROM logins WHERE server = ? AND principal = ?')
+        .run(server, principal),
+    )
+    this.#known.delete(bindingOf({ server, principal }))
+    return Number(changes) > 0
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  #read(of: LoginOf): Login | undefined {
+    const row = this.#database
+      .prepare('SELECT sealed FROM logins WHERE server = ? AND principal = ?')
+      .get(of.server, of.principal)
+    return row === undefined ? undefined : this.#unseal(of, Buffer.from(row.sealed as Uint8Array))
+  }
+
+  #seal(of: LoginOf, login: Login): Buffer {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(bindingBytes(of))
+    const body = Buffer.concat([cipher.update(JSON.stringify(login)), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), body])
+  }
+
+  #unseal(of: LoginOf, sealed: Buffer): Login | undefined {
+    try {
+      const nonce = sealed.subarray(0, NONCE_BYTES)
+      const options = { authTagLength: TAG_BYTES }
+      const cipher = createDecipheriv('aes-256-gcm', this.#key, nonce, options)
+        .setAAD(bindingBytes(of))
+        .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+      const body = cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))
+      return JSON.parse(Buffer.concat([body, cipher.final()]).toString('utf8')) as Login
+    } catch {
+      return undefined
+    }
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeFault(error, this.#file)
+    }
+  }
+}
+
+function bindingOf({ server, principal }: LoginOf): string {
+  return JSON.stringify(['login', server, principal])
+}
+
+function bindingBytes(of: LoginOf): Buffer {
+  return Buffer.from(bindingOf(of))
+}

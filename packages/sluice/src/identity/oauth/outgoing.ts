@@ -1,0 +1,174 @@
+// Requests to addresses that another server named (metadata, keys, registration, tokens): the one way
+// the gate makes them. A server may only name addresses in its own part of the network or further out,
+// each host is resolved once, and the connection goes to the address that was checked (SSRF, DNS
+// rebinding). TLS is always verified, redirects are not followed, time and size are bounded.
+
+import type { LookupAddress } from 'node:dns'
+import { lookup as resolve } from 'node:dns/promises'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { literalAddress, type Zone, zoneOf } from './address-zones.ts'
+import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
+import { isSafeUrl } from './safe-url.ts'
+
+export interface Fetched {
+  readonly status: number
+  /** `WWW-Authenticate`, where there is one. */
+  readonly challenge: string | undefined
+  /** Empty where the answer is no JSON object. */
+  readonly value: JsonObject
+  readonly text: string
+}
+
+export interface FetchOptions {
+  readonly method?: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/** From the outside in. A server of a zone may name what is in that zone or further out. */
+const ZONES: readonly Zone[] = ['public', 'private', 'loopback']
+
+export interface OutgoingOptions {
+  /** Addresses that the operator wrote: what they resolve to may be named by the servers asked. */
+  readonly trusted: readonly string[]
+  /** The innermost zone that was found earlier, for the same servers. */
+  readonly zone?: Zone | undefined
+  readonly resolve?: Resolve
+}
+
+/** One exchange with a server and those it names, such as one login. Short-lived: names are pinned. */
+export class Outgoing {
+  readonly #options: OutgoingOptions
+  readonly #resolve: Resolve
+  readonly #pinned = new Map<string, Promise<readonly LookupAddress[]>>()
+  #zone: Promise<Zone> | undefined
+
+  constructor(options: OutgoingOptions) {
+    this.#options = options
+    this.#resolve = options.resolve ?? ((hostname) => resolve(hostname, { all: true }))
+  }
+
+  /** The innermost zone that may be asked. */
+  get zone(): Promise<Zone> {
+    this.#zone ??= this.#findZone()
+    return this.#zone
+  }
+
+  /** Throws where nothing usable comes: the message says why. */
+  async fetchJson(url: string, options: FetchOptions = {}): Promise<Fetched> {
+    const shown = `\`${url.slice(0, 200)}\``
+    if (!isSafeUrl(url)) throw new Error(`${shown} is not https`)
+    const { method = 'GET', headers = {}, body } = options
+    const limit = AbortSignal.timeout(FETCH_MS_MAX)
+    // Loaded with the first request: most gates make none.
+    const { Agent, fetch } = await import('undici')
+    let agent: InstanceType<typeof Agent> | undefined
+    try {
+      const addresses = await this.#addressesOf(new URL(url))
+      agent = new Agent({
+        connect: {
+          // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+          rejectUnauthorized: true,
+          timeout: FETCH_MS_MAX,
+          lookup: (_, { all }, done) => {
+            const [first] = addresses as [LookupAddress]
+            if (all === true) done(null, [...addresses])
+            else done(null, first.address, first.family)
+          },
+        },
+      })
+      const response = await fetch(url, {
+        method,
+        headers: { accept: 'application/json', ...headers },
+        body: body ?? null,
+        redirect: 'manual',
+        signal: options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
+        dispatcher: agent,
+      })
+      const challenge = response.headers.get('www-authenticate') ?? undefined
+      const text = await readText(response.body, response.ok)
+      return { status: response.status, challenge, value: objectOf(text), text }
+    } catch (error) {
+      const { message, cause } = error as Error
+      const why = cause instanceof Error ? `${message}: ${cause.message}` : message
+      throw new Error(`${shown} cannot be read: ${why}`)
+    } finally {
+      void agent?.destroy()
+    }
+  }
+
+  /** Checked: no other address is connected to. One address that may not be asked refuses them all, as
+   * which of them a connection takes is not ours to say. */
+  async #addressesOf({ hostname }: URL): Promise<readonly LookupAddress[]> {
+    const zone = await this.zone
+    const addresses = await this.#pin(hostname)
+    if (this.#options.trusted.some((one) => new URL(one).hostname === hostname)) return addresses
+    const inner = addresses.find(({ address }) => !isReachable(address, zone))
+    if (inner === undefined) return addresses
+    const where = literalAddress(hostname) === undefined ? ` (${inner.address})` : ''
+    throw new Error(
+      `\`${hostname}\`${where} is a ${zoneOf(inner.address)} address, which a server at a ${zone} address may not name`,
+    )
+  }
+
+  /** Of several addresses the outermost counts: that is who the server can prove to be. */
+  async #findZone(): Promise<Zone> {
+    const { trusted, zone = 'public' } = this.#options
+    let innermost = ZONES.indexOf(zone)
+    for (const url of trusted) {
+      const addresses = await this.#pin(new URL(url).hostname)
+      const zones = addresses.map(({ address }) => ZONES.indexOf(zoneOf(address)))
+      innermost = Math.max(innermost, Math.min(...zones))
+    }
+    return ZONES[innermost] ?? 'public'
+  }
+
+  #pin(hostname: string): Promise<readonly LookupAddress[]> {
+    const literal = literalAddress(hostname)
+    if (literal !== undefined)
+      return Promise.resolve([{ address: literal, family: literal.includes(':') ? 6 : 4 }])
+    const known = this.#pinned.get(hostname) ?? this.#find(hostname)
+    this.#pinned.set(hostname, known)
+    return known
+  }
+
+  async #find(hostname: string): Promise<readonly LookupAddress[]> {
+    const found = await this.#resolve(hostname)
+    if (found.length === 0) throw new Error(`\`${hostname}\` has no address`)
+    return found
+  }
+}
+
+function isReachable(address: string, zone: Zone): boolean {
+  const at = ZONES.indexOf(zoneOf(address))
+  return at >= 0 && at <= ZONES.indexOf(zone)
+}
+
+/** Of an error page the beginning will do. */
+async function readText(
+  body: AsyncIterable<Uint8Array> | null,
+  isWanted: boolean,
+): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > FETCH_BYTES_MAX && isWanted)
+      throw new Error(`it has more than ${FETCH_BYTES_MAX} bytes`)
+    if (bytes > FETCH_BYTES_MAX) break
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function objectOf(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

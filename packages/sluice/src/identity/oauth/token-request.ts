@@ -1,0 +1,89 @@
+// Requests to the token endpoint of an authorisation server, for a code or for a refresh token, and
+// what comes back as a login. Used by the login flow and by whoever refreshes.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { TOKEN_LENGTH_MAX } from '../limits.ts'
+import type { Login } from './login.ts'
+import { Outgoing } from './outgoing.ts'
+
+/** The server says that this grant is no good any more: only a new login helps. */
+export class LoginVoid extends Error {}
+
+export type Client = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
+
+type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
+  /** Where a person signs in (OpenID Connect). */
+  readonly idToken?: string
+}
+
+/** How a client shows its secret, by what the server says it takes. */
+export function authMethodOf(
+  clientSecret: string | undefined,
+  methods: readonly string[],
+): Pick<Client, 'clientAuth' | 'clientSecret'> {
+  if (clientSecret === undefined) return { clientAuth: 'none' }
+  const isPost = !methods.includes('client_secret_basic') && methods.length > 0
+  return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
+}
+
+export async function requestTokens(
+  client: Client,
+  parameters: Readonly<Record<string, string>>,
+  { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: Outgoing },
+): Promise<Tokens> {
+  const { clientId, clientSecret = '', clientAuth, tokenEndpoint } = client
+  const body = new URLSearchParams(parameters)
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
+  if (clientAuth === 'client_secret_basic') {
+    const pair = [clientId, clientSecret].map(encodeURIComponent).join(':')
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+  } else body.set('client_id', clientId)
+  if (clientAuth === 'client_secret_post') body.set('client_secret', clientSecret)
+  const { status, value } = await outgoing.fetchJson(tokenEndpoint, {
+    method: 'POST',
+    headers,
+    body: body.toString(),
+  })
+  if (status === 200) return tokensOf(value, nowMs)
+  const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
+  const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
+  throw status === 400 || status === 401 ? new LoginVoid(message) : new Error(message)
+}
+
+/** The login with newer tokens; a server that gives no new refresh token means the old one to stay. */
+export async function refreshLogin(login: Login, nowMs: number): Promise<Login> {
+  const { refreshToken, resource } = login
+  if (refreshToken === undefined) throw new LoginVoid('the login cannot be renewed')
+  const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
+  const { expiresMs: _, ...rest } = login
+  const outgoing = new Outgoing({ trusted: [login.url], zone: login.reach })
+  const tokens = await requestTokens(login, parameters, { nowMs, outgoing })
+  return { ...rest, ...withoutIdToken(tokens) }
+}
+
+/** A login keeps what it calls with, and nothing about the person. */
+export function withoutIdToken({ idToken: _, ...tokens }: Tokens): Omit<Tokens, 'idToken'> {
+  return tokens
+}
+
+function tokensOf(value: JsonObject, nowMs: number): Tokens {
+  const {
+    access_token: token,
+    token_type: type,
+    refresh_token: refresh,
+    scope,
+    id_token: id,
+  } = value
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token) || token.length > TOKEN_LENGTH_MAX)
+    throw new Error('the authorisation server answered without a token that a header can carry')
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+    throw new Error(`the authorisation server gave a token of the type \`${String(type)}\``)
+  const life = Number(value.expires_in)
+  return {
+    accessToken: token,
+    ...(typeof refresh === 'string' ? { refreshToken: refresh } : {}),
+    ...(Number.isFinite(life) && life > 0 ? { expiresMs: nowMs + life * 1_000 } : {}),
+    ...(typeof scope === 'string' ? { scope } : {}),
+    ...(typeof id === 'string' && id.length <= TOKEN_LENGTH_MAX ? { idToken: id } : {}),
+  }
+}

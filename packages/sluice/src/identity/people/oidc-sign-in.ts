@@ -1,0 +1,178 @@
+// Signing a person in at an authorisation server (OpenID Connect, authorization code with PKCE): the
+// address that the browser opens, and what the code that comes back says about who that was. The code
+// is exchanged from here, so that no token ever reaches a page. Called by the admin API.
+
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import { NotLetIn } from '../callers/caller.ts'
+import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
+import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
+import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
+import { Outgoing } from '../oauth/outgoing.ts'
+import { authMethodOf, LoginVoid, requestTokens } from '../oauth/token-request.ts'
+import type { Tokens } from '../callers/access-token-verifier.ts'
+
+export interface SignInWish {
+  /** Where the browser comes back to; of this issuer alone (mix-up). */
+  readonly redirect: string
+  readonly nonce: string
+}
+
+export interface SignInAnswer extends SignInWish {
+  readonly code: string
+  readonly verifier: string
+  /** `iss` of the answer (RFC 9207). */
+  readonly from?: string | undefined
+}
+
+export interface WhoSignedIn {
+  readonly subject: string
+  /** The claim that has the groups; undefined where neither the ID token nor userinfo has it. */
+  readonly groups: JsonValue | undefined
+}
+
+interface Place {
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  readonly userinfoEndpoint: string | undefined
+  readonly namesIssuer: boolean
+  readonly authMethods: readonly string[]
+}
+
+export class IssuerSignIn {
+  readonly issuer: Issuer
+  readonly #client: ConsoleClient
+  readonly #tokens: Pick<Tokens, 'checkIdToken'>
+  readonly #nowMs: () => number
+  /** What is known of the server, or why nothing is, for a while: pages must not make the gate knock. */
+  #place: { readonly found: Promise<Place>; untilMs: number } | undefined
+
+  constructor(
+    issuer: Issuer,
+    client: ConsoleClient,
+    tokens: Pick<Tokens, 'checkIdToken'>,
+    nowMs: () => number,
+  ) {
+    this.issuer = issuer
+    this.#client = client
+    this.#tokens = tokens
+    this.#nowMs = nowMs
+  }
+
+  /** What the browser opens. Throws NotLetIn where the server cannot be asked. */
+  async address({
+    redirect,
+    nonce,
+    state,
+    challenge,
+  }: SignInWish & { readonly state: string; readonly challenge: string }): Promise<string> {
+    const { clientId, scopes } = this.#client
+    const address = new URL((await this.#find()).authorizationEndpoint)
+    const parameters = {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirect,
+      scope: [...new Set(['openid', ...scopes])].join(' '),
+      state,
+      nonce,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
+    return address.href
+  }
+
+  /** Throws NotLetIn: another server answered (mix-up), the code is none, the ID token is not ours. */
+  async finish({ redirect, nonce, code, verifier, from }: SignInAnswer): Promise<WhoSignedIn> {
+    const { issuer } = this.issuer
+    const { clientId, clientSecret } = this.#client
+    const place = await this.#find()
+    if (from === undefined ? place.namesIssuer : from !== issuer)
+      throw new NotLetIn(
+        `the answer is not from \`${issuer}\` but from \`${(from ?? 'nobody').slice(0, 200)}\``,
+        'begin again',
+        { error: 'invalid_token' },
+      )
+    const { tokenEndpoint, authMethods } = place
+    const client = { clientId, ...authMethodOf(clientSecret, authMethods), tokenEndpoint }
+    const outgoing = new Outgoing({ trusted: [issuer] })
+    const { idToken, accessToken } = await requestTokens(
+      client,
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirect,
+        code_verifier: verifier,
+      },
+      { nowMs: this.#nowMs(), outgoing },
+    ).catch((error: Error) => {
+      if (error instanceof LoginVoid)
+        throw new NotLetIn(error.message, 'begin again', { error: 'invalid_token' })
+      throw unreachable(error)
+    })
+    if (idToken === undefined)
+      throw unreachable(new Error(`\`${issuer}\` gave no ID token: it has to speak OpenID Connect`))
+    const payload = await this.#tokens.checkIdToken(idToken, this.issuer, { clientId, nonce })
+    const { sub: subject } = payload
+    const own = payload[this.issuer.groups] as JsonValue | undefined
+    const groups = own ?? (await this.#askUserinfo(place, { accessToken, subject, outgoing }))
+    return { subject, groups }
+  }
+
+  /** Many servers put few claims into the ID token and the rest here. */
+  async #askUserinfo(
+    { userinfoEndpoint }: Place,
+    given: { readonly accessToken: string; readonly subject: string; readonly outgoing: Outgoing },
+  ): Promise<JsonValue | undefined> {
+    if (userinfoEndpoint === undefined) return undefined
+    const { accessToken, subject, outgoing } = given
+    const headers = { authorization: `Bearer ${accessToken}` }
+    const { status, value } = await outgoing
+      .fetchJson(userinfoEndpoint, { headers })
+      .catch((error: Error) => {
+        throw unreachable(error)
+      })
+    // Of another person it says nothing about this one.
+    return status === 200 && value.sub === subject ? value[this.issuer.groups] : undefined
+  }
+
+  async #find(): Promise<Place> {
+    const nowMs = this.#nowMs()
+    if (this.#place === undefined || nowMs >= this.#place.untilMs) {
+      const { issuer } = this.issuer
+      const outgoing = new Outgoing({ trusted: [issuer] })
+      const found = discoverIssuer(issuer, outgoing).then((said) => this.#placeIn(said))
+      const place = { found, untilMs: nowMs + KEYS_KEPT_MS }
+      this.#place = place
+      found.catch(() => {
+        place.untilMs = this.#nowMs() + FAILED_FETCH_REST_MS
+      })
+    }
+    return this.#place.found.catch((error: Error) => {
+      throw unreachable(error)
+    })
+  }
+
+  #placeIn(metadata: JsonObject): Place {
+    const { issuer } = this.issuer
+    const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
+    const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
+    if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
+      throw new Error(`the authorisation server \`${issuer}\` names no endpoints to sign in at`)
+    const hasPkce = textsIn(metadata, 'code_challenge_methods_supported').includes('S256')
+    // Without either, whoever sees the code could use it.
+    if (!hasPkce && this.#client.clientSecret === undefined)
+      throw new Error(`\`${issuer}\` does not say that it takes PKCE (S256): set a client_secret`)
+    return {
+      ...{ authorizationEndpoint, tokenEndpoint },
+      userinfoEndpoint: endpointIn(metadata, 'userinfo_endpoint'),
+      namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
+      authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),
+    }
+  }
+}
+
+function unreachable({ message }: Error): NotLetIn {
+  return new NotLetIn(message, 'try again; if it lasts, ask whoever runs that server', {
+    isFault: true,
+  })
+}

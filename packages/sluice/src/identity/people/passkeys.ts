@@ -1,0 +1,222 @@
+// Passkeys (WebAuthn) of people: registering one, and checking an assertion against what was signed
+// with it. User verification is always required: that a key lies in the machine is not that a person
+// is there. Bound to the address of the page (relying party). Loaded only where /api is used.
+
+import { hash } from 'node:crypto'
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { isObject } from '@sluice/policy/core/json'
+import { holds } from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import { PASSKEYS_EACH_MAX } from '../limits.ts'
+import { canProve, type People } from './people.ts'
+
+/** Whose keys they are: the name of the page's host, and the page's origin. */
+export interface RelyingParty {
+  readonly id: string
+  readonly origin: string
+}
+
+export interface Passkey {
+  readonly id: string
+  readonly person: string
+  readonly rp: string
+  readonly label: string
+  readonly createdMs: number
+  readonly usedMs: number | null
+  readonly transports: readonly string[]
+}
+
+/** EdDSA, ES256, RS256. */
+const ALGORITHMS = [-8, -7, -257]
+
+const COLUMNS = `id, person, rp, label, created_ms AS createdMs, used_ms AS usedMs, transports,
+  public_key AS publicKey, counter`
+const ADD = 'INSERT INTO passkeys VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)'
+
+export class Passkeys {
+  readonly #people: People
+
+  constructor(people: People) {
+    this.#people = people
+  }
+
+  listOf(person: string, rp?: string): Passkey[] {
+    const rows = this.#people.database
+      .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE person = ? ORDER BY created_ms`)
+      .all(person)
+    return rows.map(asPasskey).filter((key) => rp === undefined || key.rp === rp)
+  }
+
+  existFor(rp: string): boolean {
+    const row = this.#people.database.prepare('SELECT 1 FROM passkeys WHERE rp = ? LIMIT 1').get(rp)
+    return row !== undefined
+  }
+
+  /** What a browser is asked to make a key for; `challenge` of the answer must come back. */
+  registrationOptions(
+    person: string,
+    rp: RelyingParty,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return generateRegistrationOptions({
+      rpName: 'Sluice',
+      rpID: rp.id,
+      userName: person,
+      userID: userHandleOf(person),
+      attestationType: 'none',
+      supportedAlgorithmIDs: ALGORITHMS,
+      excludeCredentials: this.listOf(person, rp.id).map(({ id }) => ({ id })),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+    })
+  }
+
+  /** Throws Refused. */
+  async register(
+    person: string,
+    rp: RelyingParty,
+    given: { readonly attestation: unknown; readonly challenge: string; readonly label: string },
+    nowMs: number,
+  ): Promise<Passkey> {
+    if (this.listOf(person).length >= PASSKEYS_EACH_MAX)
+      throw new Refused(`\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`, 'remove one first')
+    checkFrame('the passkey cannot be added', given.attestation)
+    const verified = await checked('the passkey cannot be added', () =>
+      verifyRegistrationResponse({
+        response: given.attestation as RegistrationResponseJSON,
+        expectedChallenge: given.challenge,
+        expectedOrigin: rp.origin,
+        expectedRPID: rp.id,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }),
+    )
+    if (!verified.verified) throw notOurs('the passkey cannot be added')
+    const { credential } = verified.registrationInfo
+    const { id, publicKey, counter, transports = [] } = credential
+    const values = [id, person, Buffer.from(publicKey), counter, rp.id, given.label]
+    try {
+      this.#people.database.prepare(ADD).run(...values, JSON.stringify(transports), nowMs)
+    } catch {
+      throw new Refused('this passkey is registered already', 'sign in with it')
+    }
+    return this.listOf(person).find((key) => key.id === id) as Passkey
+  }
+
+  /** Throws Refused where nobody would be left who may add anybody: then whoever comes first would be
+   * asked for the first PIN again. */
+  remove(person: string, id: string): boolean {
+    const admins = this.#people.list().filter((one) => holds(one, 'admin') && canProve(one))
+    const [only] = admins
+    const isLast = admins.length === 1 && only?.name === person && only.pinSetMs === null
+    if (isLast && only.passkeys === 1 && this.listOf(person)[0]?.id === id)
+      throw new Refused(
+        `it is the last passkey of \`${person}\`, the last one who may add approvers`,
+        'add another passkey, or set a PIN, first',
+      )
+    const { changes } = this.#people.database
+      .prepare('DELETE FROM passkeys WHERE person = ? AND id = ?')
+      .run(person, id)
+    return Number(changes) > 0
+  }
+
+  /** `challenge` is what gets signed. Without a person any key of this address will do. */
+  assertionOptions(
+    rp: RelyingParty,
+    challenge: Uint8Array,
+    person?: string,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const keys = person === undefined ? [] : this.listOf(person, rp.id)
+    return generateAuthenticationOptions({
+      rpID: rp.id,
+      challenge: Uint8Array.from(challenge),
+      userVerification: 'required',
+      allowCredentials: keys.map(({ id, transports }) => ({
+        id,
+        transports: transports as never,
+      })),
+    })
+  }
+
+  /** Whose key it is. Throws Refused. `challenge` as base64url, as it was given out. */
+  async verify(
+    rp: RelyingParty,
+    assertion: unknown,
+    challenge: string,
+    nowMs: number,
+  ): Promise<string> {
+    const id = isObject(assertion) && typeof assertion.id === 'string' ? assertion.id : ''
+    const row = this.#people.database
+      .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? AND rp = ?`)
+      .get(id, rp.id)
+    if (row === undefined)
+      throw new Refused('this passkey is not known here', 'use another, or run `sluice console`')
+    checkFrame('the passkey was not accepted', assertion)
+    const publicKey = Uint8Array.from(row.publicKey as Uint8Array)
+    const verified = await checked('the passkey was not accepted', () =>
+      verifyAuthenticationResponse({
+        response: assertion as AuthenticationResponseJSON,
+        expectedChallenge: challenge,
+        expectedOrigin: rp.origin,
+        expectedRPID: rp.id,
+        requireUserVerification: true,
+        credential: { id, publicKey, counter: Number(row.counter) },
+      }),
+    )
+    if (!verified.verified) throw notOurs('the passkey was not accepted')
+    const { newCounter } = verified.authenticationInfo
+    this.#people.database
+      .prepare('UPDATE passkeys SET counter = max(counter, ?), used_ms = ? WHERE id = ?')
+      .run(newCounter, nowMs, id)
+    return String(row.person)
+  }
+}
+
+/** Never from a page inside of another's: the page is not to be framed, so a browser that says so was
+ * made to show it where the person sees something else. The library lets it pass without `topOrigin`. */
+function checkFrame(what: string, answer: unknown): void {
+  const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
+  let said: unknown
+  try {
+    said = JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString())
+  } catch {
+    throw notOurs(`${what}: it does not say what was signed`)
+  }
+  if (isObject(said) && (said.crossOrigin ?? false) === false && said.topOrigin === undefined)
+    return
+  throw new Refused(`${what}: it was used inside of another page`, 'open the page by itself')
+}
+
+/** At most 64 bytes; of a longer name its hash, since two that begin alike are not one person. */
+function userHandleOf(person: string): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(person, 'utf8')
+  return Uint8Array.from(bytes.length <= 64 ? bytes : hash('sha256', bytes, 'buffer'))
+}
+
+/** The library throws on everything that does not fit: a counter that goes back, another origin. */
+async function checked<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Refused(`${what}: ${(error as Error).message.slice(0, 300)}`, 'try it once more')
+  }
+}
+
+function notOurs(what: string): Refused {
+  return new Refused(what, 'try it once more, or with another passkey')
+}
+
+function asPasskey(row: Record<string, unknown>): Passkey {
+  const { publicKey: _, counter: __, ...told } = row
+  return {
+    ...(told as unknown as Passkey),
+    transports: JSON.parse(String(row.transports)) as string[],
+  }
+}

@@ -1,0 +1,221 @@
+// People who decide: what may be a PIN, how often a wrong one may be tried, and that neither a restart
+// nor a crowd of tries at once gives one more. Time as the test says.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from '../limits.ts'
+import type { MachineClock } from './machine-clock.ts'
+import { isPersonName } from '../names.ts'
+import { makeOwnToken, ownTokenKind, withoutOwnTokens } from '../keys/gate-tokens.ts'
+import { Passkeys } from './passkeys.ts'
+import { type Decider, People } from './people.ts'
+import { checkNewPin, hashPin, isPin } from './pin.ts'
+import { pauseAfter } from './pin-pause.ts'
+
+const COST = 2 ** 4
+const PIN = 'green apples'
+const folder = mkdtempSync(join(tmpdir(), 'sluice-people-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** A system that does not tell how long it has been up. */
+const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }
+
+const called = (name: string, roles: Decider['roles'] = ['admin']): Decider => ({
+  ...{ name, kind: 'person', roles, groups: [], owns: [] },
+})
+
+async function withAnn(name: string, clock: MachineClock = NO_CLOCK) {
+  const directory = join(folder, name)
+  const people = People.open(directory, { pinCost: COST, clock })
+  await people.add(called('ann'), { pin: PIN }, 1)
+  return { people, directory, again: () => People.open(directory, { pinCost: COST, clock }) }
+}
+
+test('a PIN is six characters or more, and none that is tried first', () => {
+  for (const pin of [
+    '123456',
+    '654321',
+    '000000',
+    '121212',
+    'abcdef',
+    '123123',
+    '12345',
+    '',
+    'a\nbcdef',
+  ])
+    expect(() => checkNewPin(pin)).toThrow()
+  for (const pin of [undefined, 123456, 'x'.repeat(65)]) expect(() => checkNewPin(pin)).toThrow()
+  for (const pin of ['271828', 'green apples', 'ünïcödé!']) expect(checkNewPin(pin)).toBe(pin)
+})
+
+test('a PIN is kept as a hash of the cost it was made with, and nothing else is taken for it', async () => {
+  const kept = await hashPin(PIN, COST)
+  expect(kept).not.toContain(PIN)
+  expect(await isPin(PIN, kept)).toBe(true)
+  expect(await isPin(`${PIN} `, kept)).toBe(false)
+  for (const row of [
+    '',
+    'scrypt$16$$',
+    kept.replace('$16$', '$0$'),
+    kept.replace('$16$', '$999999999$'),
+  ])
+    expect(await isPin(PIN, row)).toBe(false)
+})
+
+test('five tries are free, then a pause that doubles, and a right PIN in it is not even looked at', async () => {
+  const { people } = await withAnn('tries')
+  let nowMs = 1_000
+  const attempt = (pin: string) => people.prove({ pin }, nowMs)
+  for (let time = 1; time < PIN_TRIES; time++)
+    await expect(attempt('wrong one')).rejects.toMatchObject({ help: 'try again' })
+  await expect(attempt('wrong one')).rejects.toMatchObject({ help: 'no more tries for 60 s' })
+  nowMs += PIN_PAUSE_FIRST_MS - 1
+  await expect(attempt(PIN)).rejects.toThrow('5 wrong PINs of `ann`: no more tries for 1 s')
+  nowMs += 1
+  await expect(attempt('wrong one')).rejects.toMatchObject({ help: 'no more tries for 2 min' })
+  nowMs += 2 * PIN_PAUSE_FIRST_MS
+  expect(await attempt(PIN)).toMatchObject({ name: 'ann', proof: 'pin' })
+  expect(people.find('ann')).toMatchObject({ wrongPins: 0, pausedUntilMs: 0 })
+  people.close()
+})
+
+test('a pause goes by a clock that nobody can set: the wall clock back or forward changes nothing', async () => {
+  let upMs = 50_000
+  const clock = { boot: 'boot 1', upMs: () => upMs }
+  const { people, directory } = await withAnn('clock', clock)
+  let nowMs = 10 * 3_600_000
+  const attempt = (pin: string, by = people) => by.prove({ pin }, nowMs)
+  for (let time = 1; time <= PIN_TRIES; time++)
+    await expect(attempt('wrong one')).rejects.toThrow('is another')
+  for (const jump of [-3_600_000, 0, 3_600_000]) {
+    nowMs = 10 * 3_600_000 + jump
+    await expect(attempt(PIN)).rejects.toThrow('no more tries for 60 s')
+  }
+  // After another boot the wall clock is all there is; an hour back is one pause more, not 61 minutes.
+  const later = People.open(directory, { pinCost: COST, clock: { boot: 'boot 2', upMs: () => 5 } })
+  nowMs = 9 * 3_600_000
+  await expect(attempt(PIN, later)).rejects.toThrow('no more tries for 60 s')
+  later.close()
+  upMs += PIN_PAUSE_FIRST_MS
+  expect(await attempt(PIN)).toMatchObject({ name: 'ann' })
+  people.close()
+})
+
+test('a try counts before it is judged: a crowd at once, or a kill in between, gives none back', async () => {
+  const { people, again } = await withAnn('crowd')
+  const crowd = Array.from({ length: 50 }, () => people.prove({ pin: 'wrong one' }, 5))
+  // What a process that dies now has on its disk.
+  const other = again()
+  expect(other.find('ann')).toMatchObject({ wrongPins: PIN_TRIES })
+  const said = await Promise.allSettled(crowd)
+  const judged = said.filter(({ reason }: { reason?: Error } & object) =>
+    String(reason).includes('is another'),
+  )
+  expect(judged).toHaveLength(PIN_TRIES)
+  await expect(other.prove({ pin: PIN }, 5)).rejects.toThrow('no more tries')
+  other.close()
+  people.close()
+})
+
+test('of two first PINs at once one holds, and nobody else is left on the list', async () => {
+  const people = People.open(join(folder, 'first'), { pinCost: COST })
+  await people.add(called('listed'), {}, 1)
+  const both = ['ann', 'eve'].map((name) => people.setFirst(called(name), PIN, 2))
+  const said = await Promise.allSettled(both)
+  expect(said.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(people.list()).toHaveLength(1)
+  await expect(people.setFirst(called('eve'), PIN, 3)).rejects.toThrow('somebody already')
+  people.close()
+})
+
+test('a pause only grows with wrong PINs, and not for ever', () => {
+  fc.assert(
+    fc.property(fc.nat(10_000), (wrong) => {
+      const [pause, next] = [pauseAfter(wrong), pauseAfter(wrong + 1)]
+      expect(next).toBeGreaterThanOrEqual(pause)
+      expect(next).toBeLessThanOrEqual(PIN_PAUSE_MS_MAX)
+      expect(pause === 0).toBe(wrong < PIN_TRIES)
+    }),
+  )
+})
+
+test('who proves is named, has a PIN, and the last admin stays', async () => {
+  const { people, directory } = await withAnn('names')
+  await people.add(called('bob', ['approver']), {}, 2)
+  const prove = (name?: string) => people.prove({ ...(name && { name }), pin: PIN }, 5)
+  expect(await prove()).toMatchObject({ name: 'ann' })
+  await expect(prove('bob')).rejects.toThrow('`bob` has no PIN')
+  await expect(prove('eve')).rejects.toMatchObject({ help: 'there are `ann`, `bob`' })
+  await people.setPin('bob', PIN, 3)
+  await expect(prove()).rejects.toThrow('several people with a PIN')
+  await expect(people.add(called('bob'), {}, 3)).rejects.toThrow('is there already')
+  expect(() => people.remove('ann')).toThrow('is the last one who may add or remove approvers')
+  await people.add(called('eve'), {}, 4)
+  expect(() => people.remove('ann')).toThrow('is the last one')
+  await people.setPin('eve', PIN, 4)
+  expect(people.remove('ann').name).toBe('ann')
+  await expect(prove('ann')).rejects.toThrow('no approver')
+  people.close()
+  expect(readFileSync(join(directory, 'identity.db')).includes(PIN)).toBe(false)
+})
+
+test('a system is known by its credential, which is kept as a hash', async () => {
+  const { people } = await withAnn('system')
+  const bot: Decider = { ...called('bot', ['approver']), kind: 'system' }
+  const { token } = await people.add(bot, { token: true }, 2)
+  expect(people.findByToken(token ?? '')).toMatchObject({ name: 'bot', proof: 'token' })
+  for (const other of [makeOwnToken('sys'), makeOwnToken('in'), '', `${token}x`])
+    expect(people.findByToken(other)).toBeUndefined()
+  people.remove('bot')
+  expect(people.findByToken(token ?? '')).toBeUndefined()
+  people.close()
+})
+
+test('own tokens are found in any text, and what is none stays as it is', () => {
+  for (const kind of ['sys', 'code', 'in'] as const) {
+    const token = makeOwnToken(kind)
+    expect(ownTokenKind(token)).toBe(kind)
+    expect(withoutOwnTokens(`a ${token}, b`)).toBe('a sluice_removed, b')
+  }
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(withoutOwnTokens(`sluice_${text.slice(0, 20)}`)).toBe(`sluice_${text.slice(0, 20)}`)
+    }),
+  )
+})
+
+test('finding: the last admin does not give the first PIN away with the last passkey', async () => {
+  const people = People.open(join(folder, 'last'), { pinCost: COST })
+  await people.add(called('ann'), {}, 1)
+  const add = people.database.prepare(
+    "INSERT INTO passkeys VALUES (?, 'ann', ?, 0, ?, ?, '[]', 1, NULL)",
+  )
+  for (const id of ['k1', 'k2']) add.run(id, new Uint8Array(1), 'localhost', 'key')
+  const passkeys = new Passkeys(people)
+  expect([passkeys.remove('ann', 'k1'), passkeys.remove('ann', 'none')]).toEqual([true, false])
+  expect(() => passkeys.remove('ann', 'k2')).toThrow('last')
+  await expect(people.setFirst(called('eve'), PIN, 2)).rejects.toThrow('somebody already')
+  await people.add(called('bob'), { pin: PIN }, 3)
+  expect(passkeys.remove('ann', 'k2')).toBe(true)
+  people.close()
+})
+
+test('low: a name that people take for another approver is not given', async () => {
+  const { people } = await withAnn('alike')
+  // Capitals, a dot, a fullwidth form, Cyrillic and Greek letters that look the same.
+  for (const name of ['ANN', 'ann.', '-ann', 'ａnn', 'аnn', 'αnn', 'Ann_', 'ann@', 'a.nn', 'a-n_n'])
+    await expect(people.add(called(name), { pin: PIN }, 2)).rejects.toThrow('`ann`')
+  await people.add(called('anna'), { pin: PIN }, 2)
+  expect(people.list().map(({ name }) => name)).toEqual(['ann', 'anna'])
+  people.close()
+})
+
+test('low: a name has visible letters of one script', () => {
+  for (const name of ['ann', 'Ünal', 'анна', '山田', 'ann.lee@corp-1'])
+    expect([name, isPersonName(name)]).toEqual([name, true])
+  for (const name of ['аnn', 'ann\u3164', 'ann\u115f', 'ann\u200b', 'αnn', '', 'a b', 'corp:ann'])
+    expect([name, isPersonName(name)]).toEqual([name, false])
+})

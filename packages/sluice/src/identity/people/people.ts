@@ -1,0 +1,322 @@
+// The people, and the systems, that may decide: who they are, and what shows that it is they who
+// speak. Kept in identity.db by the process that owns the data directory. What is kept of a PIN or a
+// token is a hash; nothing of either goes into a log or the record.
+
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import {
+  canonicalName,
+  holds,
+  type Person,
+  type PinProof,
+  ROLES,
+  type Role,
+} from '../../core/person.ts'
+import { Refused } from '../../core/operation-error.ts'
+import { storeFault } from '../../store/files/faults.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { identityFile } from '../identity-file.ts'
+import type { Issuer } from '../callers/issuer.ts'
+import { PEOPLE_MAX } from '../limits.ts'
+import { type MachineClock, machineClock } from './machine-clock.ts'
+import { makeOwnToken, ownTokenKind } from '../keys/gate-tokens.ts'
+import { checkNewPin, hashPin, isPin } from './pin.ts'
+import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
+
+/** A try that was counted. */
+export class WrongPin extends Refused {}
+
+/** Without how it was shown: that is another every time. */
+export type Decider = Omit<Person, 'proof'>
+
+export interface KeptPerson extends Decider, KeptPause {
+  readonly createdMs: number
+  /** When the PIN was set; null where there is none. */
+  readonly pinSetMs: number | null
+  readonly passkeys: number
+  readonly hasToken: boolean
+}
+
+const KEPT = `SELECT name, kind, roles, groups, owns, created_ms AS createdMs, pin_set_ms AS pinSetMs,
+  (SELECT count(*) FROM passkeys WHERE person = name) AS passkeys, token IS NOT NULL AS hasToken,
+  wrong_pins AS wrongPins, paused_until_ms AS pausedUntilMs, paused_boot AS pausedBoot,
+  paused_until_up_ms AS pausedUntilUpMs FROM people`
+const ADD = `INSERT INTO people (name, kind, roles, groups, owns, created_ms, pin, pin_set_ms, token)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ?, paused_boot = ?,
+  paused_until_up_ms = ? WHERE name = ?`
+const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
+
+export interface PeopleOptions {
+  /** Of PINs that are set from here on. */
+  readonly pinCost?: number
+  readonly clock?: MachineClock
+}
+
+export class People {
+  /** Somebody may no longer decide. */
+  onRemove: () => void = () => {}
+  readonly #database: DatabaseSync
+  readonly #file: string
+  readonly #pinCost: number | undefined
+  readonly #clock: MachineClock
+  #finding: StatementSync | undefined
+
+  private constructor(directory: string, { pinCost, clock = machineClock() }: PeopleOptions) {
+    const options = identityFile(directory)
+    this.#database = openDatabase(options)
+    this.#file = `${directory}/${options.name}`
+    this.#pinCost = pinCost
+    this.#clock = clock
+  }
+
+  static open(directory: string, options: PeopleOptions = {}): People {
+    return new People(directory, options)
+  }
+
+  /** For passkeys.ts, which keeps what it knows in the same file. */
+  get database(): DatabaseSync {
+    return this.#database
+  }
+
+  list(): KeptPerson[] {
+    return this.#guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
+      asKept,
+    )
+  }
+
+  find(name: string): KeptPerson | undefined {
+    // Asked before every word of a stream.
+    const row = this.#guard(() => {
+      this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
+      return this.#finding.get(name)
+    })
+    return row === undefined ? undefined : asKept(row)
+  }
+
+  /** Whether anybody could decide anything: before, the first PIN or passkey may be set. */
+  get anybody(): boolean {
+    return this.list().some(canProve)
+  }
+
+  /** Throws Refused where the name is taken, or there is no room. */
+  mustBeFree(name: string): void {
+    if (this.find(name) !== undefined)
+      throw new Refused(
+        `\`${name}\` is there already`,
+        'take another name, or remove that one first',
+      )
+    const alike = this.list().find((one) => canonicalName(one.name) === canonicalName(name))
+    if (alike !== undefined)
+      throw new Refused(
+        `\`${name}\` looks like \`${alike.name}\`, who is there already`,
+        'take a name that nobody takes for that one',
+      )
+    if (this.list().length >= PEOPLE_MAX)
+      throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+  }
+
+  /** Throws Refused where somebody has a credential already. */
+  mustBeFirst(): void {
+    if (!this.anybody) return
+    throw new Refused(
+      'there is somebody already who may decide',
+      '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
+    )
+  }
+
+  /** Throws Refused where the name is taken. The token, if one is wished for, is given this once. */
+  async add(
+    person: Decider,
+    credentials: { readonly pin?: string; readonly token?: boolean },
+    nowMs: number,
+  ): Promise<{ readonly token: string | null }> {
+    this.mustBeFree(person.name)
+    const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
+    const token = credentials.token === true ? makeOwnToken('sys') : null
+    // Somebody may have been as fast while the PIN was hashed.
+    this.mustBeFree(person.name)
+    this.#insert(person, { pin, token }, nowMs)
+    return { token }
+  }
+
+  /** The very first credential. Throws Refused where somebody has one already: also where that came
+   * about while this PIN was being hashed. */
+  async setFirst(person: Decider, pin: string, nowMs: number): Promise<void> {
+    const kept = await this.#hash(pin)
+    this.mustBeFirst()
+    this.#guard(() => this.#database.prepare('DELETE FROM people').run())
+    this.#insert(person, { pin: kept, token: null }, nowMs)
+  }
+
+  /** Throws Refused where nobody would be left who may add anybody. */
+  remove(name: string): KeptPerson {
+    const person = this.find(name)
+    if (person === undefined) throw unknown(name, this.list())
+    const left = this.list().filter((one) => one.name !== name)
+    if (holds(person, 'admin') && !left.some((one) => holds(one, 'admin') && canProve(one)))
+      throw new Refused(
+        `\`${name}\` is the last one who may add or remove approvers`,
+        'give another the role `admin`, with a PIN or a passkey, first',
+      )
+    this.#guard(() => {
+      this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
+      this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
+    })
+    this.onRemove()
+    return person
+  }
+
+  async setPin(name: string, pin: string, nowMs: number): Promise<void> {
+    const kept = await this.#hash(pin)
+    const set = `UPDATE people SET pin = ?, pin_set_ms = ?, wrong_pins = 0, paused_until_ms = 0
+      WHERE name = ?`
+    this.#guard(() => this.#database.prepare(set).run(kept, nowMs, name))
+  }
+
+  /** Throws Refused: who is unknown or has no PIN, a wrong one, or a pause. A try is on the disk
+   * before it is known whether it was right: killing the gate in between gives none back. */
+  async prove({ name, pin }: PinProof, nowMs: number): Promise<Person> {
+    const person = this.#whose(name)
+    const { wrongPins } = person
+    const leftMs = pauseLeft(person, nowMs, this.#clock)
+    if (leftMs > 0)
+      throw new Refused(
+        `${wrongPins} wrong PINs of \`${person.name}\`: no more tries for ${waitText(leftMs)}`,
+        'wait, or decide with a passkey in the console',
+      )
+    const pauseMs = pauseAfter(wrongPins + 1)
+    const { boot, upMs } = this.#clock
+    const until = pauseMs === 0 ? [0, '', 0] : [nowMs + pauseMs, boot, upMs() + pauseMs]
+    this.#guard(() => this.#database.prepare(TRY).run(...until, person.name))
+    const row = this.#guard(() =>
+      this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
+    )
+    if (await isPin(pin, String(row?.pin ?? ''))) {
+      this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
+      return asPerson(person, 'pin')
+    }
+    throw new WrongPin(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
+  }
+
+  /** A system by its credential. */
+  findByToken(token: string): Person | undefined {
+    if (ownTokenKind(token) !== 'sys') return undefined
+    const digest = digestOf(token) as Buffer
+    const row = this.#guard(() =>
+      this.#database.prepare('SELECT name, token FROM people WHERE token = ?').get(digest),
+    )
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.token as Uint8Array), digest))
+      return undefined
+    const person = this.find(String(row.name))
+    return person && asPerson(person, 'token')
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  #insert(
+    { name, kind, roles, groups, owns }: Decider,
+    { pin, token }: { readonly pin: string | null; readonly token: string | null },
+    nowMs: number,
+  ): void {
+    const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
+    const values = [nowMs, pin, pin === null ? null : nowMs, digestOf(token)]
+    this.#guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
+  }
+
+  /** Whose PIN it is: named, or the only one there is. */
+  #whose(name: string | undefined): KeptPerson {
+    const all = this.list()
+    const withPin = all.filter(({ pinSetMs }) => pinSetMs !== null)
+    if (!all.some(canProve))
+      throw new Refused(
+        'nobody can approve anything yet',
+        '`sluice approvers pin` sets the first PIN',
+      )
+    if (name === undefined) {
+      const [only] = withPin
+      if (only === undefined)
+        throw new Refused('nobody here has a PIN', 'decide with a passkey in the console')
+      if (withPin.length === 1) return only
+      const names = withPin.map((one) => `\`${one.name}\``).join(', ')
+      throw new Refused('there are several people with a PIN', `say who you are: ${names}`)
+    }
+    const person = all.find((one) => one.name === name)
+    if (person === undefined) throw unknown(name, all)
+    if (person.pinSetMs === null)
+      throw new Refused(`\`${name}\` has no PIN`, 'decide with a passkey in the console')
+    return person
+  }
+
+  #hash(pin: string): Promise<string> {
+    return hashPin(checkNewPin(pin), this.#pinCost)
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeFault(error, this.#file)
+    }
+  }
+}
+
+/** Has a PIN, a passkey or a token. */
+export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean {
+  return pinSetMs !== null || passkeys > 0 || hasToken
+}
+
+/** Whether a vote that was given at a time still counts: who gave it is on the list, since before then.
+ * Who signs in at an authorisation server is not on it; they count as long as that is asked at all. */
+export function approverCheck(
+  people: Pick<People, 'find'>,
+  issuers: readonly Pick<Issuer, 'name' | 'roles' | 'admins'>[],
+): (name: string, atMs: number) => boolean {
+  const elsewhere = new Set(
+    issuers
+      .filter(({ roles, admins = [] }) => Object.keys(roles).length > 0 || admins.length > 0)
+      .map(({ name }) => name),
+  )
+  return (name, atMs) => {
+    const [issuer = '', subject] = name.split(':')
+    if (subject !== undefined) return elsewhere.has(issuer)
+    const person = people.find(name)
+    return person !== undefined && holds(person, 'approver') && person.createdMs <= atMs
+  }
+}
+
+export function asPerson(kept: Decider, proof: Person['proof']): Person {
+  const { name, kind, roles, groups, owns } = kept
+  return { name, kind, roles, groups, owns, proof }
+}
+
+function digestOf(token: string | null): Buffer | null {
+  return token === null ? null : hash('sha256', token, 'buffer')
+}
+
+function unknown(name: string, all: readonly KeptPerson[]): Refused {
+  const names = all.map((one) => `\`${one.name}\``).join(', ')
+  return new Refused(
+    `no approver is called \`${name.slice(0, 64)}\``,
+    `there are ${names || 'none'}`,
+  )
+}
+
+function nextTry(wrong: number): string {
+  const pauseMs = pauseAfter(wrong)
+  return pauseMs === 0 ? 'try again' : `no more tries for ${waitText(pauseMs)}`
+}
+
+function asKept(row: Record<string, unknown>): KeptPerson {
+  const known: readonly string[] = ROLES
+  const list = (text: unknown): string[] => JSON.parse(String(text)) as string[]
+  return {
+    ...(row as unknown as KeptPerson),
+    roles: list(row.roles).filter((role): role is Role => known.includes(role)),
+    groups: list(row.groups),
+    owns: list(row.owns),
+    hasToken: row.hasToken === 1,
+  }
+}

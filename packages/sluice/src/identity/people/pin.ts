@@ -1,0 +1,60 @@
+// The PIN of a person: what may be one, and how it is kept: scrypt with a salt, its cost beside it, so
+// that the cost can grow. Who reads the data directory can guess at leisure: the cost is per guess.
+// Pure but for randomness; used by people.ts.
+
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { Refused } from '../../core/operation-error.ts'
+import { PIN_LENGTH_MAX, PIN_LENGTH_MIN, PIN_SCRYPT_COST } from '../limits.ts'
+
+const BLOCK = 8
+const BYTES = 32
+/** scrypt takes 128 bytes times cost times block. */
+const MEMORY_MAX = 256 * 1_024 * 1_024
+const COST_MAX = 2 ** 17
+
+/** Throws Refused for what is no PIN, or one that everybody tries first. */
+export function checkNewPin(pin: unknown): string {
+  const help = `${PIN_LENGTH_MIN} to ${PIN_LENGTH_MAX} characters; digits will do, words are better`
+  if (typeof pin !== 'string' || /[\p{C}\p{Zl}\p{Zp}]/u.test(pin))
+    throw new Refused('this is no PIN', help)
+  if (pin.length < PIN_LENGTH_MIN || pin.length > PIN_LENGTH_MAX)
+    throw new Refused(`a PIN of ${pin.length} characters`, help)
+  if (isGuessable(pin)) throw new Refused('this PIN is one of those that are tried first', help)
+  return pin
+}
+
+export async function hashPin(pin: string, cost: number = PIN_SCRYPT_COST): Promise<string> {
+  const salt = randomBytes(16)
+  const key = await derive(pin, salt, cost)
+  return ['scrypt', cost, salt.toString('base64url'), key.toString('base64url')].join('$')
+}
+
+/** False also for a row that nothing here has written. */
+export async function isPin(pin: string, kept: string): Promise<boolean> {
+  const [kind, cost, salt = '', key = ''] = kept.split('$')
+  const rounds = Number(cost)
+  const expected = Buffer.from(key, 'base64url')
+  if (kind !== 'scrypt' || expected.length !== BYTES || pin.length > PIN_LENGTH_MAX) return false
+  if (!Number.isInteger(rounds) || rounds < 2 || rounds > COST_MAX) return false
+  return timingSafeEqual(await derive(pin, Buffer.from(salt, 'base64url'), rounds), expected)
+}
+
+function derive(pin: string, salt: Buffer, cost: number): Promise<Buffer> {
+  const options = { N: cost, r: BLOCK, p: 1, maxmem: MEMORY_MAX }
+  return new Promise((resolve, reject) => {
+    scrypt(pin.normalize('NFC'), salt, BYTES, options, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    )
+  })
+}
+
+/** One character over and over, a row up or down, or two that take turns. */
+function isGuessable(pin: string): boolean {
+  const codes = [...pin].map((character) => character.codePointAt(0) as number)
+  const steps = codes.slice(1).map((code, at) => code - (codes[at] as number))
+  const isRow = steps.every((step) => step === steps[0] && Math.abs(step) <= 1)
+  const takesTurns = codes.every((code, at) => code === codes[at % 2])
+  const isHalved =
+    pin.length % 2 === 0 && pin.slice(0, pin.length / 2) === pin.slice(pin.length / 2)
+  return isRow || takesTurns || isHalved
+}

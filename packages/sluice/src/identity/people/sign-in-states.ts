@@ -1,0 +1,59 @@
+// What travels through the authorisation server while somebody signs in there: which issuer, which
+// page, and the hash of a secret that only the tab holds where it began. An answer is taken once, in
+// time, and from that tab: whoever is led here with another's answer has no such secret (login CSRF).
+
+import { createHash, createHmac } from 'node:crypto'
+import type { InstallationKey } from '../keys/installation-key.ts'
+import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
+import { SealedText } from '../keys/signed-token.ts'
+
+export interface Begun {
+  /** The name of the issuer in sluice.yaml. */
+  readonly issuer: string
+  /** Of the page that began, and that the answer comes back to. */
+  readonly origin: string
+  /** S256 of the tab's secret (RFC 7636). */
+  readonly challenge: string
+}
+
+export class SignInStates {
+  readonly #sealed: SealedText
+  readonly #nonces: Buffer
+  readonly #nowMs: () => number
+  readonly #used = new Set<string>()
+
+  constructor(key: InstallationKey, nowMs: () => number) {
+    this.#sealed = new SealedText(key, 'sign-in states', 'sluice_state_')
+    this.#nonces = key.derive('sign-in nonces', 32)
+    this.#nowMs = nowMs
+  }
+
+  make({ issuer, origin, challenge }: Begun): string {
+    return this.#sealed.make([issuer, origin, challenge, this.#nowMs() + SIGN_IN_THERE_MS])
+  }
+
+  /** What the ID token has to repeat. Of the state, so that a code of another sign-in is of no use also
+   * where the authorisation server does not look at PKCE. */
+  nonceOf(state: string): string {
+    return createHmac('sha256', this.#nonces).update(state).digest('base64url')
+  }
+
+  /** Once only; why not, as a text, where it is not taken. */
+  take(state: string, verifier: string, origin: string): Begun | string {
+    const said = this.#sealed.read(state)
+    if (said === undefined) return 'the answer belongs to no sign-in of this gate'
+    const [issuer, began, challenge, untilMs] = said as [string, string, string, number]
+    if (this.#nowMs() >= untilMs) return 'the sign-in took too long'
+    if (began !== origin) return `the sign-in began at \`${began}\``
+    if (challengeOf(verifier) !== challenge) return 'the sign-in began in another tab'
+    if (this.#used.has(state)) return 'the sign-in was used already'
+    this.#used.add(state)
+    const [oldest] = this.#used
+    if (this.#used.size > SIGN_IN_STATES_USED_MAX) this.#used.delete(oldest as string)
+    return { issuer, origin, challenge }
+  }
+}
+
+export function challengeOf(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url')
+}

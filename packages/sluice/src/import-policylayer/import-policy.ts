@@ -1,0 +1,123 @@
+// Imports a policy of another make: tells the format, translates it, writes a Sluice policy. Pure;
+// called by `sluice policy import`. The text comes from a stranger: it goes through the same
+// guarded reader as our own documents, and nothing of it is evaluated.
+
+import { asMap } from '@sluice/policy/document/check-shape'
+import { Problems } from '@sluice/policy/document/problem'
+import { entry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
+import { parseExpression } from '@sluice/policy/expression/expression'
+import { EXPRESSION_LENGTH_MAX, GUARDRAILS_MAX } from '@sluice/policy/language/limits'
+import type { Body, Draft } from './draft.ts'
+import { cleanLine, emitDocument } from './emit-document.ts'
+import { importHosted } from './hosted.ts'
+import { importIntercept } from './intercept.ts'
+import { type ImportWarning, Report } from './report.ts'
+
+export type { ImportWarning } from './report.ts'
+
+export interface ImportOptions {
+  readonly file: string
+  /** What the server is called here; the original has one document for each server. */
+  readonly server: string
+}
+
+export interface Imported {
+  /** Empty where nothing could be read. With errors, what they concern is denied in it. */
+  readonly yaml: string
+  readonly warnings: readonly ImportWarning[]
+  readonly errors: readonly ImportWarning[]
+}
+
+export function importPolicy(text: string, { file, server }: ImportOptions): Imported {
+  const problems = new Problems(file, text)
+  const root = readDocument(text, problems)
+  if (root === undefined) {
+    const errors = problems.sorted().map(({ severity: _, ...problem }) => problem)
+    return { yaml: '', warnings: [], errors }
+  }
+  const report = new Report(file, text)
+  const failed = () => ({ yaml: '', warnings: report.warnings(), errors: report.errors() })
+  if (!/^[^\s/*?]{1,100}$/.test(server)) {
+    report.error(
+      'IMPORT_SERVER',
+      0,
+      `\`${server}\` cannot be the name of a server`,
+      'a name without spaces, `/`, `*` and `?`',
+    )
+    return failed()
+  }
+  const format = root.kind === 'map' ? formatOf(root, text) : undefined
+  if (root.kind !== 'map' || format === undefined) {
+    report.error(
+      'IMPORT_FORMAT',
+      root.at,
+      'this is neither an Intercept policy nor a hosted one',
+      'a policy has `version`, and `tools` with `rules`, or with `require`, `deny_if` and `limits`',
+    )
+    return failed()
+  }
+  const draft: Draft = { comments: [], tools: [], guardrails: [], names: new Set() }
+  const scope = { server, all: `${server}/*` }
+  if (format === 'hosted') importHosted(root, scope, draft, report)
+  else importIntercept(root, scope, draft, report)
+  checkBounds(draft, report)
+  const head = [
+    `Imported from ${cleanLine(file)} (PolicyLayer, ${format === 'hosted' ? 'hosted JSON' : 'Intercept YAML'}).`,
+  ]
+  if (report.errorCount > 0)
+    head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
+  draft.comments.unshift(...head)
+  return { yaml: emitDocument(draft), warnings: report.warnings(), errors: report.errors() }
+}
+
+/** By what stands under `tools`, then by the look of the text. */
+function formatOf(root: LocatedMap, text: string): 'intercept' | 'hosted' | undefined {
+  const has = (key: string) => entry(root, key) !== undefined
+  if (has('guardrails') || has('categories') || !(has('version') || has('tools') || has('hide')))
+    return undefined
+  const tools = asMap(entry(root, 'tools')).entries.map(({ value }) => asMap(value))
+  const under = (keys: readonly string[]) =>
+    tools.some((tool) => keys.some((key) => entry(tool, key) !== undefined))
+  const hosted = has('all_tools') || under(['require', 'deny_if', 'limits'])
+  const intercept = under(['rules'])
+  if (hosted && intercept) return undefined
+  if (hosted || intercept) return hosted ? 'hosted' : 'intercept'
+  return /^\s*\{/.test(text) ? 'hosted' : 'intercept'
+}
+
+/** What the language would refuse is an error here, and denied in what is written. */
+function checkBounds(draft: Draft, report: Report): void {
+  if (draft.guardrails.length > GUARDRAILS_MAX)
+    report.error(
+      'IMPORT_TOO_LARGE',
+      0,
+      `the import needs ${draft.guardrails.length} guardrails, the limit is ${GUARDRAILS_MAX}`,
+      'split the document',
+    )
+  for (const list of [draft.tools, draft.guardrails] as { body: Body; at: number }[][])
+    list.forEach((rule, index) => {
+      const message = rule.body.when === undefined ? undefined : refusal(rule.body.when)
+      if (message === undefined) return
+      report.error(
+        'IMPORT_TOO_LARGE',
+        rule.at,
+        `the condition is too long for one rule: ${message}`,
+        'split it, or shorten its list, in the original',
+      )
+      list[index] = {
+        ...rule,
+        body: { action: 'deny', reason: 'this rule was not imported and needs a person' },
+      }
+    })
+}
+
+function refusal(when: string): string | undefined {
+  if (when.length > EXPRESSION_LENGTH_MAX)
+    return `${when.length} characters, the limit is ${EXPRESSION_LENGTH_MAX}`
+  try {
+    parseExpression(when, new Set())
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}

@@ -1,0 +1,75 @@
+// Reads mappings, lists and scalars of a foreign document, reporting what is not as it should be.
+// The original ignores keys it does not know, so that a typo means "no rule"; here it is an error.
+
+import { didYouMean } from '@sluice/policy/document/nearest'
+import {
+  entry,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+} from '@sluice/policy/document/read-document'
+import type { Report } from './report.ts'
+
+/** The node as a mapping whose keys are all known; an empty node is an empty mapping. */
+export function readMap(
+  node: Located | undefined,
+  keys: readonly string[] | undefined,
+  what: string,
+  report: Report,
+): LocatedMap | undefined {
+  if (node === undefined || isNothing(node))
+    return { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
+  if (node.kind !== 'map')
+    return report.error('IMPORT_INVALID', node.at, `${what} is no mapping`, 'mend the original')
+  for (const { key } of node.entries) {
+    const name = String(key.value)
+    if (keys === undefined || keys.includes(name)) continue
+    const help = didYouMean(name, keys, 'take it out, or write what it means by hand')
+    report.error('IMPORT_UNKNOWN_KEY', key.at, `unknown key \`${name}\` in ${what}`, help)
+  }
+  return node
+}
+
+export function readList(
+  node: Located | undefined,
+  what: string,
+  report: Report,
+): readonly Located[] {
+  if (node === undefined || isNothing(node)) return []
+  if (node.kind === 'list') return node.items
+  report.error('IMPORT_INVALID', node.at, `${what} is no list`, 'mend the original')
+  return []
+}
+
+/** A text, or undefined where there is none. */
+export function readText(map: LocatedMap, key: string, report: Report): string | undefined {
+  const node = entry(map, key)
+  if (node === undefined || isNothing(node)) return undefined
+  if (node.kind === 'scalar') return typeof node.value === 'string' ? node.value : node.text
+  return report.error('IMPORT_INVALID', node.at, `\`${key}\` is no text`, 'mend the original')
+}
+
+export function keyAt(map: LocatedMap, key: string): number {
+  return map.entries.find((candidate) => candidate.key.value === key)?.key.at ?? map.at
+}
+
+export function isNothing(node: Located): boolean {
+  return node.kind === 'scalar' && node.value === null
+}
+
+/** Bare words that Go's YAML reads as numbers or times, and this one as text (or as another
+ * number: 0777 is octal there). */
+const ELSEWHERE =
+  /^([-+]?0[0-9_]+|[-+]?0b[01_]+|[-+]?[0-9][0-9]*_[0-9_]*(\.[0-9_]*)?|0x[0-9a-f]*_[0-9a-f_]*|\d{4}-\d\d?-\d\d?([Tt ].*)?)$/i
+
+export function isAmbiguous(node: LocatedScalar, report: Report): boolean {
+  const quoted = /["'|>]/.test(report.text.charAt(node.at))
+  if (quoted || !ELSEWHERE.test(node.text.trim())) return false
+  report.error(
+    'IMPORT_AMBIGUOUS',
+    node.at,
+    `\`${node.text.trim()}\` is read differently by the original's YAML parser`,
+    'quote it if it is text, write it plainly if it is a number',
+  )
+  return true
+}

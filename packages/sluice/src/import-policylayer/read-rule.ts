@@ -1,0 +1,219 @@
+// One rule of an Intercept policy, read and held to what the original accepts: its action, its
+// conditions, its counter (also in the form `5/hour`).
+
+import { entry, type LocatedMap } from '@sluice/policy/document/read-document'
+import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '@sluice/policy/language/limits'
+import { cleanLine } from './emit-document.ts'
+import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
+import type { Report } from './report.ts'
+import type { CountingRule, StateBlock } from './translate-counters.ts'
+import { parseShorthand, WINDOW_NAMES } from './translate-limit.ts'
+
+export type RuleAction = 'evaluate' | 'deny' | 'require_approval'
+
+export interface InterceptRule extends CountingRule {
+  readonly name: string
+  readonly at: number
+  readonly action: RuleAction
+  readonly reason: string | undefined
+  readonly conditions: readonly LocatedMap[]
+  readonly shorthand:
+    | { readonly count: number; readonly window: string; readonly at: number }
+    | undefined
+  readonly approvalTimeout: string | undefined
+}
+
+const RULE_KEYS = [
+  'name',
+  'action',
+  'rate_limit',
+  'conditions',
+  'on_deny',
+  'state',
+  'approval_timeout',
+]
+const ACTIONS = ['evaluate', 'deny', 'require_approval']
+
+/** Undefined after an error. */
+export function readRule(
+  map: LocatedMap,
+  number: number,
+  report: Report,
+): InterceptRule | undefined {
+  const before = report.errorCount
+  readMap(map, RULE_KEYS, 'a rule', report)
+  const action = readText(map, 'action', report) || 'evaluate'
+  if (!ACTIONS.includes(action))
+    report.error(
+      'IMPORT_INVALID',
+      keyAt(map, 'action'),
+      `the action \`${action}\` is none of \`evaluate\`, \`deny\`, \`require_approval\``,
+      'write the rule by hand',
+    )
+  const conditions: LocatedMap[] = []
+  const stateConditions: LocatedMap[] = []
+  for (const node of readList(entry(map, 'conditions'), '`conditions`', report)) {
+    const condition = readMap(node, ['path', 'op', 'value'], 'a condition', report)
+    if (condition === undefined) continue
+    const onState = (readText(condition, 'path', report) ?? '').startsWith('state.')
+    if (onState) stateConditions.push(condition)
+    else conditions.push(condition)
+  }
+  const state = readState(map, report)
+  const shorthand = readShorthand(map, report)
+  checkTogether(
+    map,
+    action,
+    conditions.length + stateConditions.length,
+    state,
+    shorthand !== undefined,
+    report,
+  )
+  const name = readName(map, number, report)
+  const reason = readReason(map, 'on_deny', report) ?? name
+  const approvalTimeout = readTimeout(map, report)
+  if (report.errorCount > before) return undefined
+  return {
+    name,
+    at: map.at,
+    action: action as RuleAction,
+    reason,
+    conditions,
+    stateConditions,
+    state,
+    shorthand,
+    approvalTimeout,
+  }
+}
+
+function readName(map: LocatedMap, number: number, report: Report): string {
+  const name = cleanLine(readText(map, 'name', report) ?? '')
+  if (name !== '') return name
+  report.warn(
+    'IMPORT_UNNAMED',
+    map.at,
+    'a rule without a name, which the original refuses',
+    `it is called \`rule ${number}\` here`,
+  )
+  return `rule ${number}`
+}
+
+/** One line that fits. */
+export function readReason(map: LocatedMap, key: string, report: Report): string | undefined {
+  const reason = cleanLine((readText(map, key, report) ?? '').replace(/\s+/g, ' '))
+  if (reason.length > REASON_LENGTH_MAX)
+    report.warn(
+      'IMPORT_REASON',
+      keyAt(map, key),
+      `a reason of ${reason.length} characters`,
+      `the first ${REASON_LENGTH_MAX} are kept`,
+    )
+  return reason === '' ? undefined : reason.slice(0, REASON_LENGTH_MAX)
+}
+
+function readState(map: LocatedMap, report: Report): StateBlock | undefined {
+  const node = entry(map, 'state')
+  const state = readMap(
+    node,
+    ['counter', 'window', 'increment', 'increment_from'],
+    '`state`',
+    report,
+  )
+  if (node === undefined || state === undefined || state.entries.length === 0) return undefined
+  const counter = readText(state, 'counter', report) ?? ''
+  const window = readText(state, 'window', report) ?? ''
+  if (counter === '')
+    report.error('IMPORT_INVALID', state.at, 'a counter without a name', 'mend the original')
+  if (!WINDOW_NAMES.includes(window))
+    report.error(
+      'IMPORT_INVALID',
+      keyAt(state, 'window'),
+      `the window \`${window}\` is none of \`minute\`, \`hour\`, \`day\``,
+      'mend the original',
+    )
+  const written = entry(state, 'increment')
+  const number = written?.kind === 'scalar' && !isAmbiguous(written, report) ? written.value : 1
+  if (written !== undefined && !Number.isSafeInteger(number))
+    report.error(
+      'IMPORT_INVALID',
+      keyAt(state, 'increment'),
+      '`increment` is no whole number',
+      'mend the original',
+    )
+  // The original takes 0 for "left out".
+  const increment = Number(number) || 1
+  return {
+    counter,
+    window,
+    increment,
+    incrementFrom: readText(state, 'increment_from', report) || undefined,
+    at: keyAt(map, 'state'),
+  }
+}
+
+function readShorthand(map: LocatedMap, report: Report): InterceptRule['shorthand'] {
+  const text = readText(map, 'rate_limit', report)
+  if (text === undefined || text === '') return undefined
+  const at = (entry(map, 'rate_limit') ?? map).at
+  const parsed = parseShorthand(text)
+  if (parsed === undefined)
+    return report.error(
+      'IMPORT_INVALID',
+      at,
+      `\`${text}\` is no \`<count>/<window>\``,
+      'write `5/hour`, with `minute`, `hour` or `day`',
+    )
+  return { ...parsed, at }
+}
+
+function checkTogether(
+  map: LocatedMap,
+  action: string,
+  conditions: number,
+  state: StateBlock | undefined,
+  shorthand: boolean,
+  report: Report,
+): void {
+  const refused = (key: string, message: string) =>
+    report.error(
+      'IMPORT_INVALID',
+      keyAt(map, key),
+      message,
+      'the original refuses this document; mend it there',
+    )
+  if (shorthand && (conditions > 0 || state !== undefined || action !== 'evaluate'))
+    refused('rate_limit', '`rate_limit` together with conditions, a counter or an action')
+  else if (action === 'deny' && conditions > 0)
+    refused('conditions', 'conditions on a rule that always denies')
+  else if (
+    action === 'evaluate' &&
+    conditions === 0 &&
+    !shorthand &&
+    entry(map, 'rate_limit') === undefined
+  )
+    refused('name', 'a rule without a condition')
+}
+
+/** `1h30m` in the original's way of writing, in whole seconds here. */
+function readTimeout(map: LocatedMap, report: Report): string | undefined {
+  const text = readText(map, 'approval_timeout', report)
+  if (text === undefined || text === '') return undefined
+  const parts = [...text.matchAll(/(\d+)(h|m|s)/g)]
+  const seconds = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (unit === 'h' ? 3_600 : unit === 'm' ? 60 : 1),
+    0,
+  )
+  if (/^(\d+(h|m|s))+$/.test(text) && seconds > 0 && seconds <= APPROVAL_TIMEOUT_SECONDS_MAX)
+    return duration(seconds)
+  return report.error(
+    'IMPORT_INVALID',
+    keyAt(map, 'approval_timeout'),
+    `\`${text}\` is no length of time up to a week`,
+    'write `30m`',
+  )
+}
+
+function duration(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
+}

@@ -1,0 +1,110 @@
+// Entries of a client's file, whatever its format: found, and rewritten so that the rest of the file
+// says the same in the same bytes. Every rewrite is read again and compared before anybody may write
+// it. Pure.
+
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { ClientFile, Entry } from './client.ts'
+import { isTransport } from './client.ts'
+import { jsonEntries, jsonText, parseJson, rewriteJson } from './json-entries.ts'
+import { parseToml, rewriteToml, tomlEntries, tomlText } from './toml-entries.ts'
+
+type Format = ClientFile['format']
+
+export interface Rewritten {
+  /** The whole file. */
+  readonly text: string
+  /** The entry's own part of it, before and after. */
+  readonly before: string
+  readonly after: string
+}
+
+/** All entries under `path`, in the order of the file. */
+export function entriesAt(
+  text: string,
+  { file, format }: Pick<ClientFile, 'file' | 'format'>,
+  path: readonly string[],
+): Entry[] {
+  return format === 'json'
+    ? jsonEntries(parseJson(text, file), path)
+    : tomlEntries(parseToml(text, file), path)
+}
+
+export function entryAt(
+  text: string,
+  from: Pick<ClientFile, 'file' | 'format'>,
+  path: readonly string[],
+): Entry | undefined {
+  const name = path.at(-1)
+  return entriesAt(text, from, path.slice(0, -1)).find((entry) => entry.path.at(-1) === name)
+}
+
+/** The keys that say how to reach the server become those of `now`; the others stay. */
+export function rewriteEntry(
+  text: string,
+  from: Pick<ClientFile, 'file' | 'format'>,
+  entry: Entry,
+  now: JsonObject,
+): Rewritten {
+  const raw = Object.entries(now).map(([key, value]) => [key, rawText(value, from.format)] as const)
+  const after =
+    from.format === 'json'
+      ? rewriteJson(parseJson(text, from.file), entry, isTransport, raw)
+      : rewriteToml(parseToml(text, from.file), entry, isTransport, raw)
+  const whole = splice(text, entry, after)
+  const kept = Object.entries(entry.value).filter(([key]) => !isTransport(key))
+  confirm(text, whole, from, entry.path, { ...now, ...Object.fromEntries(kept) })
+  return { text: whole, before: text.slice(entry.start, entry.end), after }
+}
+
+/** The file with the entry's part as it once was; undefined where those bytes are no longer there. */
+export function restoreEntry(
+  text: string,
+  from: Pick<ClientFile, 'file' | 'format'>,
+  { start, path }: Entry,
+  was: { readonly before: string; readonly after: string; readonly value: JsonObject },
+): string | undefined {
+  // A comment that was left of a key stands before the entry's first key now.
+  const at = text.lastIndexOf(was.after, start)
+  if (at < 0 || at + was.after.length <= start) return undefined
+  const whole = splice(text, { start: at, end: at + was.after.length }, was.before)
+  confirm(text, whole, from, path, was.value)
+  return whole
+}
+
+function splice(text: string, span: { start: number; end: number }, middle: string): string {
+  return text.slice(0, span.start) + middle + text.slice(span.end)
+}
+
+function rawText(value: unknown, format: Format): string {
+  return format === 'json' ? jsonText(value) : tomlText(value)
+}
+
+export function documentValue(text: string, { file, format }: Pick<ClientFile, 'file' | 'format'>) {
+  return format === 'json' ? parseJson(text, file).value : parseToml(text, file).value
+}
+
+/** Fails closed: a file that would say anything else than meant is never written. */
+function confirm(
+  before: string,
+  after: string,
+  from: Pick<ClientFile, 'file' | 'format'>,
+  path: readonly string[],
+  now: JsonObject,
+): void {
+  const meant = plain(replaced(documentValue(before, from), path, now))
+  if (isDeepStrictEqual(plain(documentValue(after, from)), meant)) return
+  throw new Error(`the change of \`${path.join('.')}\` in ${from.file} would change something else`)
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly string[], now: JsonObject): unknown {
+  if (key === undefined) return now
+  const object: JsonObject = isObject(value) ? value : {}
+  return { ...object, [key]: replaced(object[key], rest, now) }
+}
+
+/** Without prototypes and with dates as texts, so that equal values are equal. */
+function plain(value: unknown): unknown {
+  const text = JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? `${inner}` : inner))
+  return JSON.parse(text ?? 'null')
+}

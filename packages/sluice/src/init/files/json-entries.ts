@@ -1,0 +1,155 @@
+// Servers in a JSON file with comments and trailing commas: where each stands, and a change of the
+// keys of one that leaves every other byte alone. Pure.
+
+import {
+  createScanner,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { Entry } from './client.ts'
+import { ClientError } from './errors.ts'
+import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'
+
+export interface JsonDocument {
+  readonly text: string
+  readonly root: Node | undefined
+  readonly value: unknown
+}
+
+export function parseJson(text: string, file: string): JsonDocument {
+  const errors: ParseError[] = []
+  // A byte order mark is one character that the parser does not know; a space keeps all offsets.
+  const plain = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text
+  if (plain.trim() === '') return { text, root: undefined, value: {} }
+  let root: Node | undefined
+  try {
+    root = parseTree(plain, errors, { allowTrailingComma: true })
+    const [first] = errors
+    if (first === undefined && root !== undefined) return { text, root, value: getNodeValue(root) }
+    throw broken(file, plain, first?.offset ?? 0, printParseErrorCode(first?.error ?? 1))
+  } catch (error) {
+    if (error instanceof ClientError) throw error
+    throw broken(file, plain, 0, 'nested too deeply')
+  }
+}
+
+function broken(file: string, text: string, offset: number, what: string): ClientError {
+  const before = text.slice(0, offset).split('\n')
+  const place = `${before.length}:${(before.at(-1) as string).length + 1}`
+  return new ClientError(
+    'CLIENT_FILE',
+    `\`${file}:${place}\` is not JSON: ${what}`,
+    'mend it; the client that owns it may show where',
+  )
+}
+
+/** The servers under `path`. */
+export function jsonEntries({ root }: JsonDocument, path: readonly string[]): Entry[] {
+  let node = root
+  let doubled = false
+  for (const key of path) {
+    const found = membersOf(node).filter((member) => keyOf(member) === key)
+    if (found.length > 1) doubled = true
+    node = found.at(-1)?.children?.[1]
+  }
+  const names = new Map<string, number>()
+  for (const member of membersOf(node))
+    names.set(keyOf(member), (names.get(keyOf(member)) ?? 0) + 1)
+  return membersOf(node).flatMap((member) => {
+    const object = member.children?.[1]
+    const value: unknown = object && getNodeValue(object)
+    if (object === undefined || !isObject(value)) return []
+    const twice = doubled || (names.get(keyOf(member)) ?? 0) > 1 || hasDoubledKey(object)
+    return {
+      path: [...path, keyOf(member)],
+      value,
+      start: object.offset,
+      end: object.offset + object.length,
+      ...(twice ? { stuck: 'a key stands there twice, and two readers could differ' } : {}),
+    }
+  })
+}
+
+/** The text of an entry with the keys of `isOurs` replaced by `now`, as raw JSON. */
+export function rewriteJson(
+  { text, root }: JsonDocument,
+  { start, end }: Pick<Entry, 'start' | 'end'>,
+  isOurs: (key: string) => boolean,
+  now: readonly (readonly [key: string, raw: string])[],
+): string {
+  const members = membersOf(nodeAt(root, start))
+  const first = members.findIndex((member) => isOurs(keyOf(member)))
+  const anchor = members[first]
+  if (anchor === undefined) throw new Error('there is nothing to replace')
+  const keeps = members.map((member, at) => at === first || !isOurs(keyOf(member)))
+  const commas = members.map((member) => commaAfter(text, member.offset + member.length))
+  const gone = new Set<number>()
+  const last = keeps.lastIndexOf(true)
+  members.forEach((_, at) => {
+    // Between two that stay one comma stays; a trailing one stays where it was.
+    const isTrailing = at === members.length - 1
+    const staysHere = isTrailing ? true : keeps[at] === true && at < last
+    const comma = commas[at]
+    if (comma !== undefined && !staysHere) gone.add(comma)
+  })
+  const indent = indentAt(text, anchor.offset)
+  const separator = indent === undefined ? ', ' : `,${lineBreakOf(text)}${indent}`
+  const edits: Edit[] = [...gone].map((at) => ({ start: at, end: at + 1, text: '' }))
+  edits.push({
+    start: anchor.offset,
+    end: anchor.offset + anchor.length,
+    text: now.map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(separator),
+  })
+  members.forEach((member, at) => {
+    if (keeps[at] === true) return
+    edits.push(deletion(text, member.offset, member.offset + member.length, (c) => gone.has(c)))
+  })
+  const inside = edits.map((edit) => ({
+    ...{ start: edit.start - start, end: Math.min(edit.end, end) - start, text: edit.text },
+  }))
+  return applyEdits(text.slice(start, end), inside)
+}
+
+/** On one line, as a person writes it. */
+export function jsonText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.entries(value as JsonObject)
+  if (members.length === 0) return '{}'
+  return `{ ${members.map(([key, one]) => `${JSON.stringify(key)}: ${jsonText(one)}`).join(', ')} }`
+}
+
+function membersOf(node: Node | undefined): readonly Node[] {
+  return node?.type === 'object' ? (node.children ?? []) : []
+}
+
+function keyOf(member: Node): string {
+  return String(member.children?.[0]?.value)
+}
+
+function hasDoubledKey(node: Node): boolean {
+  const keys = membersOf(node).map(keyOf)
+  if (new Set(keys).size < keys.length) return true
+  return (node.children ?? []).some(hasDoubledKey)
+}
+
+function nodeAt(node: Node | undefined, offset: number): Node | undefined {
+  if (node === undefined) return undefined
+  if (node.type === 'object' && node.offset === offset) return node
+  const child = node.children?.find(
+    (one) => one.offset <= offset && offset < one.offset + one.length,
+  )
+  return nodeAt(child, offset)
+}
+
+function commaAfter(text: string, offset: number): number | undefined {
+  const scanner = createScanner(text, true)
+  scanner.setPosition(offset)
+  scanner.scan()
+  const at = scanner.getTokenOffset()
+  return text[at] === ',' ? at : undefined
+}

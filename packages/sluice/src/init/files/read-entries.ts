@@ -1,0 +1,74 @@
+// The servers that a client's file names, each with the folder it starts in and why the client would
+// not start it. Pure: the text comes in.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Client, ClientFile, Entry } from './client.ts'
+import { documentValue, entriesAt } from './entries.ts'
+
+export interface FoundEntry extends Entry {
+  readonly name: string
+  /** Where the client would start it: its project, or nowhere in particular. */
+  readonly project?: string
+  /** Why the client itself leaves it alone. */
+  readonly off?: string
+}
+
+const SERVERS: Readonly<Record<Client, string>> = {
+  'claude-code': 'mcpServers',
+  'claude-desktop': 'mcpServers',
+  cursor: 'mcpServers',
+  vscode: 'servers',
+  windsurf: 'mcpServers',
+  codex: 'mcp_servers',
+  gemini: 'mcpServers',
+}
+
+export function readEntries(text: string, from: ClientFile): FoundEntry[] {
+  const root = SERVERS[from.client]
+  const value = documentValue(text, from)
+  const whole: JsonObject = isObject(value) ? value : {}
+  const project = from.scope === 'project' ? { project: from.folder } : {}
+  const own = entriesAt(text, from, [root]).map((entry) => found(entry, project, whole, from))
+  if (from.client !== 'claude-code' || from.scope !== 'user') return own
+  // Claude Code's servers for one folder only stand in the same file.
+  const local = projectsOf(value).flatMap((folder) =>
+    entriesAt(text, from, ['projects', folder, root]).map((entry) =>
+      found(entry, { project: folder }, whole, from),
+    ),
+  )
+  return [...own, ...local]
+}
+
+/** The folders that Claude Code knows. */
+export function projectsOf(value: unknown): string[] {
+  const projects = isObject(value) ? value.projects : undefined
+  return isObject(projects) ? Object.keys(projects) : []
+}
+
+function found(
+  entry: Entry,
+  project: { project?: string },
+  whole: JsonObject,
+  from: ClientFile,
+): FoundEntry {
+  const name = entry.path.at(-1) as string
+  const off = isOff(name, entry.value, whole, from) ? { off: 'it is switched off' } : {}
+  return { ...entry, name, ...project, ...off }
+}
+
+function isOff(
+  name: string,
+  entry: JsonObject,
+  whole: JsonObject,
+  { client }: ClientFile,
+): boolean {
+  if (entry.disabled === true || entry.enabled === false) return true
+  const { mcp } = whole
+  if (client !== 'gemini' || !isObject(mcp)) return false
+  const allowed = names(mcp.allowed)
+  return names(mcp.excluded).includes(name) || (allowed.length > 0 && !allowed.includes(name))
+}
+
+function names(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,384 @@
+// `sluice init`: finds the MCP clients of this machine, asks the servers they name for their tools
+// (only those that were agreed to, by their command), writes sluice.yaml with a policy that fits, and
+// on request puts the gate in front of them. Starts nothing unasked; `--undo` takes it back.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Command, Option } from 'commander'
+import { classify } from '../catalogue/classify/classify.ts'
+import { count, summaryOf } from '../catalogue/pages/server-page.ts'
+import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
+import { changeFile } from './files/change-file.ts'
+import { CLIENTS } from './files/client.ts'
+import { ClientError } from './files/errors.ts'
+import { type FoundAll, type FoundServer, findServers } from './move/find-servers.ts'
+import { gateEntry } from './move/gate-entry.ts'
+import { type Move, moveAll, moveEntries } from './move/move-entries.ts'
+import type { Moved } from './move/move-log.ts'
+import { type NamedServer, nameServers } from './move/name-servers.ts'
+import type { Text } from './files/read-server.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { readConfig } from '../gateway/config/config.ts'
+import { keysPath, writeKeys } from '../gateway/config/keys.ts'
+import { looksRandom } from '../guard/secret-checks.ts'
+import { findSecrets } from '../guard/secrets.ts'
+import type { Answer } from '../terminal/exit-code.ts'
+import { CliError } from '../terminal/errors.ts'
+import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
+import { Output, plural, printable } from '../terminal/output.ts'
+import { readText } from '../terminal/read-input.ts'
+import { type Asker, askerFor } from './ask.ts'
+import { addServers, checkDataOf, newConfig, serversIn } from './config.ts'
+import { type ConfigPlace, findRecord, homeOf, placeConfig, thisMachine } from './place.ts'
+import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
+import { undoInit } from './undo.ts'
+
+interface Options {
+  readonly config: string
+  readonly project: readonly string[]
+  readonly yes?: true | readonly string[]
+  readonly move?: boolean
+  readonly via: 'stdio' | 'url'
+  readonly dryRun?: boolean
+  readonly undo?: boolean
+  readonly reveal?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice init --dry-run              what is there, and every line that would change; starts nothing
+  sluice init                        asks for each server before it is started, and before files change
+  sluice init --yes --move           all servers of your own files, without questions
+  sluice init --yes notes            this one; the only way for a server that came with a project
+  sluice init --undo                 the clients' entries as they were; later changes stay
+
+Clients: ${Object.values(CLIENTS).join(', ')}.
+A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
+it is named. Keys go to sluice.env, which only you can read. docs/clients.md says more.`
+
+export function addInit(parent: Command, answer: Answer): void {
+  parent
+    .command('init')
+    .description('put the gate in front of the servers that MCP clients here already have')
+    .option('--config <file>', 'what to write', 'sluice.yaml')
+    .option('--project <dirs...>', 'folders whose own files are looked at', ['.'])
+    .option('--yes [names...]', 'agree: to all servers of your own files, or to those named')
+    .option('--move', 'put the gate in front: the entries of the clients are changed')
+    .addOption(
+      new Option('--via <way>', 'what entries become').choices(['stdio', 'url']).default('stdio'),
+    )
+    .option('--dry-run', 'show every line that would change, and change nothing')
+    .option('--undo', 'take the entries of the clients back')
+    .option('--reveal', 'with --dry-run: show keys too')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options, command: Command) => {
+      const output = new Output(options)
+      const isNamed = command.getOptionValueSource('config') !== 'default'
+      const user = { home: homeOf(process.env), environment: process.env }
+      try {
+        if (options.undo === true) {
+          const beside = join(dirname(resolve(options.config)), 'sluice.moved.json')
+          const record = isNamed ? beside : findRecord(options.config, user)
+          return answer(await undoInit(record, options.dryRun === true, output))
+        }
+        const found = await findServers(thisMachine(options.project))
+        const { config, because }: ConfigPlace = isNamed
+          ? { config: options.config }
+          : placeConfig(options.config, found.servers, user)
+        if (because !== undefined)
+          output.remark(`the gate's files go to ${dirname(config)}: ${because}`)
+        answer(await new Init({ ...options, config }, output).run(found))
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error
+        throw new CliError('CLI_FILE', `${error.message} [${error.code}]`, error.help)
+      }
+    })
+}
+
+class Init {
+  readonly #options: Options
+  readonly #record: string
+  readonly #output: Output
+  readonly #config: string
+  readonly #left: { readonly name: string; readonly file: string; readonly because: string }[] = []
+
+  constructor(options: Options, output: Output) {
+    this.#options = options
+    this.#output = output
+    this.#config = resolve(options.config)
+    this.#record = join(dirname(this.#config), 'sluice.moved.json')
+  }
+
+  async run(found: FoundAll): Promise<0 | 1> {
+    checkDataOf(this.#config)
+    const before = existsSync(this.#config) ? readText(this.#config) : undefined
+    const taken = before === undefined ? new Map<string, unknown>() : serversIn(before)
+    const named = nameServers(found.servers, taken, process.env, holdsSecret)
+    showFound(found, named, this.#output)
+    this.#leave(found)
+    const asker = this.#options.dryRun === true ? undefined : askerFor(this.#output.json)
+    try {
+      const agreed = await this.#agree(named, asker)
+      const { servers, tools } = await this.#scan(agreed)
+      if (servers.length === 0) return this.#nothing(found, named)
+      return await this.#write(found, servers, tools, before, asker)
+    } finally {
+      asker?.close()
+    }
+  }
+
+  #leave({ servers, broken }: FoundAll): void {
+    for (const { from, entry, reading } of servers)
+      if ('stays' in reading)
+        this.#left.push({ name: entry.name, file: from.file, because: reading.stays })
+    for (const { from, error } of broken)
+      this.#left.push({ name: '', file: from.file, because: error.message })
+  }
+
+  /** Which servers may be started. */
+  async #agree(named: readonly NamedServer[], asker: Asker | undefined): Promise<NamedServer[]> {
+    const { yes, dryRun } = this.#options
+    const names = Array.isArray(yes) ? (yes as readonly string[]) : []
+    for (const name of names)
+      if (!named.some((one) => one.name === name)) throw unknownName(name, named)
+    const agreed: NamedServer[] = []
+    for (const one of named) {
+      const own = one.found.some(({ from }) => from.scope === 'user')
+      if (names.length > 0) {
+        if (names.includes(one.name)) agreed.push(one)
+      } else if (yes === true || dryRun === true) {
+        if (own) agreed.push(one)
+      } else if (asker !== undefined) {
+        const came = own ? '' : ' It came with the project.'
+        const question = `start \`${one.name}\` to list its tools?${came}\n  ${startOf(one.server)}\n`
+        if (await asker.yes(question)) agreed.push(one)
+      }
+    }
+    return agreed
+  }
+
+  /** A server that does not list its tools to the gate would not work behind it. */
+  async #scan(
+    agreed: readonly NamedServer[],
+  ): Promise<{ servers: NamedServer[]; tools: ToolDefinition[] }> {
+    // Without a word nothing is started: a dry run then knows the servers and not their tools.
+    if (this.#options.dryRun === true && this.#options.yes === undefined)
+      return { servers: [...agreed], tools: [] }
+    const servers: NamedServer[] = []
+    const tools: ToolDefinition[] = []
+    for (const one of agreed) {
+      try {
+        this.#output.remark(`asking \`${one.name}\` for its tools`)
+        tools.push(...(await listServerTools(one.name, addressOf(one))))
+        servers.push(one)
+      } catch (error) {
+        const because = wantsLogin(error as Error)
+          ? 'it wants a login, which the client holds: `auth: login` in sluice.yaml and `sluice login` give the gate one'
+          : (error as Error).message
+        this.#output.remark(`\`${one.name}\` stays: ${printable(because)}`)
+        for (const { entry, from } of one.found)
+          this.#left.push({ name: entry.name, file: from.file, because })
+      }
+    }
+    return { servers, tools }
+  }
+
+  async #write(
+    found: FoundAll,
+    servers: readonly NamedServer[],
+    tools: readonly ToolDefinition[],
+    before: string | undefined,
+    asker: Asker | undefined,
+  ): Promise<0 | 1> {
+    const written = this.#written(servers, tools, before)
+    const moves = this.#moves(servers, written.config)
+    const secrets = this.#options.reveal === true ? [] : written.secrets
+    if (this.#options.dryRun === true) {
+      const changes = [...written.changes, ...clientChanges(moves)]
+      showChanges(changes, secrets, this.#output)
+      this.#tell(found, servers, tools, [], masked(changes, secrets))
+      return 0
+    }
+    for (const change of written.changes) await put(change)
+    const files = new Set(moves.map(({ from }) => from.file))
+    const wanted =
+      this.#options.move ??
+      (await asker?.yes(
+        `put the gate in front of ${plural(moves.length, 'entry').replace('entrys', 'entries')} in ${plural(files.size, 'file')}?`,
+      )) ??
+      false
+    const moved: Moved[] = []
+    for (const file of wanted ? files : []) {
+      const own = moves.filter(({ from }) => from.file === file)
+      const done = await moveEntries(this.#record, own)
+      moved.push(...done)
+      for (const { path } of own)
+        if (!done.some((one) => one.path === path))
+          this.#left.push({ name: path.at(-1) ?? '', file, because: 'it was changed meanwhile' })
+    }
+    this.#tell(found, servers, tools, moved, written.changes)
+    return 0
+  }
+
+  /** The files of the gate, as they are to be. */
+  #written(
+    servers: readonly NamedServer[],
+    tools: readonly ToolDefinition[],
+    before: string | undefined,
+  ): { changes: Change[]; config: string; secrets: string[] } {
+    const config =
+      before === undefined ? newConfig(servers) : addServers(this.#config, before, servers)
+    const changes: Change[] = [
+      { file: this.#config, ...(before === undefined ? {} : { before }), after: config },
+    ]
+    const policy = join(dirname(this.#config), 'policy.yaml')
+    if (before === undefined && existsSync(policy))
+      this.#output.remark(
+        `${policy} was there and stays: \`sluice scan --config\` suggests another`,
+      )
+    else if (before === undefined)
+      changes.push({ file: policy, after: tools.length > 0 ? suggestPolicy(tools).yaml : PLAIN })
+    const keys = new Map(servers.flatMap((server) => [...server.keys]))
+    const file = keysPath(this.#config)
+    const own = existsSync(file) ? readText(file) : undefined
+    if (keys.size > 0)
+      changes.push({
+        ...{ file, after: writeKeys(own ?? '', keys), mode: 0o600 },
+        ...(own === undefined ? {} : { before: own }),
+      })
+    const environment = { ...Object.fromEntries(keys), ...process.env }
+    const { problems } = readConfig({ file: this.#config, text: config }, environment)
+    for (const { severity, message, help } of problems)
+      if (severity === 'warning') this.#output.remark(`${message}; ${help}, see --config`)
+    return { changes, config, secrets: [...keys.values()] }
+  }
+
+  #moves(servers: readonly NamedServer[], config: string): Move[] {
+    const bin = fileURLToPath(new URL('../../../../bin/sluice.js', import.meta.url))
+    const gate = {
+      ...{ sluice: [process.execPath, bin], config: this.#config },
+      ...(this.#options.via === 'url' ? { url: this.#gateUrl(config, servers) } : {}),
+    }
+    const move = (server: string, { from, entry }: FoundServer): Move => ({
+      ...{ from, path: entry.path, server, was: entry.value },
+      now: gateEntry(from.client, server, gate, entry.value),
+    })
+    const { yes } = this.#options
+    return servers.flatMap(({ name, found }) =>
+      found
+        // A project's file belongs to everybody who works on it: only by its name.
+        .filter(({ from }) => from.scope === 'user' || (Array.isArray(yes) && yes.includes(name)))
+        .map((one) => move(name, one)),
+    )
+  }
+
+  #gateUrl(text: string, servers: readonly NamedServer[]): string {
+    const keys = Object.fromEntries(servers.flatMap((server) => [...server.keys]))
+    const { config } = readConfig({ file: this.#config, text }, { ...keys, ...process.env })
+    const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
+    return publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  }
+
+  #nothing(found: FoundAll, named: readonly NamedServer[]): 1 {
+    this.#tell(found, [], [], [], [])
+    if (found.servers.length === 0) this.#output.line('no client here has a server')
+    else if (named.length > 0 && this.#options.yes === undefined)
+      this.#output.line('nothing was agreed to, so nothing was started or written: see --yes')
+    return 1
+  }
+
+  #tell(
+    found: FoundAll,
+    servers: readonly NamedServer[],
+    tools: readonly ToolDefinition[],
+    moved: readonly Moved[],
+    changes: readonly Change[],
+  ): void {
+    const isDry = this.#options.dryRun === true
+    this.#output.value({
+      found: found.servers.map(({ from, entry, reading }) => ({
+        ...{ client: from.client, file: from.file, scope: from.scope, name: entry.name },
+        ...('stays' in reading ? { stays: reading.stays } : {}),
+      })),
+      servers: servers.map(({ name, server }) => ({ name, ...server })),
+      tools: tools.map((tool) => ({ server: tool.server, name: tool.name, ...classify(tool) })),
+      moved: moved.map(({ client, file, path, server }) => ({ client, file, path, server })),
+      left: this.#left,
+      [isDry ? 'changes' : 'wrote']: isDry ? changes : changes.map(({ file }) => file),
+    })
+    if (servers.length === 0) return
+    if (isDry) return this.#output.line('nothing was changed')
+    for (const { file } of changes) this.#output.line(`wrote ${file}`)
+    this.#output.line(summaryOf(count(tools)))
+    for (const { client, path, server } of moved)
+      this.#output.line(
+        `${this.#output.paint('green', 'moved')}  ${CLIENTS[client]}: ${printable(path.at(-1) ?? '')} is behind the gate as \`${server}\``,
+      )
+    const next =
+      moved.length > 0
+        ? 'restart the clients; `sluice init --undo` takes it back\nwhat a rule holds waits for you: `sluice approvers pin` sets your PIN, `sluice console` opens the page'
+        : 'the clients are as they were; `sluice init --move` puts the gate in front'
+    this.#output.line(next)
+  }
+}
+
+/** Before the tools are known: by what a tool can do. */
+const PLAIN = suggestPolicy([]).yaml.replace(
+  'categories:\n',
+  'categories:\n  Read: allow\n  Write: { action: allow, rate_limit: { max: 30, window: 60 } }\n  Execute: require_approval\n  Destructive: require_approval\n  Financial: require_approval\n',
+)
+
+function holdsSecret(text: string): boolean {
+  return looksRandom(text) || findSecrets(text).length > 0
+}
+
+function addressOf({ read }: NamedServer): ServerAddress {
+  const text = (parts: Text): string =>
+    parts.map((part) => (typeof part === 'string' ? part : process.env[part.variable])).join('')
+  const texts = (values: Readonly<Record<string, Text>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
+  return read.kind === 'http'
+    ? { url: text(read.url), headers: texts(read.headers) }
+    : { command: read.command.map(text), env: texts(read.env), cwd: read.cwd }
+}
+
+function wantsLogin({ message }: Error): boolean {
+  return /HTTP 40[13]/.test(message)
+}
+
+/** All moves of each file, on what it says now. */
+function clientChanges(moves: readonly Move[]): Change[] {
+  return [...new Set(moves.map(({ from }) => from.file))].map((file) => {
+    const before = readFileSync(file, 'utf8')
+    const own = moves.filter(({ from }) => from.file === file)
+    return { file, before, after: moveAll(before, own).text }
+  })
+}
+
+async function put({ file, before, after, mode }: Change): Promise<void> {
+  try {
+    if (before === undefined) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, after, { flag: 'wx', mode: mode ?? 0o644 })
+    } else if (before !== after) await changeFile(file, () => after)
+  } catch (error) {
+    const why = (error as Error).message
+    throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, 'name another --config')
+  }
+}
+
+function masked(changes: readonly Change[], secrets: readonly string[]): Change[] {
+  return changes.map(({ before, after, ...rest }) => ({
+    ...rest,
+    ...(before === undefined ? {} : { before: mask(before, secrets) }),
+    after: mask(after, secrets),
+  }))
+}
+
+function unknownName(name: string, named: readonly NamedServer[]): CliError {
+  const all = named.map((one) => one.name).join(', ') || 'none'
+  return new CliError('CLI_ARGUMENT', `no server here is called \`${name}\``, `there are: ${all}`)
+}

@@ -1,0 +1,40 @@
+// What an entry becomes once the gate stands before its server: a command that pipes to the gate and
+// starts it where none runs, or the gate's address, in the words of each client. Pure.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { Client } from '../files/client.ts'
+
+export interface Gate {
+  /** The program and arguments that are `sluice`. */
+  readonly sluice: readonly string[]
+  /** The configuration, as a whole path. */
+  readonly config: string
+  /** `http://127.0.0.1:7433`, where entries become addresses. */
+  readonly url?: string
+}
+
+/** The keys of `entry` that say how to reach the server, as they are to be. */
+export function gateEntry(
+  client: Client,
+  server: string,
+  { sluice: [command = 'sluice', ...words], config, url }: Gate,
+  entry: JsonObject,
+): JsonObject {
+  const address = url === undefined ? undefined : `${url}/mcp/${server}`
+  const form = address === undefined ? undefined : ADDRESSES[client]?.(address)
+  if (form !== undefined) return form
+  const args = [...words, 'stdio', '--config', config, '--server', server]
+  // A client that was told the kind is told it again.
+  const type = entry.type === undefined ? {} : { type: 'stdio' }
+  return { ...type, command, args }
+}
+
+/** Claude Desktop's file takes commands only. */
+const ADDRESSES: Readonly<Partial<Record<Client, (url: string) => JsonObject>>> = {
+  'claude-code': (url) => ({ type: 'http', url }),
+  cursor: (url) => ({ url }),
+  vscode: (url) => ({ type: 'http', url }),
+  windsurf: (serverUrl) => ({ serverUrl }),
+  codex: (url) => ({ url }),
+  gemini: (httpUrl) => ({ httpUrl }),
+}

@@ -1,0 +1,150 @@
+// Puts entries of clients behind the gate, and takes them back. Both work on what the file says at
+// that moment, change those entries and nothing else, and can be done again after a crash.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { changeFile, readClientFile } from '../files/change-file.ts'
+import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
+import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
+import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
+import { type Moved, readMoved, sameEntry, writeMoved } from './move-log.ts'
+
+export interface Move {
+  readonly from: ClientFile
+  readonly path: readonly string[]
+  readonly server: string
+  /** The entry as it was read: where it says anything else by now it is left. */
+  readonly was: JsonObject
+  /** The keys it gets instead. */
+  readonly now: JsonObject
+}
+
+/** The file with all its moves done, and what each entry was. */
+export function moveAll(
+  text: string,
+  moves: readonly Move[],
+): { readonly text: string; readonly moved: readonly Moved[] } {
+  let after = text
+  const moved: Moved[] = []
+  for (const { from, path, server, was, now } of moves) {
+    const entry = entryAt(after, from, path)
+    if (entry === undefined || entry.stuck !== undefined) continue
+    if (!isDeepStrictEqual(plain(entry.value), plain(was))) continue
+    const written = rewriteEntry(after, from, entry, now)
+    after = written.text
+    moved.push({
+      ...{ client: from.client, file: from.file, format: from.format, path, server },
+      ...{ before: written.before, after: written.after, was, now },
+    })
+  }
+  return { text: after, moved }
+}
+
+/** Moves entries of one file. Gives what was moved; the others have changed since they were read. */
+export async function moveEntries(
+  record: string,
+  moves: readonly Move[],
+): Promise<readonly Moved[]> {
+  const file = moves[0]?.from.file
+  if (file === undefined) return []
+  const all = new Map<readonly string[], Moved>()
+  await untilSettled(file, (text) => {
+    const { text: after, moved } = moveAll(text, moves)
+    for (const one of moved) all.set(one.path, one)
+    const others = readMoved(record).filter((one) => !moved.some((own) => sameEntry(own, one)))
+    if (moved.length > 0) writeMoved(record, [...others, ...moved])
+    return moved.length === 0 ? undefined : after
+  })
+  return [...all.values()]
+}
+
+/** A program that read the file before we wrote it may write its old text over ours: it is looked at
+ * again after a while, and the change made again where it is gone. */
+async function untilSettled(
+  file: string,
+  change: (text: string) => string | undefined,
+): Promise<void> {
+  for (let round = 0; round < SETTLE_ROUNDS_MAX; round++) {
+    if (!(await changeFile(file, change))) return
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  }
+}
+
+export type Fate =
+  /** As it was. */
+  | 'restored'
+  /** Was never changed, or was put back by somebody. */
+  | 'as it was'
+  /** Somebody took the entry away. */
+  | 'gone'
+  /** Somebody pointed it elsewhere: theirs stays. */
+  | 'changed since'
+  /** The client's whole file is not there: it may come back. */
+  | 'no file'
+
+export interface Undone {
+  readonly moved: Moved
+  readonly fate: Fate
+}
+
+/** The file with one entry taken back, and what became of it. */
+export function undoOne(text: string, one: Moved): { readonly text: string; readonly fate: Fate } {
+  const entry = entryAt(text, one, one.path)
+  if (entry === undefined) return { text, fate: 'gone' }
+  const value = plain(entry.value)
+  if (isDeepStrictEqual(transportOf(value), plain(transportOf(one.was))))
+    return { text, fate: 'as it was' }
+  if (!isDeepStrictEqual(transportOf(value), plain(one.now)) || entry.stuck !== undefined)
+    return { text, fate: 'changed since' }
+  const kept = Object.entries(one.was).filter(([key]) => !isTransport(key))
+  const isOurs = isDeepStrictEqual(value, plain({ ...one.now, ...Object.fromEntries(kept) }))
+  const whole = isOurs ? restoreEntry(text, one, entry, { ...one, value: one.was }) : undefined
+  // Somebody has changed other keys of it, or the form of the file: only ours go back.
+  return {
+    text: whole ?? rewriteEntry(text, one, entry, transportOf(one.was)).text,
+    fate: 'restored',
+  }
+}
+
+/** Takes back all that the record names, and forgets what is settled. */
+export async function undoMoves(record: string): Promise<readonly Undone[]> {
+  const all = readMoved(record)
+  const undone: Undone[] = []
+  for (const file of new Set(all.map((one) => one.file))) {
+    // Last moved, first taken back: the bytes around an entry are those of its time.
+    const own = all.filter((one) => one.file === file).reverse()
+    const text = await readClientFile(file, (found) => void documentValue(found, own[0] as Moved))
+    if (text === undefined) {
+      undone.push(...own.map((moved) => ({ moved, fate: 'no file' as const })))
+      continue
+    }
+    let fates: Undone[] = []
+    await untilSettled(file, (found) => {
+      const again = fates
+      fates = []
+      let after = found
+      for (const moved of own) {
+        const { text: next, fate } = undoOne(after, moved)
+        after = next
+        // What the round before restored is as it was now.
+        const was = again.find((one) => one.moved === moved && one.fate === 'restored')
+        fates.push(was !== undefined && fate === 'as it was' ? was : { moved, fate })
+      }
+      return after === found ? undefined : after
+    })
+    undone.push(...fates)
+  }
+  const open = undone.filter(isOpen).map(({ moved }) => moved)
+  writeMoved(record, open.reverse())
+  return undone
+}
+
+/** Not taken back, and not forgotten. */
+export function isOpen({ fate }: Undone): boolean {
+  return fate === 'changed since' || fate === 'no file'
+}
+
+/** Without prototypes, so that equal values are equal. */
+function plain(value: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject
+}

@@ -1,0 +1,72 @@
+// Servers of several clients as servers of one gate: the same one stands there once, each with a name
+// that the gate takes, its keys apart. Pure.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { FoundServer } from './find-servers.ts'
+import { type Kept, keepKeys, type WrittenServer } from './extract-secrets.ts'
+import type { ReadServer } from '../files/read-server.ts'
+
+export interface NamedServer extends Kept {
+  readonly name: string
+  readonly read: ReadServer
+  readonly found: readonly FoundServer[]
+  /** The configuration has it already, under this name. */
+  readonly isThere: boolean
+}
+
+export function nameServers(
+  found: readonly FoundServer[],
+  taken: ReadonlyMap<string, unknown>,
+  environment: Readonly<Record<string, string | undefined>>,
+  holdsSecret: (text: string) => boolean,
+): NamedServer[] {
+  const named: NamedServer[] = []
+  const byContent = new Map<string, number>()
+  const used = new Set(taken.keys())
+  for (const one of found) {
+    if (!('server' in one.reading)) continue
+    const { server } = one.reading
+    const content = JSON.stringify(server)
+    const at = byContent.get(content)
+    const same = at === undefined ? undefined : named[at]
+    if (at !== undefined && same !== undefined) {
+      named[at] = { ...same, found: [...same.found, one] }
+      continue
+    }
+    const keep = (name: string) => keepKeys(name, server, environment, holdsSecret)
+    const names = candidates(one)
+    const there = names.find((name) => isSame(taken.get(name), keep(name).server))
+    const name = there ?? names.find((free) => !used.has(free)) ?? nextFree(names[0] ?? 'x', used)
+    used.add(name)
+    byContent.set(content, named.length)
+    named.push({ name, ...keep(name), read: server, found: [one], isThere: there !== undefined })
+  }
+  return named
+}
+
+const NAME_CHARS_MAX = 24
+
+/** Its own name; with the client's, where that is taken. */
+function candidates({ entry, from }: FoundServer): string[] {
+  const own = slug(entry.name)
+  return [own, slug(`${own.slice(0, 12)}-${from.client}`)]
+}
+
+function slug(text: string): string {
+  const plain = text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+  return plain.replace(/^-+/, '').slice(0, NAME_CHARS_MAX).replace(/-+$/, '') || 'server'
+}
+
+function nextFree(name: string, used: ReadonlySet<string>): string {
+  for (let next = 2; ; next++) {
+    const free = `${name.slice(0, NAME_CHARS_MAX - 4)}-${next}`
+    if (!used.has(free)) return free
+  }
+}
+
+function isSame(there: unknown, server: WrittenServer): boolean {
+  return there !== undefined && isDeepStrictEqual(there, JSON.parse(JSON.stringify(server)))
+}

@@ -1,0 +1,141 @@
+// A checkpoint: how many records there were, the last hash of the chain and the root of the tree over
+// it, signed with the key of the installation. Whoever has one can tell whether a ledger was changed
+// before it, and can be shown one record without the others. Read strictly: it comes from outside.
+
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { isObject } from '@sluice/policy/core/json'
+import { LedgerError } from '../records/errors.ts'
+import { CHECKPOINT_TEXT_LENGTH_MAX } from '../records/limits.ts'
+import { Peaks, peakCount } from './merkle.ts'
+
+export interface Checkpoint {
+  readonly version: 1
+  /** Records 1 to this one are in it. */
+  readonly seq: number
+  readonly time: string
+  /** The hash after record `seq`, hex. */
+  readonly head: string
+  /** Of the tree over all hashes up to there, hex. */
+  readonly root: string
+  /** Of the same tree, hex: not signed, since they make the root. A tree goes on from them. */
+  readonly peaks: readonly string[]
+  /** Who signed, base64url. */
+  readonly key: string
+  readonly signature: string
+}
+
+/** What the installation signs with; given by whoever opens the ledger. */
+export interface Signer {
+  readonly publicKey: string
+  sign(text: string): string
+}
+
+export function makeCheckpoint(
+  at: { readonly seq: number; readonly head: string; readonly tree: Peaks; readonly nowMs: number },
+  signer: Signer,
+): Checkpoint {
+  const said = {
+    version: 1,
+    seq: at.seq,
+    time: new Date(at.nowMs).toISOString(),
+    head: hexOf(at.head),
+    root: hexOf(at.tree.root),
+    peaks: at.tree.list.map(hexOf),
+    key: signer.publicKey,
+  } as const
+  return { ...said, signature: signer.sign(statementOf(said)) }
+}
+
+/** The text that is signed: documented, so that others can verify it. */
+function statementOf(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
+  const { seq, time, head, root, key } = of
+  return `sluice checkpoint 1\nseq ${seq}\ntime ${time}\nhead ${head}\nroot ${root}\nkey ${key}\n`
+}
+
+/** Why it is not to be believed; undefined where it is. `key` undefined: whoever it says signed it. */
+export function faultOf(checkpoint: Checkpoint, key: string | undefined): string | undefined {
+  if (key !== undefined && checkpoint.key !== key)
+    return `it is signed with the key ${checkpoint.key}, not with ${key}`
+  const tree = new Peaks(checkpoint.seq, checkpoint.peaks.map(latin1Of))
+  if (hexOf(tree.root) !== checkpoint.root) return 'its peaks do not make its root'
+  const statement = Buffer.from(statementOf(checkpoint))
+  const signature = Buffer.from(checkpoint.signature, 'base64url')
+  if (!verify(null, statement, publicKeyOf(checkpoint.key), signature))
+    return 'its signature does not fit'
+  return undefined
+}
+
+export function checkpointText(checkpoint: Checkpoint): string {
+  return JSON.stringify(checkpoint)
+}
+
+export function readCheckpoint(text: string, where: string): Checkpoint {
+  const value = parse(text, where)
+  const { version, seq, time, head, root, peaks, key, signature } = value
+  const isGood =
+    version === 1 &&
+    typeof seq === 'number' &&
+    Number.isSafeInteger(seq) &&
+    seq > 0 &&
+    isText(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) &&
+    isText(head, HEX) &&
+    isText(root, HEX) &&
+    Array.isArray(peaks) &&
+    peaks.length === peakCount(seq) &&
+    peaks.every((peak) => isText(peak, HEX)) &&
+    isText(key, KEY) &&
+    isText(signature, /^[\w-]{86}$/)
+  if (!isGood) throw unreadable(where, 'it is no checkpoint of a version known here')
+  return { version, seq, time, head, root, peaks, key, signature } as Checkpoint
+}
+
+const HEX = /^[0-9a-f]{64}$/
+const KEY = /^[\w-]{43}$/
+
+export function isPublicKey(text: string): boolean {
+  return KEY.test(text)
+}
+
+export function hexOf(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('hex')
+}
+
+export function latin1Of(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('latin1')
+}
+
+function isText(value: unknown, form: RegExp): value is string {
+  return typeof value === 'string' && form.test(value)
+}
+
+function parse(text: string, where: string): Record<string, unknown> {
+  if (text.length > CHECKPOINT_TEXT_LENGTH_MAX)
+    throw unreadable(where, `it is longer than ${CHECKPOINT_TEXT_LENGTH_MAX} characters`)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw unreadable(where, 'it is not a JSON object')
+}
+
+function unreadable(where: string, why: string): LedgerError {
+  return new LedgerError(
+    'LEDGER_CHECKPOINT',
+    `the checkpoint ${where} cannot be read: ${why}`,
+    'give it as the gate wrote it, one JSON object a line',
+  )
+}
+
+const keys = new Map<string, KeyObject>()
+
+function publicKeyOf(key: string): KeyObject {
+  const known = keys.get(key)
+  if (known !== undefined) return known
+  const made = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key }, format: 'jwk' })
+  // A file with a new key on every line must not fill the memory.
+  if (keys.size > 16) keys.clear()
+  keys.set(key, made)
+  return made
+}

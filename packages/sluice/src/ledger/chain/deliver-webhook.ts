@@ -1,0 +1,148 @@
+// A message to somebody else's HTTP endpoint, signed so that the receiver can tell who sent it and
+// that it is not an old one sent again: HMAC-SHA256 over id, time and body, in the headers of the
+// Standard Webhooks specification. Follows no redirect, reads little of the answer, waits not for
+// ever. Used for checkpoints, and by the channel of approvals.
+
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  POST_ANSWER_BYTES_MAX,
+  POST_BODY_BYTES_MAX,
+  POST_FIRST_PAUSE_MS,
+  POST_MS_MAX,
+  POST_PAUSE_MS_MAX,
+  POST_TRIES_MAX,
+} from '../records/limits.ts'
+
+export interface Endpoint {
+  readonly url: string
+  /** `whsec_` and base64, or any text. Without one nothing is signed: for endpoints whose address is
+   * itself the secret, such as those of chats. */
+  readonly secret?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Message {
+  /** The same for every try: the receiver drops what it has seen. */
+  readonly id: string
+  readonly body: string
+}
+
+export interface PostOptions {
+  readonly nowMs?: () => number
+  readonly triesMax?: number
+  readonly timeoutMs?: number
+  readonly firstPauseMs?: number
+  /** Gives up, between tries and within one. */
+  readonly signal?: AbortSignal
+}
+
+/** `again`: whether another try may help. */
+export class PostFailed extends Error {
+  readonly again: boolean
+  readonly pauseMs: number
+  constructor(message: string, again: boolean, pauseMs = 0) {
+    super(message)
+    this.again = again
+    this.pauseMs = pauseMs
+  }
+}
+
+/** Resolves once the endpoint has answered with 2xx; tries again where that may help. */
+export async function deliver(
+  endpoint: Endpoint,
+  message: Message,
+  options: PostOptions = {},
+): Promise<void> {
+  const { triesMax = POST_TRIES_MAX, signal } = options
+  let pauseMs = options.firstPauseMs ?? POST_FIRST_PAUSE_MS
+  for (let tried = 1; ; tried++) {
+    try {
+      return await postOnce(endpoint, message, options)
+    } catch (error) {
+      const failed = error as PostFailed
+      if (!failed.again || tried >= triesMax || signal?.aborted) throw failed
+      const waitMs = Math.min(POST_PAUSE_MS_MAX, Math.max(pauseMs, failed.pauseMs))
+      try {
+        await sleep(waitMs, undefined, signal === undefined ? {} : { signal })
+      } catch {
+        throw failed
+      }
+      pauseMs *= 2
+    }
+  }
+}
+
+async function postOnce(endpoint: Endpoint, message: Message, options: PostOptions): Promise<void> {
+  const { nowMs = Date.now, timeoutMs = POST_MS_MAX, signal } = options
+  const bytes = Buffer.byteLength(message.body)
+  if (bytes > POST_BODY_BYTES_MAX)
+    throw new PostFailed(
+      `the message has ${bytes} bytes, the limit is ${POST_BODY_BYTES_MAX}`,
+      false,
+    )
+  const ends = AbortSignal.timeout(timeoutMs)
+  let status = 0
+  let retryAfter: string | null = null
+  try {
+    const answer = await fetch(endpoint.url, {
+      method: 'POST',
+      body: message.body,
+      headers: {
+        ...endpoint.headers,
+        'content-type': 'application/json',
+        ...signatureOf(endpoint.secret, message, nowMs()),
+      },
+      // An endpoint that sends us elsewhere would get the message to where nobody allowed it.
+      redirect: 'manual',
+      signal: signal === undefined ? ends : AbortSignal.any([ends, signal]),
+    })
+    ;({ status } = answer)
+    retryAfter = answer.headers.get('retry-after')
+    await readLittle(answer)
+  } catch (error) {
+    if (status === 0) throw new PostFailed(unreached(error as Error, ends, timeoutMs), true)
+  }
+  if (status >= 200 && status < 300) return
+  if (status >= 300 && status < 400)
+    throw new PostFailed(`it answered ${status}: redirects are not followed`, false)
+  const again = status >= 500 || status === 408 || status === 425 || status === 429
+  throw new PostFailed(`it answered ${status}`, again, pauseOf(retryAfter))
+}
+
+export function signatureOf(
+  secret: string | undefined,
+  { id, body }: Message,
+  nowMs: number,
+): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1_000))
+  const told = { 'webhook-id': id, 'webhook-timestamp': timestamp }
+  if (secret === undefined) return told
+  const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`)
+  return { ...told, 'webhook-signature': `v1,${mac.digest('base64')}` }
+}
+
+function keyOf(secret: string): Buffer {
+  const coded = /^whsec_(.+)$/.exec(secret)?.[1]
+  return coded === undefined ? Buffer.from(secret) : Buffer.from(coded, 'base64')
+}
+
+/** An endpoint that never ends its answer is not waited for. */
+async function readLittle(answer: Response): Promise<void> {
+  let bytes = 0
+  for await (const part of answer.body ?? []) {
+    bytes += part.length
+    if (bytes > POST_ANSWER_BYTES_MAX) break
+  }
+}
+
+function unreached(error: Error, ends: AbortSignal, timeoutMs: number): string {
+  if (ends.aborted) return `no answer within ${timeoutMs} ms`
+  const cause = error.cause as (Error & { code?: string }) | undefined
+  return `it cannot be reached: ${cause?.code ?? cause?.message ?? error.message}`
+}
+
+function pauseOf(retryAfter: string | null): number {
+  const seconds = Number(retryAfter ?? 0)
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0
+}

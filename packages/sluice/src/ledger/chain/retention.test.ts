@@ -1,0 +1,131 @@
+// Records that were dropped after their time: what is left verifies, what is still needed is left, and
+// whoever drops records by hand is found.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { readCheckpoints, thinCheckpoints } from './checkpoint-file.ts'
+import { CHECKPOINTS_FILE } from '../records/files.ts'
+import { judgement } from '../judgements.test-support.ts'
+import { Ledger } from '../ledger.ts'
+import { checkProof, proveRecord } from '../verify/proof.ts'
+import { queryLedger } from '../query/query.ts'
+import { openLedgerReadOnly } from './read.ts'
+import { RecordIndex } from '../query/record-index.ts'
+import { freshDirectory } from '../samples.test-support.ts'
+import { signerForTests } from '../signer.test-support.ts'
+import { verifyLedger } from '../verify/verify.ts'
+
+const signer = signerForTests('retention')
+const DAY_MS = 86_400_000
+const START_MS = 1_800_000_000_000
+
+/** Ten days of 40 records, with a checkpoint for each; `open` leaves the intent of that day open. */
+async function tenDays(openDay = -1) {
+  const directory = freshDirectory()
+  let nowMs = START_MS
+  const options = { directory, now: () => nowMs, checkpoints: { signer, every: 1_000 } }
+  for (let day = 0; day < 10; day++, nowMs += DAY_MS) {
+    const ledger = Ledger.open(options)
+    for (let n = 0; n < 20; n++) {
+      const seq = await ledger.intent(judgement(day * 20 + n, { atMs: nowMs }))
+      if (day !== openDay || n > 0) ledger.outcome(seq, { atMs: nowMs, status: 'answered' })
+    }
+    // A start would mark it as unknown: the same run goes on.
+    if (day === openDay) {
+      for (; day < 9; day++, nowMs += DAY_MS) await ledger.intent(judgement(day, { atMs: nowMs }))
+      return { directory, options, ledger }
+    }
+    ledger.close()
+  }
+  return { directory, options, ledger: Ledger.open(options) }
+}
+
+function problemsOf(directory: string): readonly unknown[] {
+  const database = openLedgerReadOnly(directory)
+  try {
+    const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
+    return verifyLedger(database, { checkpoints, keys: [signer.publicKey] }).problems
+  } finally {
+    database.close()
+  }
+}
+
+test('by age: the chain, proofs and queries of what is left are as before', async () => {
+  const { directory, options, ledger } = await tenDays()
+  const reader = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, reader)
+  index.catchUp()
+  const dropped = await ledger.retain({ keepMs: 4 * DAY_MS }, Number.POSITIVE_INFINITY)
+  expect(dropped).toBe(7 * 40)
+  ledger.close()
+  expect(problemsOf(directory)).toEqual([])
+  const verified = verifyLedger(reader)
+  expect(verified).toMatchObject({ dropped: 280, records: 3 * 40 + 1 })
+  const { calls } = queryLedger(reader, { limit: 1_000 }, index)
+  expect(calls.map(({ record }) => record.seq).every((seq) => seq > 280)).toBe(true)
+  expect(calls).toHaveLength(60)
+  const { checkpoint } = readCheckpoints(join(directory, CHECKPOINTS_FILE)).at(-1)!
+  for (const seq of [281, 300, checkpoint.seq])
+    expect(checkProof(proveRecord(reader, seq, checkpoint.seq), checkpoint)).toHaveProperty(
+      'record',
+    )
+  expect(() => proveRecord(reader, 280, checkpoint.seq)).toThrow('were dropped after their time')
+  index.close()
+  reader.close()
+  // And it goes on.
+  const again = Ledger.open(options)
+  await again.intent(judgement(1))
+  expect(await again.retain({ keepMs: 4 * DAY_MS }, Number.POSITIVE_INFINITY)).toBe(0)
+  again.close()
+  expect(problemsOf(directory)).toEqual([])
+})
+
+test('by size: about what is too much', async () => {
+  const { directory, ledger } = await tenDays()
+  const dropped = await ledger.retain({ keepBytes: 60_000 }, Number.POSITIVE_INFINITY)
+  expect(dropped).toBeGreaterThan(100)
+  expect(dropped).toBeLessThan(400)
+  ledger.close()
+  expect(problemsOf(directory)).toEqual([])
+})
+
+test('what is still needed is never dropped: windows, sessions, approvals, open calls', async () => {
+  const { ledger } = await tenDays()
+  expect(await ledger.retain({ keepMs: DAY_MS }, START_MS - 1)).toBe(0)
+  expect(await ledger.retain({ keepMs: DAY_MS }, START_MS + 2.5 * DAY_MS)).toBe(3 * 40)
+  ledger.close()
+  const open = await tenDays(2)
+  expect(await open.ledger.retain({ keepMs: DAY_MS }, Number.POSITIVE_INFINITY)).toBe(2 * 40)
+  open.ledger.close()
+})
+
+test('records that somebody dropped by hand are missing, whichever checkpoint they put in their place', async () => {
+  const { directory, ledger } = await tenDays()
+  ledger.close()
+  const { checkpoint } = readCheckpoints(join(directory, CHECKPOINTS_FILE))[4]!
+  const database = new DatabaseSync(join(directory, 'ledger.db'))
+  database.exec(`DELETE FROM blocks WHERE seq <= ${checkpoint.seq}; DELETE FROM anchors`)
+  const base = database.prepare('INSERT INTO base VALUES (1, ?, ?, ?)')
+  base.run(checkpoint.seq, Buffer.from(checkpoint.head, 'hex'), JSON.stringify(checkpoint))
+  expect(problemsOf(directory)).toMatchObject([{ seq: 1, kind: 'missing' }])
+  const forged = { ...checkpoint, seq: 1 }
+  database.prepare('UPDATE base SET checkpoint = ?').run(JSON.stringify(forged))
+  expect(problemsOf(directory)).toMatchObject([
+    { seq: 1, kind: 'missing' },
+    { seq: checkpoint.seq, kind: 'forged' },
+  ])
+  database.close()
+})
+
+test('a file of checkpoints that has grown large is thinned, and still found in', async () => {
+  const { directory, ledger } = await tenDays()
+  const file = join(directory, CHECKPOINTS_FILE)
+  const before = readCheckpoints(file)
+  thinCheckpoints(file, 10)
+  const after = readCheckpoints(file)
+  expect(after.length).toBeLessThan(before.length / 4)
+  expect(after.at(-1)?.checkpoint).toEqual(before.at(-1)?.checkpoint)
+  ledger.close()
+  expect(problemsOf(directory)).toEqual([])
+})

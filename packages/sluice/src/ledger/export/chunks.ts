@@ -1,0 +1,124 @@
+// The ledger as a text to take away, oldest first, each record with its hash: lines of JSON, CSV, CEF or
+// OpenTelemetry logs. Either all that a span of time has, chunk by chunk, or a stretch at a time of what
+// a filter leaves. Used by `sluice ledger export` and by the console's reading.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { decode } from '../records/decoding.ts'
+import { EXPORT_OPEN_MAX, EXPORT_STRETCH_RECORDS } from '../records/limits.ts'
+import { matches, type Query } from '../query/query.ts'
+import { blocksFrom } from '../chain/read.ts'
+import type { LedgerRecord } from '../records/record.ts'
+import { CSV_HEAD, cefLine, csvLine, otlpRecord, otlpRequest } from './forms.ts'
+import { recordJson } from './record-json.ts'
+
+export const EXPORT_FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+export interface Found {
+  readonly record: LedgerRecord
+  readonly hash: string
+  readonly encoded: string
+}
+
+export interface Form {
+  readonly format: ExportFormat
+  /** Of this program. */
+  readonly version: string
+  /** With the text that was hashed (jsonl). */
+  readonly encoded?: boolean
+}
+
+const CHUNK_LENGTH = 65_536
+/** Below what one message may have. */
+const OTLP_CHUNK_LENGTH = 150_000
+
+export function* foundFrom(ledger: DatabaseSync, from: number): Generator<Found> {
+  for (const { data } of blocksFrom(ledger, from))
+    for (const place of placesOf(data)) {
+      const encoded = recordText(data, place)
+      const record = decode(encoded)
+      if (record.seq < from) continue
+      const hash = Buffer.from(hashAfter(data, place), 'latin1').toString('hex')
+      yield { record, hash, encoded }
+    }
+}
+
+/** `isFirst`: with what stands above the records. */
+export function* chunksOf(found: Iterable<Found>, form: Form, isFirst = true): Generator<string> {
+  if (form.format === 'otlp') return yield* otlpBodies(found, form)
+  let chunk = isFirst && form.format === 'csv' ? CSV_HEAD : ''
+  for (const one of found) {
+    chunk += lineOf(one, form)
+    if (chunk.length < CHUNK_LENGTH) continue
+    yield chunk
+    chunk = ''
+  }
+  if (chunk !== '') yield chunk
+}
+
+function lineOf({ record, hash, encoded }: Found, form: Form): string {
+  if (form.format === 'csv') return csvLine(record, hash)
+  if (form.format === 'cef') return cefLine(record, hash, form.version)
+  return `${recordJson(record, form.encoded ? { hash, encoded } : { hash })}\n`
+}
+
+function* otlpBodies(found: Iterable<Found>, { version }: Form): Generator<string> {
+  let records: unknown[] = []
+  let length = 0
+  for (const { record, hash } of found) {
+    const made = otlpRecord(record, hash)
+    records.push(made)
+    length += JSON.stringify(made).length
+    if (length < OTLP_CHUNK_LENGTH) continue
+    yield `${otlpRequest(records, version)}\n`
+    records = []
+    length = 0
+  }
+  if (records.length > 0) yield `${otlpRequest(records, version)}\n`
+}
+
+/** Where a stretch begins: the record, and calls before it whose outcome belongs to the export. */
+export interface StretchFrom {
+  readonly seq: number
+  readonly open: readonly number[]
+}
+
+export interface Stretch {
+  readonly text: string
+  /** Null at the end. */
+  readonly next: StretchFrom | null
+}
+
+/** Of what a query leaves: calls that fit with their outcomes; events of the gate, too, where it asks
+ * for no calls in particular. A bounded number of records is looked at. */
+export function stretchOf(
+  ledger: DatabaseSync,
+  query: Query,
+  form: Form,
+  { seq, open }: StretchFrom,
+  recordsMax = EXPORT_STRETCH_RECORDS,
+): Stretch {
+  const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
+  const wantsAll = Object.values(words).every((word) => word === undefined)
+  const intents = new Set(open)
+  const kept: Found[] = []
+  let looked = 0
+  let next: StretchFrom | null = null
+  for (const found of foundFrom(ledger, seq)) {
+    const { record } = found
+    if (++looked > recordsMax) {
+      next = { seq: record.seq, open: [...intents].slice(-EXPORT_OPEN_MAX) }
+      break
+    }
+    if (record.kind === 'outcome') {
+      if (intents.delete(record.intent)) kept.push(found)
+    } else if (record.kind === 'event') {
+      if (wantsAll && record.atMs >= sinceMs && record.atMs <= untilMs) kept.push(found)
+    } else if (matches(record, query)) {
+      kept.push(found)
+      if (record.kind === 'intent') intents.add(record.seq)
+    }
+  }
+  return { text: [...chunksOf(kept, form, seq <= 1)].join(''), next }
+}

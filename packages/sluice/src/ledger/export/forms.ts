@@ -1,0 +1,137 @@
+// The ledger in forms that other programs read: CSV for spreadsheets, CEF for SIEMs, OpenTelemetry logs
+// for collectors (OTLP as JSON). What agents and servers named is escaped as each form asks, so that no
+// record can pass for two, no cell for a formula, and nothing drives the screen of whoever reads it.
+
+import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
+import type { LedgerRecord } from '../records/record.ts'
+import { FIELDS, fieldsOf, timeOf } from './record-fields.ts'
+
+export const CSV_HEAD = `${FIELDS.join(',')}\r\n`
+
+export function csvLine(record: LedgerRecord, hash: string): string {
+  const fields = fieldsOf(record, hash)
+  const cells = FIELDS.map((name) => {
+    const value = fields[name]
+    if (value === undefined) return ''
+    return typeof value === 'string' ? cell(value) : String(value)
+  })
+  return `${cells.join(',')}\r\n`
+}
+
+/** What spreadsheets take for a formula, some of them also behind white space, or in full width. */
+const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
+
+/** Spreadsheets run what begins like a formula: an agent could name a tool so. */
+function cell(text: string): string {
+  const shown = visibleLines(text)
+  const safe = FORMULA.test(text) ? `'${shown}` : shown
+  return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe
+}
+
+/** ArcSight's Common Event Format, version 0. */
+export function cefLine(record: LedgerRecord, hash: string, version: string): string {
+  const fields = fieldsOf(record, hash)
+  const said = (name: keyof typeof fields): string => String(fields[name] ?? '')
+  const [id, name] =
+    record.kind === 'event'
+      ? [said('event'), `gate: ${said('event')}`]
+      : record.kind === 'outcome'
+        ? [said('status'), `call ${said('status')}`]
+        : [said('code'), `${record.kind}: ${said('action')}`]
+  const extension: [key: string, value: string][] = [
+    ['rt', String(record.atMs)],
+    ['externalId', said('seq')],
+    ['suser', said('principal')],
+    ['act', said('action')],
+    ['outcome', said('status')],
+    ['reason', said('reason')],
+    ['dproc', said('server')],
+    ['request', said('name')],
+    ['requestMethod', said('method')],
+    ['cs1', said('session')],
+    ['cs2', said('agent')],
+    ['cs3', said('rule')],
+    ['cs4', said('code')],
+    ['cs5', said('call')],
+    ['cs6', hash],
+    ['cn1', said('intent')],
+    ['cn2', said('duration_ms')],
+    ['out', said('bytes')],
+    ['msg', said('detail')],
+  ]
+  const labels = {
+    cs1: 'session',
+    cs2: 'agent',
+    cs3: 'rule',
+    cs4: 'code',
+    cs5: 'call',
+    cs6: 'hash',
+  }
+  const named: Readonly<Record<string, string>> = { ...labels, cn1: 'intent', cn2: 'durationMs' }
+  const parts = extension.flatMap(([key, value]) => {
+    if (value === '') return []
+    const label = named[key]
+    return [`${key}=${cefValue(value)}`, ...(label === undefined ? [] : [`${key}Label=${label}`])]
+  })
+  const head = ['CEF:0', 'Sluice', 'sluice', version, id, name, String(severityOf(record).cef)]
+  return `${head.map((part, at) => (at === 0 ? part : cefHead(String(part)))).join('|')}|${parts.join(' ')}\n`
+}
+
+function cefHead(text: string): string {
+  const line = text.replace(/[\r\n\u2028\u2029]+/g, ' ')
+  return visibleText(line).replace(/[\\|]/g, '\\$&')
+}
+
+function cefValue(text: string): string {
+  const lines = text.replace(/\r\n|[\r\u2028\u2029]/g, '\n')
+  return visibleLines(lines).replace(/[\\=]/g, '\\$&').replaceAll('\n', '\\n')
+}
+
+/** One log record of OTLP as JSON. */
+export function otlpRecord(record: LedgerRecord, hash: string): unknown {
+  const { seq, kind, time, ...rest } = fieldsOf(record, hash)
+  const { number, text } = severityOf(record)
+  const nanos = `${BigInt(record.atMs) * 1_000_000n}`
+  const attributes = Object.entries({ seq, kind, ...rest }).map(([name, value]) => ({
+    key: `sluice.${name}`,
+    value: otlpValue(value as string | number | boolean),
+  }))
+  return {
+    timeUnixNano: nanos,
+    observedTimeUnixNano: nanos,
+    severityNumber: number,
+    severityText: text,
+    eventName: `sluice.${kind}`,
+    body: { stringValue: bodyOf(record) },
+    attributes,
+  }
+}
+
+/** A whole request of OTLP: also a line of a file that collectors read. */
+export function otlpRequest(records: readonly unknown[], version: string): string {
+  const service = [{ key: 'service.name', value: { stringValue: 'sluice' } }]
+  const scopeLogs = [{ scope: { name: 'sluice.ledger', version }, logRecords: records }]
+  const request = { resourceLogs: [{ resource: { attributes: service }, scopeLogs }] }
+  return escapeUnseenJson(JSON.stringify(request))
+}
+
+function otlpValue(value: string | number | boolean): unknown {
+  if (typeof value === 'boolean') return { boolValue: value }
+  if (typeof value === 'string') return { stringValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}
+
+function bodyOf(record: LedgerRecord): string {
+  if (record.kind === 'event') return `gate: ${record.name}`
+  if (record.kind === 'outcome') return `call ${record.intent}: ${record.status}`
+  const { decision, server, name, principal } = record
+  return `${decision.action} ${server}/${name} for ${principal.id} at ${timeOf(record.atMs)}`
+}
+
+function severityOf(record: LedgerRecord): { cef: number; number: number; text: string } {
+  const info = { cef: 2, number: 9, text: 'INFO' }
+  const warn = { cef: 5, number: 13, text: 'WARN' }
+  if (record.kind === 'refusal') return { ...warn, cef: 6 }
+  if (record.kind === 'outcome') return record.status === 'unknown' ? warn : info
+  return info
+}

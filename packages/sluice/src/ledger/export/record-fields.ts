@@ -1,0 +1,57 @@
+// A record as named fields, one set of names for all kinds, for the forms that other programs read:
+// CSV, CEF and OpenTelemetry logs.
+
+import { formatDecimal } from '@sluice/policy/core/decimal'
+import { ExactNumber } from '@sluice/policy/core/json'
+import type { LedgerRecord } from '../records/record.ts'
+
+export const FIELDS = [
+  ...['seq', 'kind', 'time', 'call', 'principal', 'agent', 'session', 'server', 'method', 'name'],
+  ...['category', 'policy', 'action', 'code', 'rule', 'reason', 'args_digest', 'judged', 'limits'],
+  ...['intent', 'status', 'duration_ms', 'bytes', 'error', 'attempts', 'given_back', 'labels'],
+  ...['event', 'detail', 'hash'],
+] as const
+export type Field = (typeof FIELDS)[number]
+export type RecordFields = Partial<Record<Field, string | number | boolean>>
+
+/** Only what the record has; empty texts and nulls are left out. */
+export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
+  const all: Partial<Record<Field, string | number | boolean | null>> = {
+    ...{ seq: record.seq, kind: record.kind, time: timeOf(record.atMs), hash },
+    ...ofKind(record),
+  }
+  const there = Object.entries(all).filter(([, value]) => value !== null && value !== '')
+  return Object.fromEntries(there) as RecordFields
+}
+
+function ofKind(record: LedgerRecord): Partial<Record<Field, string | number | boolean | null>> {
+  if (record.kind === 'event')
+    return { event: record.name, detail: record.detail === null ? null : jsonOf(record.detail) }
+  if (record.kind === 'outcome') {
+    const { intent, status, durationMs, bytes, errorCode, attempts, givenBack, labels } = record
+    return {
+      ...{ intent, status, duration_ms: durationMs, bytes, error: errorCode, attempts },
+      ...{ given_back: givenBack, labels: labels.join(' ') },
+    }
+  }
+  const { callId, principal, agent, session, server, method, name, category, policy } = record
+  const { action, code, rule, reason, limits } = record.decision
+  return {
+    ...{ call: callId, principal: principal.id, agent, session, server, method, name, category },
+    ...{ policy, action, code, rule, reason, args_digest: record.argsDigest },
+    judged: Object.keys(record.judged).length === 0 ? null : jsonOf(record.judged),
+    limits: limits.length === 0 ? null : jsonOf(limits),
+  }
+}
+
+export function timeOf(atMs: number): string {
+  const date = new Date(atMs)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => {
+    if (inner instanceof ExactNumber) return inner.text
+    return typeof inner?.units === 'bigint' ? formatDecimal(inner) : inner
+  })
+}

@@ -1,0 +1,363 @@
+// The record of every call. What is appended in one turn of the event loop goes into one
+// transaction; an intent's promise resolves when it is durable, outcomes ride along. While writing
+// fails nothing is promised: intents are refused at once, and the ledger tries again by itself.
+// Called by the gate, before anything is forwarded and after it was answered.
+
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoreError } from '../store/errors.ts'
+import { storeFault } from '../store/files/faults.ts'
+import type { Sync } from '../store/sqlite/open.ts'
+import { readBase } from './chain/base.ts'
+import { type Appended, Chain } from './chain/chain.ts'
+import { hexOf } from './chain/checkpoint.ts'
+import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
+import { LedgerError } from './records/errors.ts'
+import { CHECKPOINTS_FILE } from './records/files.ts'
+import {
+  KEPT_OUTCOMES_MAX,
+  OUTCOME_DELAY_MS_MAX,
+  PENDING_RECORDS_MAX,
+  RETRY_MS_MAX,
+  RETRY_MS_MIN,
+} from './records/limits.ts'
+import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeEntry } from './records/record.ts'
+import { checkTail, findOpen } from './verify/recover.ts'
+import { type Reserve, ReserveFile } from './chain/reserve.ts'
+import { findDrop, type Keep } from './chain/retention.ts'
+import { RETENTION_EVENT } from './verify/verify-checkpoints.ts'
+
+/** `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still
+ * written. `failing`: nothing can be written. Both end by themselves. */
+export type LedgerState = 'writing' | 'reserve' | 'failing' | 'closed'
+
+export interface LedgerOptions {
+  readonly directory: string
+  readonly sync?: Sync
+  /** Wall time, for what the ledger itself writes. */
+  readonly now?: () => number
+  readonly onState?: (state: LedgerState, fault: StoreError | undefined) => void
+  /** What is given up when the disk is full; a file beside the ledger unless said. */
+  readonly reserve?: (database: DatabaseSync) => Reserve
+  /** Signed notes of how far the ledger is; none are made without it. */
+  readonly checkpoints?: CheckpointOptions
+}
+
+interface Waiting {
+  readonly entry: Entry
+  readonly resolve?: Written
+  readonly reject?: NotWritten
+}
+
+/** Hears of a record that is durable, with its number, or why it is not. */
+type Written = (seq: number) => void
+type NotWritten = (error: Error) => void
+
+export class Ledger {
+  readonly #chain: Chain
+  readonly #now: () => number
+  readonly #reserve: Reserve
+  readonly #options: LedgerOptions
+  readonly #open = new Set<number>()
+  #waiting: Waiting[] = []
+  #kept: Waiting[] = []
+  #state: LedgerState = 'writing'
+  #fault: StoreError | undefined
+  #turn: NodeJS.Immediate | undefined
+  #soon: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
+  #pauseMs = RETRY_MS_MIN
+  #commits = 0
+  #checkpointer: Checkpointer | undefined
+  #retaining = false
+  #lost = { refusals: 0, events: 0, outcomes: 0 }
+
+  private constructor(options: LedgerOptions) {
+    this.#chain = new Chain(options.directory, options.sync ?? 'normal')
+    this.#now = options.now ?? Date.now
+    this.#options = options
+    this.#reserve = options.reserve?.(this.#chain.database) ?? new ReserveFile(options.directory)
+  }
+
+  /** Throws a StoreError where the file cannot be opened, a LedgerError where its end does not fit
+   * together. Calls that an earlier run left open are marked unknown. */
+  static open(options: LedgerOptions): Ledger {
+    const ledger = new Ledger(options)
+    try {
+      ledger.#start()
+      return ledger
+    } catch (error) {
+      ledger.#checkpointer?.stop()
+      ledger.#chain.database.close()
+      throw error
+    }
+  }
+
+  get state(): LedgerState {
+    return this.#state
+  }
+
+  /** Why it is not `writing`. */
+  get fault(): StoreError | undefined {
+    return this.#fault
+  }
+
+  /** For metrics: commits so far, the last record, calls without outcome, outcomes held back. */
+  get figures(): { commits: number; seq: number; open: number; kept: number } {
+    const kept = this.#kept.length
+    return { commits: this.#commits, seq: this.#chain.head.seq, open: this.#open.size, kept }
+  }
+
+  /** The last record, and the hash after it (hex). */
+  get head(): { seq: number; hash: string } {
+    const { seq, hash } = this.#chain.head
+    return { seq, hash: hexOf(hash) }
+  }
+
+  /** Resolves with the record's number once it is durable. Rejected: forward nothing. */
+  intent(judgement: Judgement): Promise<number> {
+    return new Promise((resolve, reject) => this.intentThen(judgement, resolve, reject))
+  }
+
+  /** As `intent`, without a promise: every call has one of these. */
+  intentThen(judgement: Judgement, written: Written, failed: NotWritten): void {
+    if (this.#state !== 'writing') failed(this.#unavailable())
+    else this.#append({ ...judgement, kind: 'intent' }, written, failed)
+  }
+
+  /** A call that goes no further: denied, limited, held. */
+  refuse(judgement: Judgement): Promise<number> {
+    return this.#promise({ ...judgement, kind: 'refusal' })
+  }
+
+  event(event: Event): Promise<number> {
+    return this.#promise({ ...event, kind: 'event' })
+  }
+
+  /** Rides in the next commit; not waited for. */
+  outcome(intent: number, said: OutcomeSaid): void {
+    const waiting: Waiting = { entry: outcomeEntry(intent, said) }
+    if (this.#state === 'closed') return
+    if (this.#state === 'failing') return this.#keep(waiting)
+    this.#waiting.push(waiting)
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#flush()
+    }, OUTCOME_DELAY_MS_MAX)
+  }
+
+  /** Drops what is older, or more, than is to be kept, up to a signed checkpoint that stands for it,
+   * a little at a time. That it does so is on record first. Resolves with how many records went. */
+  async retain(keep: Keep, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
+    const { directory, checkpoints } = this.#options
+    if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
+    this.#retaining = true
+    try {
+      const { database } = this.#chain
+      const asked = { keep, nowMs, neededSinceMs, key: checkpoints.signer.publicKey }
+      const found = findDrop(database, join(directory, CHECKPOINTS_FILE), asked)
+      const before = readBase(database).seq
+      if (found !== undefined) {
+        const { seq: through, head } = found
+        const detail = { through, head, records: through - before }
+        await this.event({ atMs: this.#now(), name: RETENTION_EVENT, detail })
+        if (!this.#isOpen) return 0
+        this.#chain.begin(found)
+      }
+      // Also what a crash left of an earlier time.
+      while (this.#isOpen && this.#chain.dropSome())
+        await new Promise((resolve) => setImmediate(resolve))
+      return found === undefined ? 0 : found.seq - before
+    } finally {
+      this.#retaining = false
+    }
+  }
+
+  get #isOpen(): boolean {
+    return this.#state !== 'closed'
+  }
+
+  /** Writes what is waiting, and ends. */
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#flush()
+    clearImmediate(this.#turn)
+    clearTimeout(this.#soon)
+    clearTimeout(this.#retry)
+    this.#become('closed', undefined)
+    this.#checkpointer?.close()
+    this.#chain.close(this.#now())
+  }
+
+  #start(): void {
+    const { directory, checkpoints } = this.#options
+    const { database } = this.#chain
+    checkTail(database)
+    if (checkpoints)
+      this.#checkpointer = new Checkpointer(directory, database, checkpoints, this.#now)
+    else checkLast(directory, database)
+    const open = findOpen(this.#chain.database, this.#chain.head)
+    for (const seq of open) this.#open.add(seq)
+    const atMs = this.#now()
+    for (const intent of open)
+      this.#waiting.push({
+        entry: outcomeEntry(intent, { atMs, status: 'unknown' }),
+      })
+    if (open.length > 0) this.#note('recovery', { unknown: open.length })
+    if (!this.#reserve.fill()) {
+      this.#become('reserve', storeFault(NO_RESERVE, this.#chain.file))
+      this.#later()
+    }
+    this.#flush()
+  }
+
+  #promise(entry: Entry): Promise<number> {
+    return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
+  }
+
+  #append(entry: Entry, resolve: Written, reject: NotWritten): void {
+    if (this.#state === 'failing' || this.#state === 'closed') {
+      this.#lose(entry)
+      return reject(this.#unavailable())
+    }
+    if (this.#waiting.length >= PENDING_RECORDS_MAX) return reject(tooMany())
+    this.#waiting.push({ entry, resolve, reject })
+    // Not a microtask: those run between two callbacks of one turn, and would group nothing.
+    this.#turn ??= setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    clearImmediate(this.#turn)
+    this.#turn = undefined
+    if (this.#waiting.length === 0) return
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#commit(batch)
+  }
+
+  #commit(batch: readonly Waiting[]): boolean {
+    const first = this.#open.values().next()
+    const open = first.done ? this.#chain.head.seq + 1 : first.value
+    let appended: Appended
+    try {
+      const entries = batch.map(({ entry }) => entry)
+      appended = this.#chain.append(entries, open, this.#now())
+    } catch (error) {
+      this.#failed(batch, error as StoreError)
+      return false
+    }
+    this.#commits++
+    this.#checkpointer?.committed(this.#chain.head.seq, this.#chain.fresh)
+    for (const [index, { entry, resolve, reject }] of batch.entries()) {
+      const seq = appended[index] as number | Error
+      if (typeof seq !== 'number') {
+        reject?.(seq)
+        // The call is over, whatever could not be kept of its outcome.
+        if (entry.kind === 'outcome')
+          this.outcome(entry.intent, { atMs: entry.atMs, status: entry.status })
+        continue
+      }
+      if (entry.kind === 'intent') this.#open.add(seq)
+      else if (entry.kind === 'outcome') this.#open.delete(entry.intent)
+      // What one of them trips over is no fault of the others.
+      try {
+        resolve?.(seq)
+      } catch (error) {
+        reject?.(error as Error)
+      }
+    }
+    return true
+  }
+
+  #failed(batch: readonly Waiting[], fault: StoreError): void {
+    const reserved = fault.code === 'STORE_FULL' && this.#state === 'writing'
+    this.#become(reserved ? 'reserve' : 'failing', fault)
+    const refused = reserved
+      ? batch.filter(({ entry }) => entry.kind === 'intent')
+      : batch.filter((waiting) => waiting.entry.kind !== 'outcome')
+    for (const { entry, reject } of refused) {
+      if (!reserved && reject) this.#lose(entry)
+      reject?.(this.#unavailable())
+    }
+    this.#later()
+    if (!reserved) {
+      for (const waiting of batch) if (waiting.entry.kind === 'outcome') this.#keep(waiting)
+      return
+    }
+    this.#reserve.release()
+    this.#waiting = batch.filter(({ entry }) => entry.kind !== 'intent')
+    this.#note('ledger-reserve', { why: fault.message })
+    this.#flush()
+  }
+
+  #later(): void {
+    if (this.#retry !== undefined) return
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      this.#tryAgain()
+    }, this.#pauseMs)
+    this.#retry.unref()
+    this.#pauseMs = Math.min(RETRY_MS_MAX, this.#pauseMs * 2)
+  }
+
+  #tryAgain(): void {
+    const since = this.#fault
+    if (this.#state === 'failing') {
+      const kept = this.#kept
+      this.#kept = []
+      const event: Event = {
+        atMs: this.#now(),
+        name: 'ledger-recovery',
+        detail: { why: since?.message ?? '', notRecorded: { ...this.#lost } },
+      }
+      if (!this.#commit([...kept, { entry: { ...event, kind: 'event' } }])) return
+      this.#lost = { refusals: 0, events: 0, outcomes: 0 }
+      this.#become('reserve', since)
+    }
+    if (!this.#reserve.fill()) return this.#later()
+    this.#pauseMs = RETRY_MS_MIN
+    this.#become('writing', undefined)
+  }
+
+  #keep(waiting: Waiting): void {
+    if (this.#kept.length < KEPT_OUTCOMES_MAX) this.#kept.push(waiting)
+    else this.#lost.outcomes++
+  }
+
+  #lose(entry: Entry): void {
+    if (entry.kind === 'refusal') this.#lost.refusals++
+    else if (entry.kind === 'event') this.#lost.events++
+  }
+
+  #note(name: string, detail: Event['detail']): void {
+    this.#waiting.push({ entry: { kind: 'event', atMs: this.#now(), name, detail } })
+  }
+
+  #become(state: LedgerState, fault: StoreError | undefined): void {
+    const changed = state !== this.#state
+    this.#state = state
+    this.#fault = fault
+    // Later, so that whatever the listener does happens to a ledger that knows its state.
+    if (changed) queueMicrotask(() => this.#options.onState?.(state, fault))
+  }
+
+  #unavailable(): LedgerError {
+    const fault = this.#fault
+    return new LedgerError(
+      'LEDGER_UNAVAILABLE',
+      fault ? `the record cannot be written: ${fault.message}` : 'the ledger is closed',
+      fault ? `${fault.help}; the gate goes on by itself` : 'start the gate again',
+      fault?.code,
+    )
+  }
+}
+
+const NO_RESERVE = { code: 'ENOSPC', message: 'too little space on the disk for the reserve' }
+
+function tooMany(): LedgerError {
+  return new LedgerError(
+    'LEDGER_UNAVAILABLE',
+    `${PENDING_RECORDS_MAX} records wait for the disk`,
+    'try again',
+  )
+}

@@ -1,0 +1,47 @@
+// What a restart reads of past calls, held against the whole records.
+
+import { expect, test } from 'vitest'
+import { judgement } from '../judgements.test-support.ts'
+import { Ledger } from '../ledger.ts'
+import { openLedgerReadOnly } from '../chain/read.ts'
+import { recentCalls } from './recent-calls.ts'
+import { freshDirectory } from '../samples.test-support.ts'
+
+const NOW = 1_800_000_000_000
+
+test('calls in order; of outcomes only those that say something', async () => {
+  const directory = freshDirectory()
+  const ledger = Ledger.open({ directory })
+  const calls = await Promise.all(
+    [0, 1, 2, 3, 4].map((n) => ledger.intent(judgement(n, { session: `"s,${n}"` }))),
+  )
+  await ledger.refuse(judgement(5, { name: 'x'.repeat(5_000) }))
+  await ledger.event({ atMs: NOW, name: 'policy', detail: [[], 1, false] })
+  const [plain, unknown, labelled, failed, returned] = calls as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  ledger.outcome(plain, { atMs: NOW, status: 'answered', bytes: 7 })
+  ledger.outcome(unknown, { atMs: NOW, status: 'unknown' })
+  ledger.outcome(labelled, { atMs: NOW, status: 'answered', labels: ['mail', ',[],1,false]'] })
+  ledger.outcome(failed, { atMs: NOW, status: 'error', errorCode: -1, digest: '"unknown"' })
+  ledger.outcome(returned, { atMs: NOW, status: 'error', givenBack: true })
+  ledger.close()
+  const database = openLedgerReadOnly(directory)
+  const recent = [...recentCalls(database, NOW - 1_000)]
+  const later = [...recentCalls(database, NOW + 1_000_000)]
+  database.close()
+  expect(later).toEqual([])
+  expect(recent).toMatchObject([
+    ...calls.map((seq, n) => ({ kind: 'intent', seq, atMs: NOW + n, session: `"s,${n}"` })),
+    { kind: 'refusal', server: 'stripe', method: 'tools/call', atMs: NOW + 5 },
+    { kind: 'quiet', intent: plain },
+    { kind: 'outcome', intent: unknown, status: 'unknown' },
+    { kind: 'outcome', intent: labelled, labels: ['mail', ',[],1,false]'] },
+    { kind: 'quiet', intent: failed },
+    { kind: 'outcome', intent: returned, status: 'error', labels: [] },
+  ])
+})

@@ -1,0 +1,48 @@
+// The calls since some time, oldest first, and what came of them, as far as a restart has to know it. Of
+// an outcome that says nothing new, which is nearly every one, only the first and last bytes are read:
+// a busy gate leaves millions of records, and nobody is served meanwhile.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Place, placesOf, recordText } from '../chain/block.ts'
+import { decode, decodeCall, type PastCall } from '../records/decoding.ts'
+import { KINDS } from '../records/encoding.ts'
+import { header, readHeader } from '../records/header.ts'
+import type { OutcomeRecord } from '../records/record.ts'
+import { recentBlocks } from './restore-limits.ts'
+
+/** `quiet`: answered or failed, and brought nothing into its session. */
+export type Recent =
+  | PastCall
+  | { readonly kind: 'quiet'; readonly intent: number }
+  | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
+
+/** Only records behind `after`, where those up to it are known by other means. */
+export function* recentCalls(
+  database: DatabaseSync,
+  sinceMs: number,
+  after = 0,
+): Generator<Recent> {
+  for (const { data } of recentBlocks(database, sinceMs, after))
+    for (const place of placesOf(data)) {
+      const isRead = readHeader(data, place.start)
+      if (isRead && header.seq <= after) continue
+      if (isRead && header.kind === KINDS.event) continue
+      if (isRead && header.kind === KINDS.outcome && isQuiet(data, place))
+        yield { kind: 'quiet', intent: header.intent }
+      else if (isRead && header.kind !== KINDS.outcome) yield decodeCall(recordText(data, place))
+      else {
+        const record = decode(recordText(data, place))
+        if (record.kind === 'outcome') yield record
+      }
+    }
+}
+
+/** Behind the intent stands the status; at the end labels, attempts and whether it was given back. */
+function isQuiet(data: Buffer, { end }: Place): boolean {
+  const status = data.indexOf(0x2c, header.end) + 1
+  if (data.toString('latin1', status, status + UNKNOWN.length) === UNKNOWN) return false
+  return data.toString('latin1', end - NO_LABELS.length, end) === NO_LABELS
+}
+
+const UNKNOWN = '"unknown"'
+const NO_LABELS = ',[],1,false]'

@@ -1,0 +1,266 @@
+// The index of queries: which calls there are by principal, agent, session, tool, verdict and time, and
+// what events. Derived from the ledger and kept in a file of its own, so that no call waits for it: it
+// is brought up to date before a query, and by the gate in quiet moments. An index that does not fit
+// the ledger is built again, and the caller is told; what the ledger has dropped it drops.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { readBase } from '../chain/base.ts'
+import { asBuffer, hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { decode } from '../records/decoding.ts'
+import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
+import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
+import { rowOf, rowSum } from './index-rows.ts'
+import {
+  INDEX_CHECK_EVERY_MS,
+  INDEXED_AT_ONCE_MAX,
+  REMEMBERED_WORDS_MAX,
+  SUBTREE_LEAVES,
+} from '../records/limits.ts'
+import { leafOf, Peaks } from '../chain/merkle.ts'
+import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
+import type { LedgerRecord } from '../records/record.ts'
+
+const STATEMENTS = {
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
+  events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
+  subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
+  through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?)',
+  find: 'SELECT id FROM words WHERE text = ?',
+  add: 'INSERT INTO words (text) VALUES (?)',
+  tally: `UPDATE tally SET calls = calls + ?, outcomes = outcomes + ?, events = events + ?,
+    words = ?`,
+} as const
+
+export interface IndexOptions {
+  /** Not by whoever only adds to it, such as the gate's own thread: it takes a fraction of a second. */
+  readonly isChecked?: boolean
+  /** It did not fit the ledger, and was built again. */
+  readonly onRebuilt?: (why: string) => void
+}
+
+export class RecordIndex {
+  readonly database: DatabaseSync
+  readonly #ledger: DatabaseSync
+  readonly #words = new Map<string, number>()
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+  /** Leaves since the last whole subtree, and the first of them; undefined where not all are known. */
+  #leaves: { readonly first: number; readonly tree: Peaks } | undefined
+  readonly #options: IndexOptions
+  #checkedMs = Number.NEGATIVE_INFINITY
+  /** `data_version` after the last step: another one means that another process wrote. */
+  #version: unknown
+  /** What the step under way adds to the tally. */
+  #added = { calls: 0, outcomes: 0, events: 0, words: '' }
+
+  /** Throws a StoreError where the directory may not be written. */
+  constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
+    this.#ledger = ledger
+    this.#options = options
+    this.database = openDatabase(indexFile(directory))
+    this.#check()
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
+      name,
+      this.database.prepare(sql),
+    ])
+    this.#statements = Object.fromEntries(prepared)
+  }
+
+  /** The number of a text; undefined where no record has it. */
+  wordOf(text: string): number | undefined {
+    const id = this.#statements.find.get(text)?.id
+    return id === undefined ? undefined : Number(id)
+  }
+
+  /** The root over so many leaves from `first` on; undefined where it is not known. */
+  subtree(first: number): string | undefined {
+    const row = this.database.prepare('SELECT hash FROM subtrees WHERE first = ?').get(first)
+    return row && asBuffer(row.hash as Uint8Array).toString('latin1')
+  }
+
+  /** Indexes up to so many records (at least a block); true when the end is reached. */
+  catchUp(recordsMax = Number.POSITIVE_INFINITY): boolean {
+    this.#check()
+    for (let done = 0; done < recordsMax; ) {
+      const added = this.#step(Math.min(recordsMax - done, INDEXED_AT_ONCE_MAX))
+      if (added === 0) return true
+      done += added
+    }
+    return readHead(this.#ledger).seq === this.#through()
+  }
+
+  /** Records that are not indexed yet. */
+  get behind(): number {
+    return Math.max(0, readHead(this.#ledger).seq - this.#through())
+  }
+
+  /** The number of a call's outcome, where it is indexed. */
+  outcomeOf(intent: number): number | undefined {
+    const row = this.database.prepare('SELECT seq FROM outcomes WHERE intent = ?').get(intent)
+    return row && Number(row.seq)
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  /** What it was found to lack, or to have beyond the ledger, would be missing in every answer. */
+  #check(): void {
+    const nowMs = performance.now()
+    if (this.#options.isChecked === false || nowMs - this.#checkedMs < INDEX_CHECK_EVERY_MS) return
+    this.#checkedMs = nowMs
+    this.database.exec('BEGIN')
+    let why: string | undefined
+    try {
+      why = findIndexFault(this.database, this.#ledger)
+    } finally {
+      this.database.exec('ROLLBACK')
+    }
+    if (why === undefined) return
+    this.#rebuild()
+    this.#options.onRebuilt?.(why)
+  }
+
+  /** Tables and all: what stands beside them may be what is wrong. */
+  #rebuild(): void {
+    const { database } = this
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      const all = database.prepare(
+        "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+      )
+      const rank = ['trigger', 'view', 'index', 'table']
+      const objects = all
+        .all()
+        .sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
+      for (const { type, name } of objects)
+        database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
+      database.exec(INDEX_SCHEMA)
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+    this.#words.clear()
+    this.#leaves = undefined
+  }
+
+  #step(recordsMax: number): number {
+    this.database.exec('BEGIN IMMEDIATE')
+    try {
+      this.#forgetWhere()
+      const from = this.#fitting() + 1
+      let seq = from - 1
+      let hash = ''
+      for (const { data } of blocksFrom(this.#ledger, from)) {
+        for (const place of placesOf(data)) {
+          const record = decode(recordText(data, place))
+          if (record.seq < from) continue
+          this.#add(record)
+          seq = record.seq
+          hash = hashAfter(data, place)
+          this.#addLeaf(seq - 1, hash)
+        }
+        if (seq - from + 1 >= recordsMax) break
+      }
+      if (seq >= from) {
+        this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
+        const { calls, outcomes, events, words } = this.#added
+        this.#statements.tally.run(calls, outcomes, events, words)
+      }
+      this.database.exec('COMMIT')
+      return seq - from + 1
+    } catch (error) {
+      this.#words.clear()
+      this.#leaves = undefined
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** Numbers of words are remembered between steps, but hold only while nobody else writes. */
+  #forgetWhere(): void {
+    const version = this.database.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#version) {
+      this.#words.clear()
+      this.#leaves = undefined
+    }
+    this.#version = version
+  }
+
+  /** Up to where the index knows this very ledger. */
+  #fitting(): number {
+    const base = readBase(this.#ledger)
+    const row = this.database.prepare('SELECT seq, hash FROM through').get()
+    const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
+    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) {
+      this.#drop(base.seq)
+      this.#startTally()
+      return Number(row.seq)
+    }
+    this.#words.clear()
+    this.#leaves = undefined
+    this.database.exec(
+      `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
+      DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent};
+      UPDATE tally SET calls = 0, outcomes = 0, events = 0, words = ''`,
+    )
+    this.#startTally()
+    return base.seq
+  }
+
+  /** What the ledger no longer has. */
+  #drop(through: number): void {
+    const first = this.database.prepare('SELECT min(seq) AS seq FROM calls').get()?.seq
+    if (first == null || Number(first) > through) return
+    this.database.exec(
+      `UPDATE tally SET calls = calls - ${sumUpTo('calls', through)},
+        outcomes = outcomes - ${sumUpTo('outcomes', through)},
+        events = events - ${sumUpTo('events', through)};
+      DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
+    )
+  }
+
+  #startTally(): void {
+    const words = this.database.prepare('SELECT words FROM tally').get()?.words
+    this.#added = { calls: 0, outcomes: 0, events: 0, words: String(words ?? '') }
+  }
+
+  #through(): number {
+    return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
+  }
+
+  /** Roots of whole subtrees only: what is between is quick to read. */
+  #addLeaf(at: number, hash: string): void {
+    if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
+    const { first, tree } = this.#leaves ?? {}
+    if (tree === undefined || first === undefined || first + tree.size !== at) return
+    tree.add(leafOf(hash))
+    if (tree.size === SUBTREE_LEAVES)
+      this.#statements.subtree.run(first, Buffer.from(tree.root, 'latin1'))
+  }
+
+  #add(record: LedgerRecord): void {
+    const { table, before, words, after } = rowOf(record)
+    const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
+    const { changes } = this.#statements[table].run(...values)
+    if (Number(changes) > 0) this.#added[table] += rowSum(table, values)
+  }
+
+  #intern(text: string): number {
+    const known = this.#words.get(text)
+    if (known !== undefined) return known
+    const id = this.wordOf(text) ?? this.#addWord(text)
+    if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
+    this.#words.set(text, id)
+    return id
+  }
+
+  #addWord(text: string): number {
+    const id = Number(this.#statements.add.run(text).lastInsertRowid)
+    this.#added.words = hashWord(this.#added.words, id, text)
+    return id
+  }
+}

@@ -1,0 +1,108 @@
+// Counters after a restart are what they were: the takes of intents come back with their age.
+
+import { expect, test } from 'vitest'
+import type { Take } from '@sluice/policy/core/counters'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { allowed, denied, judgement, take } from '../judgements.test-support.ts'
+import { Ledger } from '../ledger.ts'
+import { openLedgerReadOnly } from '../chain/read.ts'
+import { restoreLimits } from './restore-limits.ts'
+import { freshDirectory } from '../samples.test-support.ts'
+
+const NOW = 1_800_000_000_000
+const HOUR = 3_600_000
+const aDay: Take = {
+  ...{ key: 'money', kind: 'spend', windowMs: 24 * HOUR, max: { units: 5_000_000n, scale: 2 } },
+  amount: { units: 1_999n, scale: 2 },
+}
+
+async function ledgerOf(calls: readonly { ageMs: number; limits: readonly Take[] }[]) {
+  const directory = freshDirectory()
+  const ledger = Ledger.open({ directory })
+  for (const [n, { ageMs, limits }] of calls.entries())
+    await ledger.intent(judgement(n, { atMs: NOW - ageMs, decision: { ...allowed, limits } }))
+  return { directory, ledger, restored: (windowMs = 24 * HOUR) => restored(directory, windowMs) }
+}
+
+function restored(directory: string, windowMs: number) {
+  const database = openLedgerReadOnly(directory)
+  const all = [...restoreLimits(database, NOW, windowMs)]
+  database.close()
+  return all.map(({ ageMs, takes }) => [ageMs, ...takes.map(({ key }) => key)])
+}
+
+test('oldest first, each take while its window lasts', async () => {
+  const { ledger, restored } = await ledgerOf([
+    { ageMs: 25 * HOUR, limits: [aDay] },
+    { ageMs: 2 * HOUR, limits: [take, aDay] },
+    { ageMs: 30_000, limits: [take] },
+    { ageMs: 20_000, limits: [] },
+    { ageMs: 10_000, limits: [take, aDay] },
+  ])
+  await ledger.refuse(judgement(9, { atMs: NOW, decision: denied }))
+  ledger.close()
+  expect(restored()).toEqual([
+    [2 * HOUR, 'money'],
+    [30_000, take.key],
+    [10_000, take.key, 'money'],
+  ])
+  expect(restored(60_000)).toEqual([
+    [30_000, take.key],
+    [10_000, take.key, 'money'],
+  ])
+})
+
+test('what was given back is left out, what shadow rules took is in', async () => {
+  const { directory, ledger } = await ledgerOf([
+    { ageMs: 3_000, limits: [take] },
+    { ageMs: 2_000, limits: [take] },
+  ])
+  ledger.outcome(1, { atMs: NOW, status: 'error', givenBack: true })
+  ledger.outcome(2, { atMs: NOW, status: 'answered' })
+  const { rule, action, code, reason } = denied
+  const shadow = [{ rule, action, code, reason, limits: [{ ...take, key: 'shadow:x' }] }]
+  await ledger.intent(judgement(3, { atMs: NOW, decision: { ...allowed, limits: [], shadow } }))
+  ledger.close()
+  expect(restored(directory, HOUR)).toEqual([
+    [2_000, take.key],
+    [0, 'shadow:x'],
+  ])
+})
+
+test('keys of any spelling come back', async () => {
+  const keys = ['a"]b', '\\', '[[', ']', '\\"]', 'ü\u2028', '"'].map((key) => ({ ...take, key }))
+  const { ledger, restored } = await ledgerOf([
+    { ageMs: 2, limits: keys },
+    { ageMs: 1, limits: [] },
+  ])
+  ledger.close()
+  expect(restored()).toEqual([[2, ...keys.map(({ key }) => key)]])
+})
+
+test('a clock that was set back for a while hides nothing', async () => {
+  const { ledger, restored } = await ledgerOf([
+    { ageMs: 5_000, limits: [take] },
+    { ageMs: 400 * 24 * HOUR, limits: [take] },
+    { ageMs: -7_000, limits: [take] },
+  ])
+  ledger.close()
+  expect(restored()).toEqual([
+    [5_000, take.key],
+    [-7_000, take.key],
+  ])
+})
+
+test('amounts come back exactly, and the counters stand where they stood', async () => {
+  const amount = { units: 10n ** 70n + 1n, scale: 60 }
+  const { directory, ledger } = await ledgerOf([{ ageMs: 1_000, limits: [{ ...aDay, amount }] }])
+  ledger.close()
+  const database = openLedgerReadOnly(directory)
+  const counters = new MemoryCounters()
+  const now = { wallMs: NOW, monotonicMs: 0 }
+  for (const { takes, ageMs } of restoreLimits(database, NOW, 24 * HOUR)) {
+    expect(takes).toEqual([{ ...aDay, amount, max: { units: 50_000n, scale: 0 } }])
+    counters.restore(takes, ageMs, now)
+  }
+  database.close()
+  expect(counters.look({ ...take, key: 'money' }, now).passes).toBe(false)
+})

@@ -1,0 +1,76 @@
+// What calls took from limits, from the ledger's intents, so that a restart gives nobody a fresh
+// budget. Up to the longest window, oldest first, which counters take in much faster than the other
+// way round; what was given back is left out. Records up to `after` are in a snapshot and not read.
+// Called at start, with `counters.restore` as the taker.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Take } from '@sluice/policy/core/counters'
+import { placesOf } from '../chain/block.ts'
+import { decodeTakes } from '../records/decoding.ts'
+import { KINDS } from '../records/encoding.ts'
+import { header, readHeader } from '../records/header.ts'
+import { type Block, blocksFrom } from '../chain/read.ts'
+
+export interface Restored {
+  readonly takes: readonly Take[]
+  /** By wall time; below zero where the clock was set back. */
+  readonly ageMs: number
+}
+
+/** A block older than the window does not end the search: a clock that was set back for a while must
+ * not hide what lies before. So many of them in a row do. */
+const OLD_BLOCKS_IN_A_ROW_MAX = 1_000
+
+export function* restoreLimits(
+  database: DatabaseSync,
+  nowMs: number,
+  longestWindowMs: number,
+  after = 0,
+): Generator<Restored> {
+  const sinceMs = nowMs - longestWindowMs
+  const givenBack = findGivenBack(database, sinceMs, after)
+  for (const { data } of recentBlocks(database, sinceMs, after))
+    for (const place of placesOf(data)) {
+      if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
+      if (header.seq <= after || givenBack.has(header.seq)) continue
+      const ageMs = nowMs - header.atMs
+      const takes = decodeTakes(data, header.end).filter((take) => ageMs < take.windowMs)
+      if (takes.length > 0) yield { takes, ageMs }
+    }
+}
+
+/** Intents whose outcome says so, in its last field. */
+function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
+  const found = new Set<number>()
+  for (const { data } of recentBlocks(database, sinceMs, after))
+    for (const { start, end } of placesOf(data))
+      if (data.toString('latin1', end - 6, end) === ',true]' && readHeader(data, start))
+        if (header.kind === KINDS.outcome) found.add(header.intent)
+  return found
+}
+
+/** Blocks since then, oldest first; where records up to `after` are known by other means, those with
+ * later ones. */
+export function* recentBlocks(
+  database: DatabaseSync,
+  sinceMs: number,
+  after = 0,
+): Generator<Block> {
+  const first = after > 0 ? after + 1 : firstRecent(database, sinceMs)
+  if (first === undefined) return
+  for (const block of blocksFrom(database, first)) if (block.at > sinceMs) yield block
+}
+
+function firstRecent(database: DatabaseSync, sinceMs: number): number | undefined {
+  let first: number | undefined
+  let old = 0
+  for (const { seq, at } of database
+    .prepare('SELECT seq, at FROM blocks ORDER BY seq DESC')
+    .iterate()) {
+    if (Number(at) > sinceMs) {
+      first = Number(seq)
+      old = 0
+    } else if (++old > OLD_BLOCKS_IN_A_ROW_MAX) break
+  }
+  return first
+}

@@ -1,0 +1,99 @@
+// One SQL query on the index, in a process of its own: read only, one statement, and nothing but
+// reading allowed by SQLite's authorizer. Whoever started it ends it when it takes too long, which
+// nothing inside could do. Asked on stdin, answers on stdout, both JSON. Started by run-sql.ts.
+
+import { constants, DatabaseSync } from 'node:sqlite'
+import { SQL_HEAP_BYTES_MAX, SQL_LENGTH_MAX, SQL_VALUE_BYTES_MAX } from '../records/limits.ts'
+import { VIEWS } from './sql-views.ts'
+
+export interface SqlAsked {
+  readonly file: string
+  readonly sql: string
+  readonly rowsMax: number
+  readonly bytesMax: number
+}
+
+export type SqlAnswer =
+  | {
+      readonly columns: readonly string[]
+      readonly rows: readonly (readonly unknown[])[]
+      /** There were more than were asked for. */
+      readonly more: boolean
+    }
+  | { readonly error: string }
+
+const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } =
+  constants
+const ALLOWED: readonly number[] = [SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]
+
+function answer({ file, sql, rowsMax, bytesMax }: SqlAsked): SqlAnswer {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  database.exec(`PRAGMA hard_heap_limit = ${SQL_HEAP_BYTES_MAX}; PRAGMA temp_store = MEMORY;`)
+  database.exec(VIEWS)
+  restrict(database)
+  const statement = database.prepare(sql)
+  if (rest(sql, statement.sourceSQL) !== '') return { error: 'it is more than one statement' }
+  statement.setReturnArrays(true)
+  const columns = statement.columns().map(({ name }) => name)
+  if (columns.length === 0) return { error: 'it is no SELECT' }
+  const rows: unknown[][] = []
+  let bytes = 0
+  for (const row of statement.iterate() as Iterable<unknown>) {
+    if (rows.length === rowsMax || bytes > bytesMax) return { columns, rows, more: true }
+    const values = (row as unknown[]).map(plain)
+    bytes += JSON.stringify(values).length
+    rows.push(values)
+  }
+  return { columns, rows, more: false }
+}
+
+/** From here on nothing but reading can even be prepared: no ATTACH, no PRAGMA, no extension. */
+function restrict(database: DatabaseSync): void {
+  Object.assign(database.limits, {
+    length: SQL_VALUE_BYTES_MAX,
+    sqlLength: SQL_LENGTH_MAX,
+    column: 500,
+    exprDepth: 200,
+    compoundSelect: 50,
+    functionArg: 100,
+    attach: 0,
+    likePatternLength: 1_000,
+    triggerDepth: 0,
+  })
+  database.setAuthorizer((action, _, name) => {
+    if (!ALLOWED.includes(action)) return SQLITE_DENY
+    if (action === SQLITE_FUNCTION && FORBIDDEN.has(String(name).toLowerCase())) return SQLITE_DENY
+    return SQLITE_OK
+  })
+}
+
+const FORBIDDEN = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer'])
+
+/** What stands behind the first statement. */
+function rest(sql: string, first: string): string {
+  const at = sql.indexOf(first)
+  return sql
+    .slice(at + first.length)
+    .replace(/[\s;]+/g, '')
+    .trim()
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+let asked = ''
+process.stdin.setEncoding('utf8')
+process.stdin.on('data', (part) => {
+  asked += part
+})
+process.stdin.on('end', () => {
+  let said: SqlAnswer
+  try {
+    said = answer(JSON.parse(asked) as SqlAsked)
+  } catch (error) {
+    said = { error: (error as Error).message }
+  }
+  process.stdout.write(JSON.stringify(said))
+})

@@ -1,0 +1,192 @@
+// Reads records back, for queries, exports and restarts. What is not a record of a version known
+// here is a LedgerError that names its place; nothing is guessed.
+
+import type { Action } from '@sluice/policy/core/actions'
+import type { Take } from '@sluice/policy/core/counters'
+import type { Decimal } from '@sluice/policy/core/decimal'
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import type { Judged, NotKept } from '@sluice/policy/core/decision-inputs'
+import type { Category } from '@sluice/policy/core/tools'
+import { ENCODING_VERSION, KINDS } from './encoding.ts'
+import { LedgerError } from './errors.ts'
+import type { Judgement, LedgerRecord, Status, Verdict } from './record.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: fields by place; the hash says that we wrote them
+type Fields = any[]
+
+export function decode(text: string): LedgerRecord {
+  const fields = parse(text)
+  return refusingDamage(() => toRecord(fields))
+}
+
+function toRecord(fields: Fields): LedgerRecord {
+  const [version, seq, kind, atMs, ...rest] = fields
+  if (version !== ENCODING_VERSION)
+    throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
+  switch (kind) {
+    case KINDS.intent:
+      return { kind: 'intent', seq, ...judgement(atMs, rest) }
+    case KINDS.refusal:
+      return { kind: 'refusal', seq, ...judgement(atMs, rest) }
+    case KINDS.outcome: {
+      const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts, givenBack] =
+        rest
+      return {
+        ...{ kind: 'outcome', seq, intent, atMs, status: status as Status, durationMs, bytes },
+        ...{ errorCode, digest, labels: labels.map(text_), attempts, givenBack },
+      }
+    }
+    case KINDS.event:
+      return { kind: 'event', seq, atMs, name: text_(rest[0]), detail: rest[1] as JsonValue }
+    default:
+      throw broken(`record ${seq} is of no known kind (\`${kind}\`)`)
+  }
+}
+
+/** A call as far as a restart has to know it. */
+export interface PastCall
+  extends Pick<Judgement, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
+  readonly kind: 'intent' | 'refusal'
+  readonly seq: number
+}
+
+/** Of an intent or a refusal. */
+export function decodeCall(text: string): PastCall {
+  const fields = parse(text)
+  const [version, seq, kind, atMs] = fields
+  if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
+    throw broken(`record ${seq} is no call`)
+  return refusingDamage(() => ({
+    kind: kind === KINDS.intent ? 'intent' : 'refusal',
+    seq,
+    atMs,
+    session: text_(fields[10]),
+    server: text_(fields[11]),
+    method: text_(fields[12]),
+    name: text_(fields[13]),
+  }))
+}
+
+/** What an intent took, shadow rules included. `at` is where its fifth field begins; nothing behind
+ * the sixth is read. */
+export function decodeTakes(data: Buffer, at: number): Take[] {
+  const middle = endOfArray(data, at)
+  const end = endOfArray(data, middle + 1)
+  if (end - at === '[],[]'.length) return []
+  const [limits, shadow] = parse(`[${data.toString('utf8', at, end)}]`) as [Fields, Fields]
+  return refusingDamage(() => [
+    ...limits.map(takeOf),
+    ...shadow.flatMap((verdict) => verdict[4].map(takeOf) as Take[]),
+  ])
+}
+
+/** Fields are read by their place without a look at their types: what does not fit is damage. */
+function refusingDamage<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof LedgerError ? error : broken('a record is not readable')
+  }
+}
+
+/** Behind the bracket that closes the array that begins at `start`. */
+function endOfArray(data: Buffer, start: number): number {
+  let depth = 0
+  for (let at = start; at < data.length; at++) {
+    const byte = data[at]
+    if (byte === 0x22) at = endOfText(data, at)
+    else if (byte === 0x5b) depth++
+    else if (byte === 0x5d && --depth === 0) return at + 1
+  }
+  throw broken('a record is not readable')
+}
+
+/** At the quote that ends the text whose first quote stands at `start`. */
+function endOfText(data: Buffer, start: number): number {
+  let at = start + 1
+  while (at < data.length && data[at] !== 0x22) at += data[at] === 0x5c ? 2 : 1
+  return at
+}
+
+function parse(text: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw broken('a record is not readable')
+  }
+  if (Array.isArray(value)) return value
+  throw broken('a record is not readable')
+}
+
+function judgement(atMs: number, fields: Fields): Judgement {
+  const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
+  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
+    fields.slice(10)
+  const decision: Verdict = {
+    action: action as Action,
+    code,
+    rule: text_(rule),
+    reason: text_(reason),
+    guardrails: guardrails.map(([name, rule, action, undecided]: Fields) => ({
+      ...{ name: text_(name), rule: text_(rule), undecided },
+      ...(action === null ? {} : { action }),
+    })),
+    limits: limits.map(takeOf),
+    shadow: shadow.map(([rule, action, code, reason, limits]: Fields) => ({
+      ...{ rule: text_(rule), action, code, reason: text_(reason), limits: limits.map(takeOf) },
+    })),
+  }
+  return {
+    ...{ atMs, callId: text_(callId), principal: { id: text_(id), kind: text_(principalKind) } },
+    ...{ agent: agent === null ? null : text_(agent), session: text_(session) },
+    ...{ server: text_(server), method: text_(method), name: text_(name) },
+    ...{ category: category as Category | null, policy: text_(policy), decision },
+    ...{ judged: judgedOf(judged), argsDigest },
+  }
+}
+
+function takeOf([key, kind, windowMs, max, amount]: Fields): Take {
+  return { key, kind, windowMs, max: decimalOf(max), amount: decimalOf(amount) }
+}
+
+/** Not core's parser: products of two amounts have more digits than one amount may have. */
+function decimalOf(text: string): Decimal {
+  const point = text.indexOf('.')
+  if (point < 0) return { units: BigInt(text), scale: 0 }
+  return { units: BigInt(text.replace('.', '')), scale: text.length - point - 1 }
+}
+
+function judgedOf(fields: 0 | Fields): Judged {
+  if (fields === 0) return {}
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      text_(name),
+      Array.isArray(value)
+        ? new ExactNumber(value[0])
+        : typeof value === 'object' && value !== null
+          ? cutOrNotKept(value)
+          : value,
+    ]),
+  )
+}
+
+function cutOrNotKept(value: Cut | NotKept): string | NotKept {
+  return 'is' in value ? { is: value.is } : text_(value)
+}
+
+interface Cut {
+  readonly cut: string
+  readonly length: number
+  readonly sha256: string
+}
+
+/** A cut text is shown with what is known of the rest. */
+function text_(value: string | Cut): string {
+  if (typeof value === 'string') return value
+  return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`
+}
+
+function broken(message: string): LedgerError {
+  return new LedgerError('LEDGER_BROKEN', message, '`sluice ledger verify` says where')
+}

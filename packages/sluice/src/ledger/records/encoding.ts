@@ -1,0 +1,205 @@
+// How a record is written for hashing and keeping: one JSON array, version first, every field in
+// its place. Versioned and injective: two records that differ never read the same. The same bytes
+// are hashed and stored, so nothing has to be written twice the same way.
+
+import type { Take } from '@sluice/policy/core/counters'
+import { type Decimal, formatDecimal, ONE } from '@sluice/policy/core/decimal'
+import type { GuardrailMatch } from '@sluice/policy/core/decision'
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { isNotKept, type Judged, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import { LedgerError } from './errors.ts'
+import {
+  JUDGED_ENTRIES_MAX,
+  REMEMBERED_SESSIONS_MAX,
+  TEXT_KEPT_LENGTH,
+  TEXT_LENGTH_MAX,
+} from './limits.ts'
+import { digestOf, type Entry, type Judgement, type Outcome, type Verdict } from './record.ts'
+
+export const ENCODING_VERSION = 1
+/** The third field; numbers, so that a walk over the chain need not read further. */
+export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
+
+/** Put together from texts, and what most calls have alike is written once: there are two of these
+ * for every call. */
+export function encode(entry: Entry, seq: number): string {
+  const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${timeText(entry.atMs)}`
+  switch (entry.kind) {
+    case 'intent':
+    case 'refusal':
+      return `${head},${judgementText(entry)}]`
+    case 'outcome':
+      return `${head},${outcomeText(entry, entry.intent)}]`
+    case 'event':
+      return `${head},${textOf(entry.name)},${JSON.stringify(json(entry.detail))}]`
+  }
+}
+
+let lastMs = 0
+let lastTime = '0'
+
+/** Records of one commit mostly have one time. */
+function timeText(atMs: number): string {
+  const time = wallTime(atMs)
+  if (time !== lastMs) {
+    lastMs = time
+    lastTime = String(time)
+  }
+  return lastTime
+}
+
+/** Limits and shadow first: a restart reads no further. */
+function judgementText(of: Judgement): string {
+  const { decision } = of
+  const { limits, shadow, guardrails } = decision
+  const judged = judgedFields(of.judged)
+  const values = judged === 0 ? '0' : JSON.stringify(judged)
+  const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
+  return `${list(limits, takeText)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}`
+}
+
+function outcomeText(of: Outcome, intent: number): string {
+  const { status, errorCode, digest, labels, givenBack } = of
+  const code = errorCode === null ? 'null' : number(errorCode)
+  const said = digest === null ? 'null' : quoted(digest)
+  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, textOf)},${number(of.attempts)},${givenBack}`
+}
+
+/** Who asks for what, and the verdict. */
+type WhoAndWhat = Omit<Judgement, 'atMs' | 'callId' | 'judged' | 'argsDigest'>
+
+/** By session: calls of one are mostly alike, but for what comes before and after this. */
+const remembered = new Map<string, { readonly of: WhoAndWhat; readonly text: string }>()
+
+function whoAndWhat(of: WhoAndWhat): string {
+  const known = remembered.get(of.session)
+  if (known !== undefined && saysTheSame(known.of, of)) return known.text
+  const { principal, agent, session, server, method, name, category, policy, decision } = of
+  const fields = [
+    ...[text(principal.id), text(principal.kind), agent === null ? null : text(agent)],
+    ...[text(session), text(server), text(method), text(name), category, text(policy)],
+    ...[decision.action, decision.code, text(decision.rule), text(decision.reason)],
+  ]
+  const inner = JSON.stringify(fields).slice(1, -1)
+  if (remembered.size >= REMEMBERED_SESSIONS_MAX) remembered.clear()
+  remembered.set(session, { of, text: inner })
+  return inner
+}
+
+function saysTheSame(a: WhoAndWhat, b: WhoAndWhat): boolean {
+  return (
+    a.principal.id === b.principal.id &&
+    a.principal.kind === b.principal.kind &&
+    a.agent === b.agent &&
+    a.session === b.session &&
+    a.server === b.server &&
+    a.method === b.method &&
+    a.name === b.name &&
+    a.category === b.category &&
+    a.policy === b.policy &&
+    a.decision.action === b.decision.action &&
+    a.decision.code === b.decision.code &&
+    a.decision.rule === b.decision.rule &&
+    a.decision.reason === b.decision.reason
+  )
+}
+
+/** A key is never cut: two counters must not become one. */
+function takeText({ key, kind, windowMs, max, amount }: Take): string {
+  return `[${quoted(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
+}
+
+function shadowText({ rule, action, code, reason, limits }: Verdict['shadow'][number]): string {
+  return `[${textOf(rule)},"${action}",${quoted(code)},${textOf(reason)},${list(limits, takeText)}]`
+}
+
+function guardrailText({ name, rule, action, undecided }: GuardrailMatch): string {
+  const word = action === undefined ? 'null' : `"${action}"`
+  return `[${textOf(name)},${textOf(rule)},${word},${undecided}]`
+}
+
+function list<Item>(items: readonly Item[], write: (item: Item) => string): string {
+  let inner = ''
+  for (const item of items) inner = inner === '' ? write(item) : `${inner},${write(item)}`
+  return `[${inner}]`
+}
+
+/** What limits allow is the policy's: the same objects with every call. */
+const bounds = new WeakMap<Decimal, string>()
+
+function boundText(max: Decimal): string {
+  const known = bounds.get(max)
+  if (known !== undefined) return known
+  const made = formatDecimal(max)
+  bounds.set(max, made)
+  return made
+}
+
+function amountText(amount: Decimal): string {
+  return amount === ONE ? '1' : formatDecimal(amount)
+}
+
+/** A number that no double holds is an array with its text, and why there is no value an object. */
+function judgedFields(judged: Judged): unknown {
+  const names = Object.keys(judged)
+  if (names.length === 0) return 0
+  if (names.length > JUDGED_ENTRIES_MAX)
+    throw refused(`${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`)
+  return names.map((name) => {
+    const value = judged[name] as JudgedValue
+    if (isNotKept(value)) return [text(name), { is: value.is }]
+    if (value instanceof ExactNumber) return [text(name), [value.text]]
+    if (typeof value === 'string') return [text(name), shortened(value)]
+    return [text(name), typeof value === 'number' ? number(value) : value]
+  })
+}
+
+/** Nothing in it has to be escaped. */
+const PLAIN = /^[\w/.:$~|#@ -]*$/
+
+/** As JSON.stringify writes it. */
+function quoted(value: string): string {
+  return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
+}
+
+function textOf(value: string): string {
+  return value.length <= TEXT_LENGTH_MAX ? quoted(value) : JSON.stringify(shortened(value))
+}
+
+/** Cut texts are objects, so no text that was not cut can spell one. */
+function text(value: string): unknown {
+  return value.length <= TEXT_LENGTH_MAX ? value : shortened(value)
+}
+
+function shortened(value: string): unknown {
+  if (value.length <= TEXT_LENGTH_MAX) return value
+  return {
+    cut: value.slice(0, TEXT_KEPT_LENGTH),
+    length: value.length,
+    sha256: digestOf(JSON.stringify(value)),
+  }
+}
+
+function json(value: JsonValue): unknown {
+  if (typeof value === 'number') return number(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof ExactNumber) throw refused('an event has a number no double holds')
+  if (Array.isArray(value)) return value.map(json)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, json(inner)]))
+}
+
+/** JSON has no NaN and no infinity: `null` in their place would be another record's text. */
+function number(value: number): number {
+  if (Number.isFinite(value)) return value
+  throw refused(`\`${value}\` is not a number`)
+}
+
+/** Whole milliseconds. A clock that says nonsense must not stop the record: it is kept as 0. */
+export function wallTime(atMs: number): number {
+  const whole = Math.round(atMs)
+  return Number.isSafeInteger(whole) && whole > 0 ? whole : 0
+}
+
+function refused(message: string): LedgerError {
+  return new LedgerError('LEDGER_RECORD', message, 'this is a fault of ours: please report it')
+}

@@ -1,0 +1,25 @@
+// What the ledger can fail with. No record, no call: whoever gets one of these forwards nothing.
+// docs/errors.md lists the same codes.
+
+import type { StoreErrorCode } from '../../store/errors.ts'
+
+export const ERRORS = {
+  LEDGER_UNAVAILABLE: 'the record of calls cannot be written, so nothing is forwarded',
+  LEDGER_RECORD: 'a record that cannot be kept as it is: too large, or with a number that is none',
+  LEDGER_BROKEN: 'the record of calls does not fit together: edited, removed or damaged',
+  LEDGER_CHECKPOINT: 'a checkpoint or a proof that cannot be read, or is not there',
+  LEDGER_QUERY: 'a query that is not one SELECT, or takes too long',
+} as const
+
+export class LedgerError extends Error {
+  readonly code: keyof typeof ERRORS
+  readonly help: string
+  /** The store's own code, where the store was the reason. */
+  readonly why: StoreErrorCode | undefined
+  constructor(code: keyof typeof ERRORS, message: string, help: string, why?: StoreErrorCode) {
+    super(message)
+    this.code = code
+    this.help = help
+    this.why = why
+  }
+}

@@ -1,0 +1,103 @@
+// The files of the ledger in the data directory, and their schemas. `ledger.db` is the record,
+// `ledger-checkpoints.jsonl` has its signed checkpoints, one a line; `ledger-index.db` is derived from it for queries and can be thrown away at any time.
+
+import type { OpenOptions } from '../../store/sqlite/open.ts'
+
+/** `seq` is that of the block's first record, `at` the latest time in it, `open` the first record
+ * that may be an intent without outcome: where recovery begins to read. */
+const LEDGER = `
+  CREATE TABLE blocks (
+    seq INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    open INTEGER NOT NULL,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE anchors (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+
+/** The first record that is still there follows a checkpoint, which stands for all before it. */
+const BASE = `
+  CREATE TABLE base (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    seq INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    checkpoint TEXT NOT NULL
+  ) STRICT;`
+
+/** Texts are kept once, as numbers; `through` says up to where the index knows the ledger. Most calls
+ * are allowed and of no agent, so an index of those would cost much and find nothing. `tool` is server
+ * and name together; `subtrees` are roots over many leaves of the tree, for proofs. */
+export const USUAL_WORDS = { action: 1, code: 2, agent: 3 } as const
+const INDEX = `
+  CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+  INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
+  CREATE TABLE calls (
+    seq INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    principal INTEGER NOT NULL,
+    agent INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    server INTEGER NOT NULL,
+    method INTEGER NOT NULL,
+    name INTEGER NOT NULL,
+    tool INTEGER NOT NULL,
+    category INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    code INTEGER NOT NULL,
+    rule INTEGER NOT NULL,
+    reason INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX calls_at ON calls (at);
+  CREATE INDEX calls_principal ON calls (principal);
+  CREATE INDEX calls_agent ON calls (agent) WHERE agent <> 3;
+  CREATE INDEX calls_session ON calls (session);
+  CREATE INDEX calls_server ON calls (server);
+  CREATE INDEX calls_tool ON calls (tool);
+  CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
+  CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
+  CREATE TABLE outcomes (
+    intent INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    duration REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    error INTEGER
+  ) STRICT;
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    name INTEGER NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_name ON events (name);
+  CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
+  CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+/** Sums over the rows of each table, and a hash over the words: what is changed beside it is seen. */
+const TALLY = `
+  CREATE TABLE tally (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    calls INTEGER NOT NULL,
+    outcomes INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    words TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO tally VALUES (1, 0, 0, 0, '');`
+/** An index is made anew rather than changed. */
+const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through']
+  .map((table) => `DROP TABLE IF EXISTS ${table};`)
+  .join(' ')
+
+/** What an index of today is made of. */
+export const INDEX_SCHEMA = INDEX + TALLY
+
+export function ledgerFile(directory: string): OpenOptions {
+  return { directory, name: 'ledger.db', migrations: [LEDGER, BASE] }
+}
+
+export function indexFile(directory: string): OpenOptions {
+  const migrations = ['', '', INDEX_ANEW + INDEX_SCHEMA]
+  return { directory, name: 'ledger-index.db', migrations, isDerived: true }
+}
+
+export const RESERVE_FILE = 'ledger.reserve'
+export const CHECKPOINTS_FILE = 'ledger-checkpoints.jsonl'

@@ -1,0 +1,107 @@
+// The records of the ledger. An intent stands before anything is forwarded, an outcome after it, a
+// refusal alone; events say what happened to the gate itself. Arguments and answers are never kept,
+// only digests of their text and the values that expressions read (`record: judged`).
+
+import { hash } from 'node:crypto'
+import type { Action } from '@sluice/policy/core/actions'
+import type { Take } from '@sluice/policy/core/counters'
+import type { GuardrailMatch, ShadowVerdict } from '@sluice/policy/core/decision'
+import type { JsonValue } from '@sluice/policy/core/json'
+import type { Judged } from '@sluice/policy/core/decision-inputs'
+import type { Category } from '@sluice/policy/core/tools'
+
+export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const
+/** `unknown`: it may or may not have had its effect. `gone`: the peer left before an answer. */
+export type Status = (typeof STATUSES)[number]
+
+/** What the engine said; a core Decision fits. */
+export interface Verdict {
+  readonly action: Action
+  readonly code: string
+  readonly rule: string
+  readonly reason: string
+  readonly guardrails: readonly GuardrailMatch[]
+  /** What was consumed: counters are rebuilt from these after a restart. */
+  readonly limits: readonly Take[]
+  /** `limits` of each only where they were consumed. */
+  readonly shadow: readonly (Omit<ShadowVerdict, 'code'> & { readonly code: string })[]
+}
+
+export interface Judgement {
+  readonly atMs: number
+  readonly callId: string
+  readonly principal: { readonly id: string; readonly kind: string }
+  readonly agent: string | null
+  readonly session: string
+  readonly server: string
+  readonly method: string
+  /** Tool name, resource URI or prompt name. */
+  readonly name: string
+  readonly category: Category | null
+  /** The document that judged: its name and digest, as the event `policy` has them. */
+  readonly policy: string
+  readonly decision: Verdict
+  readonly judged: Judged
+  /** `digestOf` the text of the arguments; null where the call has none. */
+  readonly argsDigest: string | null
+}
+
+export interface Outcome {
+  readonly atMs: number
+  readonly status: Status
+  readonly durationMs: number
+  /** Of the answer. */
+  readonly bytes: number
+  /** The code of a JSON-RPC error. */
+  readonly errorCode: number | null
+  readonly digest: string | null
+  /** What the answer brought into the session. */
+  readonly labels: readonly string[]
+  readonly attempts: number
+  /** No byte left the gate, so what the limits took was given back. */
+  readonly givenBack: boolean
+}
+
+/** What must be said of an outcome; the rest is nothing, one attempt, not given back. */
+export type OutcomeSaid = Pick<Outcome, 'atMs' | 'status'> & {
+  readonly [Field in keyof Outcome]?: Outcome[Field] | undefined
+}
+
+export interface Event {
+  readonly atMs: number
+  /** `start`, `stop`, `policy`, `freeze`, `recovery`, ... */
+  readonly name: string
+  readonly detail: JsonValue
+}
+
+export type Entry =
+  | (Judgement & { readonly kind: 'intent' | 'refusal' })
+  | (Outcome & { readonly kind: 'outcome'; readonly intent: number })
+  | (Event & { readonly kind: 'event' })
+
+/** An entry in its place in the chain. */
+export type LedgerRecord = Entry & { readonly seq: number }
+export type JudgementRecord = Extract<LedgerRecord, Judgement>
+export type OutcomeRecord = Extract<LedgerRecord, Outcome>
+
+export function outcomeEntry(intent: number, said: OutcomeSaid): Extract<Entry, Outcome> {
+  // Field by field: a spread of two shapes costs several times as much, and every call has one.
+  return {
+    kind: 'outcome',
+    intent,
+    atMs: said.atMs,
+    status: said.status,
+    durationMs: said.durationMs ?? 0,
+    bytes: said.bytes ?? 0,
+    errorCode: said.errorCode ?? null,
+    digest: said.digest ?? null,
+    labels: said.labels ?? [],
+    attempts: said.attempts ?? 1,
+    givenBack: said.givenBack ?? false,
+  }
+}
+
+/** SHA-256 of a text (as UTF-8) or of bytes, base64url. */
+export function digestOf(text: string | Uint8Array): string {
+  return hash('sha256', text, 'base64url')
+}

@@ -1,0 +1,106 @@
+// What a report takes from the events of the record: what waited and who decided, definitions that
+// were accepted or refused, and what happened to the gate itself.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { USUAL_WORDS } from '../records/files.ts'
+import { REPORT_ROWS_MAX } from '../records/limits.ts'
+import type { Report, WaitedRow } from './report.ts'
+import type { Source } from './source.ts'
+
+interface Noted {
+  readonly atMs: number
+  readonly name: string
+  readonly detail: JsonObject
+}
+
+function noted(source: Source, glob: string): Noted[] {
+  return source
+    .all(
+      `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
+      JOIN events e ON e.name = w.id WHERE w.text GLOB ? AND e.at BETWEEN ? AND ? ORDER BY e.seq`,
+      ...[glob, source.sinceMs, source.untilMs],
+    )
+    .map((row) => {
+      const detail: unknown = JSON.parse(String(row.detail))
+      return {
+        atMs: Number(row.at),
+        name: String(row.name),
+        detail: isObject(detail) ? detail : {},
+      }
+    })
+}
+
+const said = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export function definitionsOf(source: Source): Report['definitions'] {
+  const accepted = noted(source, 'pin').flatMap(({ atMs, detail }) => {
+    const tools = Array.isArray(detail.tools) ? detail.tools : []
+    const by = isObject(detail.by) ? said(detail.by.by) || said(detail.by.name) : said(detail.by)
+    return tools.flatMap((tool) => {
+      const name = isObject(tool) ? said(tool.name) || said(tool.tool) : said(tool)
+      const what = `accepted${by === '' ? '' : ` by ${by}`}`
+      return [{ atMs, tool: `${said(detail.server)}/${name}`, what }]
+    })
+  })
+  const code = source.word('DEFINITION_CHANGED')
+  const refused = source
+    .all(
+      `SELECT c.tool AS tool, count(*) AS n, max(c.at) AS last FROM calls c
+      WHERE c.code <> ${USUAL_WORDS.code} AND c.code = ${code} AND ${source.span}
+      GROUP BY c.tool ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map(({ tool, n, last }) => ({
+      atMs: Number(last),
+      tool: source.text(tool),
+      what: `another definition than was accepted: ${n} ${Number(n) === 1 ? 'call' : 'calls'} refused`,
+    }))
+  return [...refused, ...accepted.slice(-REPORT_ROWS_MAX)]
+}
+
+const ENDS = ['approved', 'denied', 'expired', 'void']
+
+export function gatherApprovals(source: Source): Pick<Report, 'waited' | 'deciders'> {
+  const steps = noted(source, 'approval-*')
+  const requests = new Map<string, WaitedRow>()
+  const deciders = new Map<string, { name: string; approved: number; denied: number }>()
+  for (const { atMs, name, detail } of steps) {
+    const step = name.slice('approval-'.length)
+    const request = said(detail.request)
+    const tool = `${said(detail.server)}/${said(detail.name)}`
+    const before = requests.get(request) ?? {
+      ...{ request, tool, principal: said(detail.principal), atMs, became: 'pending' },
+      ...{ by: '', waitedMs: null, comment: '' },
+    }
+    const by = said(detail.by)
+    if (by !== '' && (step === 'voted' || step === 'approved' || step === 'denied')) {
+      const known = deciders.get(by) ?? { name: by, approved: 0, denied: 0 }
+      if (step === 'approved') known.approved++
+      if (step === 'denied') known.denied++
+      deciders.set(by, known)
+    }
+    const isEnd = ENDS.includes(step)
+    requests.set(request, {
+      ...before,
+      became: isEnd || step === 'executed' ? step : before.became,
+      by: by === '' ? before.by : by,
+      waitedMs: isEnd ? atMs - before.atMs : before.waitedMs,
+      comment: said(detail.comment) || before.comment,
+    })
+  }
+  requests.delete('')
+  const waited = [...requests.values()].reverse().slice(0, REPORT_ROWS_MAX)
+  return { waited, deciders: [...deciders.values()] }
+}
+
+/** What happened to the gate itself; steps of approvals stand elsewhere. */
+export function eventsOf(source: Source): Report['events'] {
+  return source
+    .all(
+      `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM events e
+      JOIN words w ON w.id = e.name
+      WHERE e.at BETWEEN ? AND ? AND w.text NOT GLOB 'approval-*' ORDER BY e.seq DESC
+      LIMIT ${REPORT_ROWS_MAX}`,
+      ...[source.sinceMs, source.untilMs],
+    )
+    .map((row) => ({ atMs: Number(row.at), name: String(row.name), detail: String(row.detail) }))
+}

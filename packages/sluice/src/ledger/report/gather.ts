@@ -1,0 +1,171 @@
+// What a security lead asks on Monday, from the index of the ledger: what ran, what was refused and why,
+// what waited and who decided, which tools are new or have changed, which limits were hit. Counts by
+// numbers and looks words up at the end, so that a week of millions of calls takes seconds.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { USUAL_WORDS } from '../records/files.ts'
+import { REPORT_ROWS_MAX } from '../records/limits.ts'
+import { definitionsOf, eventsOf, gatherApprovals } from './gather-events.ts'
+import type { LimitRow, PrincipalRow, RefusedRow, Report, Span, ToolRow, Totals } from './report.ts'
+import { Source } from './source.ts'
+
+const SPANS = 42
+
+export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: number): Report {
+  const source = new Source(index, sinceMs, untilMs)
+  const { waited, deciders } = gatherApprovals(source)
+  return {
+    sinceMs,
+    untilMs,
+    totals: totalsOf(source),
+    spans: spansOf(source),
+    tools: toolsOf(source),
+    principals: principalsOf(source),
+    refused: refusedOf(source),
+    waited,
+    deciders,
+    newTools: newToolsOf(source),
+    definitions: definitionsOf(source),
+    limits: limitsOf(source),
+    events: eventsOf(source),
+  }
+}
+
+const REFUSED = `c.action <> ${USUAL_WORDS.action}`
+
+function totalsOf(source: Source): Totals {
+  const held = source.word('require_approval')
+  const [rate, spend] = [source.word('RATE_LIMITED'), source.word('SPEND_LIMITED')]
+  const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
+    sum(c.action = ${held}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
+    FROM calls c WHERE ${source.span}`)
+  const outcomes = new Map(
+    source
+      .all(
+        `SELECT o.status AS status, count(*) AS n FROM calls c JOIN outcomes o ON o.intent = c.seq
+        WHERE ${source.span} GROUP BY o.status`,
+      )
+      .map(({ status, n }) => [source.text(status), Number(n)]),
+  )
+  const count = (name: string) => Number(calls?.[name] ?? 0)
+  const became = (status: string) => outcomes.get(status) ?? 0
+  return {
+    calls: count('calls'),
+    allowed: count('calls') - count('refused'),
+    refused: count('refused') - count('held'),
+    held: count('held'),
+    limited: count('limited'),
+    answered: became('answered'),
+    failed: became('error') + became('gone') + became('cancelled'),
+    unknown: became('unknown'),
+  }
+}
+
+function spansOf(source: Source): Span[] {
+  const { sinceMs, untilMs } = source
+  const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
+  const held = source.word('require_approval')
+  const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,
+    sum(${REFUSED}) AS refused, sum(c.action = ${held}) AS held
+    FROM calls c WHERE ${source.span} GROUP BY 1`)
+  const found = new Map(rows.map((row) => [Number(row.span), row]))
+  return Array.from({ length: SPANS }, (_, at) => {
+    const row = found.get(at)
+    const [calls, refused, waits] = ['calls', 'refused', 'held'].map((name) =>
+      Number(row?.[name] ?? 0),
+    )
+    return {
+      atMs: sinceMs + at * widthMs,
+      allowed: (calls ?? 0) - (refused ?? 0),
+      refused: (refused ?? 0) - (waits ?? 0),
+      held: waits ?? 0,
+    }
+  })
+}
+
+function toolsOf(source: Source): ToolRow[] {
+  const answered = source.word('answered')
+  return source
+    .all(
+      `SELECT c.tool AS tool, count(*) AS calls, sum(${REFUSED}) AS refused,
+      sum(o.status IS NOT NULL AND o.status <> ${answered}) AS failed,
+      avg(o.duration) AS average, count(DISTINCT c.principal) AS people
+      FROM calls c LEFT JOIN outcomes o ON o.intent = c.seq
+      WHERE ${source.span} GROUP BY c.tool ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      tool: source.text(row.tool),
+      calls: Number(row.calls),
+      refused: Number(row.refused),
+      failed: Number(row.failed),
+      averageMs: row.average === null ? null : Number(row.average),
+      people: Number(row.people),
+    }))
+}
+
+function principalsOf(source: Source): PrincipalRow[] {
+  return source
+    .all(
+      `SELECT c.principal AS principal, count(*) AS calls, sum(${REFUSED}) AS refused,
+      count(DISTINCT c.tool) AS tools FROM calls c WHERE ${source.span}
+      GROUP BY c.principal ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      principal: source.text(row.principal),
+      calls: Number(row.calls),
+      refused: Number(row.refused),
+      tools: Number(row.tools),
+    }))
+}
+
+function refusedOf(source: Source): RefusedRow[] {
+  return source
+    .all(
+      `SELECT c.tool AS tool, c.code AS code, c.rule AS rule, c.reason AS reason, count(*) AS n,
+      count(DISTINCT c.principal) AS people, max(c.at) AS last FROM calls c
+      WHERE ${REFUSED} AND ${source.span}
+      GROUP BY 1, 2, 3, 4 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      tool: source.text(row.tool),
+      code: source.text(row.code),
+      rule: source.text(row.rule),
+      reason: source.text(row.reason),
+      count: Number(row.n),
+      people: Number(row.people),
+      lastMs: Number(row.last),
+    }))
+}
+
+function limitsOf(source: Source): LimitRow[] {
+  const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.word(code))
+  return source
+    .all(
+      `SELECT c.rule AS rule, c.code AS code, c.principal AS principal, count(*) AS n,
+      max(c.at) AS last FROM calls c
+      WHERE c.code <> ${USUAL_WORDS.code} AND c.code IN (${codes.join(', ')}) AND ${source.span}
+      GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      rule: source.text(row.rule),
+      code: source.text(row.code),
+      principal: source.text(row.principal),
+      count: Number(row.n),
+      lastMs: Number(row.last),
+    }))
+}
+
+function newToolsOf(source: Source): Report['newTools'] {
+  return source
+    .all(
+      `SELECT c.tool AS tool, count(*) AS n, min(c.at) AS first FROM calls c WHERE ${source.span}
+      GROUP BY c.tool HAVING min(c.seq) = (SELECT min(b.seq) FROM calls b WHERE b.tool = c.tool)
+      AND (SELECT min(seq) FROM calls) < min(c.seq)
+      ORDER BY first LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      tool: source.text(row.tool),
+      calls: Number(row.n),
+      firstMs: Number(row.first),
+    }))
+}

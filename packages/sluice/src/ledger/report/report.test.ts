@@ -1,0 +1,127 @@
+// The report over a small week: what it says is what happened, and nothing that agents named is more
+// than text in it.
+
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { denied, judgement } from '../judgements.test-support.ts'
+import { Ledger } from '../ledger.ts'
+import { openLedgerReadOnly } from '../chain/read.ts'
+import { RecordIndex } from '../query/record-index.ts'
+import { freshDirectoryForAll } from '../samples.test-support.ts'
+import { gatherReport } from './gather.ts'
+import type { Report } from './report.ts'
+import { asHtml, asMarkdown } from './write-report.ts'
+
+const DAY_MS = 86_400_000
+const END_MS = 1_800_000_000_000
+const SINCE_MS = END_MS - 7 * DAY_MS
+let report: Report
+let directory = ''
+
+beforeAll(async () => {
+  directory = freshDirectoryForAll()
+  const ledger = Ledger.open({ directory })
+  const call = async (day: number, name: string, status: 'answered' | 'error' | 'unknown') => {
+    const atMs = SINCE_MS + day * DAY_MS
+    const seq = await ledger.intent(judgement(day, { atMs, name }))
+    ledger.outcome(seq, { atMs, status, durationMs: 10 * day })
+  }
+  await call(-1, 'old', 'answered')
+  await call(1, 'old', 'answered')
+  await call(2, 'old', 'error')
+  await call(3, 'new', 'unknown')
+  const refuse = (day: number, decision: object, who = 'ann') =>
+    ledger.refuse(
+      judgement(day, {
+        atMs: SINCE_MS + day * DAY_MS,
+        principal: { id: who, kind: 'grant' },
+        name: '<script>alert(1)</script>|[x](http://evil)\u202e',
+        decision: { ...denied, ...decision },
+      }),
+    )
+  await refuse(4, { code: 'RATE_LIMITED', rule: '/r', reason: '30 a minute' }, 'ben')
+  await refuse(4, { code: 'RATE_LIMITED', rule: '/r', reason: '30 a minute' }, 'ben')
+  await refuse(5, { action: 'require_approval', code: 'APPROVAL_PENDING', reason: 'ask' })
+  await refuse(5, { code: 'DEFINITION_CHANGED', reason: 'changed' })
+  const about = { request: 'r1', server: 'stripe', name: 'new', principal: 'ann' }
+  const step = (name: string, minutes: number, detail: object = {}) =>
+    ledger.event({
+      atMs: SINCE_MS + 5 * DAY_MS + minutes * 60_000,
+      name: `approval-${name}`,
+      detail: { ...about, ...detail },
+    })
+  await step('proposed', 0)
+  await step('notified', 1)
+  await step('approved', 30, { by: 'carl', proof: 'passkey', comment: 'fine' })
+  await step('executed', 31)
+  await ledger.event({ atMs: SINCE_MS + DAY_MS, name: 'freeze', detail: { why: 'odd' } })
+  const pinned = { server: 'mail', tools: ['send'], by: { by: 'carl' } }
+  await ledger.event({ atMs: SINCE_MS + DAY_MS, name: 'pin', detail: pinned })
+  ledger.close()
+  const reader = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, reader)
+  index.catchUp()
+  report = gatherReport(index.database, SINCE_MS, END_MS)
+  index.close()
+  reader.close()
+})
+afterAll(() => rmSync(directory, { recursive: true }))
+
+test('what ran, what was refused and why, what waited and who decided', () => {
+  expect(report.totals).toEqual({
+    ...{ calls: 7, allowed: 3, refused: 3, held: 1, limited: 2 },
+    ...{ answered: 1, failed: 1, unknown: 1 },
+  })
+  const sum = report.spans.reduce((all, span) => all + span.allowed + span.refused + span.held, 0)
+  expect(sum).toBe(7)
+  expect(report.tools.find(({ tool }) => tool === 'stripe/old')).toMatchObject({
+    ...{ calls: 2, refused: 0, failed: 1, averageMs: 15, people: 1 },
+  })
+  expect(report.principals).toMatchObject([{ principal: 'ann', calls: 5 }, { principal: 'ben' }])
+  expect(report.refused[0]).toMatchObject({ code: 'RATE_LIMITED', count: 2, reason: '30 a minute' })
+  expect(report.waited).toMatchObject([
+    { request: 'r1', became: 'executed', by: 'carl', waitedMs: 30 * 60_000, comment: 'fine' },
+  ])
+  expect(report.deciders).toEqual([{ name: 'carl', approved: 1, denied: 0 }])
+  expect(report.limits).toMatchObject([{ rule: '/r', principal: 'ben', count: 2 }])
+  expect(report.newTools.map(({ tool }) => tool)).toContain('stripe/new')
+  expect(report.newTools.map(({ tool }) => tool)).not.toContain('stripe/old')
+  expect(report.definitions).toMatchObject([
+    { what: expect.stringContaining('1 call refused') },
+    { tool: 'mail/send', what: 'accepted by carl' },
+  ])
+  expect(report.events.map(({ name }) => name)).toEqual(['pin', 'freeze'])
+})
+
+test('in HTML nothing that was named is markup, and nothing comes from elsewhere', () => {
+  const html = asHtml(report)
+  expect(html).not.toContain('<script')
+  expect(html).toContain('&lt;script&gt;')
+  expect(html).not.toContain('\u202e')
+  expect(html).toContain("default-src 'none'")
+  expect(html).not.toMatch(/(src|href)=/)
+  expect(html.match(/<rect/g)?.length).toBeGreaterThan(3)
+})
+
+test('in Markdown no cell ends its row, links or holds HTML', () => {
+  const text = asMarkdown(report)
+  expect(text).not.toContain('<script')
+  expect(text).not.toContain('](http')
+  const bars = (line: string) => line.match(/(?<!\\)\|/g)?.length ?? 0
+  let columns = 0
+  for (const line of text.split('\n')) {
+    if (line.startsWith('|---')) columns = bars(line)
+    else if (line.includes('evil')) expect(bars(line)).toBe(columns)
+  }
+  expect(columns).toBeGreaterThan(0)
+})
+
+test('a week without anything is said so', () => {
+  const reader = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, reader)
+  const empty = gatherReport(index.database, 1, 2)
+  index.close()
+  reader.close()
+  expect(asMarkdown(empty)).toContain('No call came.')
+  expect(asHtml(empty)).toContain('Nothing waited for a person.')
+})

@@ -1,0 +1,34 @@
+// What a start finds: intents of an earlier run that have no outcome. Whether those calls had their
+// effect nobody knows, and the record says so. Reading begins where the last commit said it must.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { placesOf } from '../chain/block.ts'
+import { KINDS } from '../records/encoding.ts'
+import { LedgerError } from '../records/errors.ts'
+import { header, readHeader } from '../records/header.ts'
+import { blocksFrom, type Head } from '../chain/read.ts'
+import { verifyTail } from './verify.ts'
+
+/** Sequence numbers of intents without outcome, in order. */
+export function findOpen(database: DatabaseSync, { seq, open }: Head): number[] {
+  const found = new Set<number>()
+  if (open > seq) return []
+  for (const { data } of blocksFrom(database, open))
+    for (const place of placesOf(data)) {
+      if (!readHeader(data, place.start)) continue
+      if (header.kind === KINDS.intent) found.add(header.seq)
+      else if (header.kind === KINDS.outcome) found.delete(header.intent)
+    }
+  return [...found]
+}
+
+/** A chain that does not fit together is not continued. */
+export function checkTail(database: DatabaseSync): void {
+  const [problem] = verifyTail(database)
+  if (problem === undefined) return
+  throw new LedgerError(
+    'LEDGER_BROKEN',
+    `the end of the ledger does not fit together: ${problem.message}`,
+    '`sluice ledger verify` shows all of it; keep the file, and move it away to begin a new one',
+  )
+}

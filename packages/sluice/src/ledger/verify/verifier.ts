@@ -1,0 +1,204 @@
+// Verifies block after block. A block in which everything fits goes the fast way; any other is
+// taken apart, so that one edit is one problem with the right number, whatever was edited: the
+// record, its hash, its length, the order, or what the row says beside it.
+
+import { hash } from 'node:crypto'
+import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt, recordText } from '../chain/block.ts'
+import { KINDS } from '../records/encoding.ts'
+import { header, readHeader } from '../records/header.ts'
+import { PROBLEMS_MAX } from '../records/limits.ts'
+import type { Block } from '../chain/read.ts'
+
+export interface Problem {
+  readonly seq: number
+  /** `forged`: a checkpoint, or what it says. `index`: not the record but the index of queries. */
+  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged' | 'index'
+  readonly message: string
+}
+
+interface Found {
+  /** The number in the record itself; undefined where it does not read. */
+  readonly says: number | undefined
+  readonly place: Place
+  readonly stored: string
+}
+
+export class Verifier {
+  readonly problems: Problem[] = []
+  records = 0
+  #expected: number
+  /** The hash stored with the record before, and what it should have been where that differs;
+   * undefined where that record is missing. */
+  #previous: string | undefined
+  #instead: string | undefined
+  #lastHash: string
+  /** A row that does not fit its records: edited, unless records are found to be missing next. */
+  #doubt: Problem | undefined
+
+  /** Intents without an outcome so far, in order. */
+  readonly #open = new Set<number>()
+  readonly #onEvent: (text: string) => void
+
+  /** `onEvent` gets the text of every event in its place. */
+  constructor(expected: number, previous: string, onEvent: (text: string) => void = () => {}) {
+    this.#onEvent = onEvent
+    this.#expected = expected
+    this.#previous = previous
+    this.#lastHash = previous
+  }
+
+  get last(): { seq: number; hash: string } {
+    return { seq: this.#expected - 1, hash: this.#lastHash }
+  }
+
+  report(seq: number, kind: Problem['kind'], message: string): void {
+    if (this.problems.length < PROBLEMS_MAX) this.problems.push({ seq, kind, message })
+  }
+
+  missingUntil(seq: number): void {
+    this.#doubt = undefined
+    const from = this.#expected
+    const what = from === seq ? `record ${from} is` : `records ${from} to ${seq} are`
+    this.report(from, 'missing', `${what} missing`)
+    this.#expected = seq + 1
+  }
+
+  /** Reports what was held back, where nothing is missing behind it. */
+  finish(): void {
+    if (this.#doubt) this.report(this.#doubt.seq, this.#doubt.kind, this.#doubt.message)
+    this.#doubt = undefined
+  }
+
+  add(block: Block): void {
+    if (!this.#fits(block)) this.#takeApart(block)
+    this.#checkOpen(block)
+  }
+
+  /** `open` says where the next start looks for calls without an outcome: behind one of them, that call
+   * would never be marked unknown. In a chain that does not fit, outcomes may be what is missing. */
+  #checkOpen({ seq, open }: Block): void {
+    if (this.problems.length > 0 || this.#doubt !== undefined) return
+    const first = this.#open.values().next()
+    const latest = first.done ? this.#expected : first.value
+    if (open > latest)
+      this.report(
+        seq,
+        'edited',
+        `what stands beside record ${seq} was edited: \`open\` is ${open}, and must be at most ${latest}`,
+      )
+  }
+
+  #noteOpen(): void {
+    if (header.kind === KINDS.intent) this.#open.add(header.seq)
+    else if (header.kind === KINDS.outcome) this.#open.delete(header.intent)
+  }
+
+  #fits({ seq, count, at, data }: Block): boolean {
+    if (seq !== this.#expected || this.#previous === undefined) return false
+    this.finish()
+    if (data.toString('latin1', 0, HASH_BYTES) !== this.#previous) return false
+    let expected = seq
+    let latestMs = 0
+    let stored = ''
+    // By places and not by objects: this is where a walk over millions of records is.
+    for (let offset = HASH_BYTES; offset < data.length; expected++) {
+      if (offset + 4 > data.length) return false
+      const start = offset + 4
+      const end = start + data.readUInt32BE(offset)
+      if (end + HASH_BYTES > data.length || !readHeader(data, start)) return false
+      stored = data.toString('latin1', end, end + HASH_BYTES)
+      const bytes = data.subarray(offset - HASH_BYTES, end)
+      if (header.seq !== expected || hash('sha256', bytes, 'binary') !== stored) return false
+      if (header.atMs > latestMs) latestMs = header.atMs
+      this.#noteOpen()
+      if (header.kind === KINDS.event) this.#onEvent(recordText(data, { start, end }))
+      offset = end + HASH_BYTES
+    }
+    if (expected - seq !== count || latestMs !== at || count === 0) return false
+    this.records += count
+    this.#expected = expected
+    this.#follow(stored, undefined)
+    return true
+  }
+
+  #takeApart({ seq, count, at, data }: Block): void {
+    const before = this.problems.length
+    const found: Found[] = []
+    let latestMs = 0
+    let offset = HASH_BYTES
+    for (let place = placeAt(data, offset); place; place = placeAt(data, offset)) {
+      const known = readHeader(data, place.start)
+      if (known) {
+        latestMs = Math.max(latestMs, header.atMs)
+        this.#noteOpen()
+      }
+      found.push({ says: known ? header.seq : undefined, place, stored: hashAfter(data, place) })
+      offset = place.end + HASH_BYTES
+    }
+    const first = found[0]?.says ?? seq
+    if (first === this.#expected) this.finish()
+    for (const [index, item] of found.entries()) {
+      const next = found[index + 1]
+      this.#check(item, data, next === undefined ? seq + count : next.says)
+    }
+    if (offset !== data.length) this.#unreadable(seq + count)
+    if (this.problems.length > before) return
+    const leads = found[0] !== undefined && hashOf(data, found[0].place) === found[0].stored
+    if (!leads || first !== seq || found.length !== count || latestMs !== at)
+      this.#doubt = {
+        seq: first,
+        kind: 'edited',
+        message: `what stands beside record ${first} was edited`,
+      }
+  }
+
+  /** `next` is the number that the record behind it says it has. */
+  #check({ says, place, stored }: Found, data: Buffer, next: number | undefined): void {
+    this.records++
+    const seq = this.#expected
+    if (says !== undefined && says !== seq) return this.#misplaced(says, stored, next)
+    const should = this.#previous === undefined ? stored : after(this.#previous, data, place)
+    const fits =
+      should === stored ||
+      (this.#instead !== undefined && after(this.#instead, data, place) === stored)
+    if (!fits) this.report(seq, 'edited', `record ${seq} was edited, or its hash`)
+    this.#expected = seq + 1
+    this.#follow(stored, should === stored ? undefined : should)
+  }
+
+  /** Moved, or what stood before it was removed, or its number was edited: what comes next tells. */
+  #misplaced(says: number, stored: string, next: number | undefined): void {
+    const seq = this.#expected
+    if (next === seq + 1) {
+      this.report(seq, 'moved', `in the place of record ${seq} stands one that says it is ${says}`)
+      this.#expected = seq + 1
+    } else if (says > seq) {
+      this.missingUntil(says - 1)
+      this.#expected = says + 1
+    } else return this.report(says, 'moved', `record ${says} stands in a second place`)
+    this.#follow(stored, undefined)
+    this.#previous = undefined
+  }
+
+  #follow(stored: string, instead: string | undefined): void {
+    this.#previous = stored
+    this.#lastHash = stored
+    this.#instead = instead
+  }
+
+  #unreadable(next: number): void {
+    this.report(
+      this.#expected,
+      'unreadable',
+      `the ledger cannot be read from record ${this.#expected} on`,
+    )
+    this.#expected = Math.max(this.#expected, next)
+    this.#previous = undefined
+  }
+}
+
+function after(previous: string, data: Buffer, { start, end }: Place): string {
+  const bytes = Buffer.from(data.subarray(start - 4 - HASH_BYTES, end))
+  bytes.write(previous, 0, 'latin1')
+  return hash('sha256', bytes, 'binary')
+}

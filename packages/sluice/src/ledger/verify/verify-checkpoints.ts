@@ -1,0 +1,122 @@
+// What a verification makes of checkpoints: which of them are to be believed, whether the tree over
+// the chain has the roots they say, and whether what stands for dropped records was signed and dropped
+// by the gate itself. Called by verify.ts.
+
+import { isObject } from '@sluice/policy/core/json'
+import { type Base, treeOfBase } from '../chain/base.ts'
+import { eachHash } from '../chain/block.ts'
+import { type Checkpoint, faultOf, hexOf, readCheckpoint } from '../chain/checkpoint.ts'
+import type { Placed } from '../chain/checkpoint-file.ts'
+import { decode } from '../records/decoding.ts'
+import { PROBLEMS_MAX } from '../records/limits.ts'
+import { leafOf, type Peaks } from '../chain/merkle.ts'
+import type { LedgerRecord } from '../records/record.ts'
+import type { Problem } from './verifier.ts'
+
+/** The event that says that records were dropped, and through which. */
+export const RETENTION_EVENT = 'retention'
+
+/** Those whose signature fits; the others are problems. */
+export function believed(
+  all: readonly Placed[],
+  keys: readonly string[] | undefined,
+  problems: Problem[],
+): readonly Placed[] {
+  return all.filter(({ checkpoint, where }) => {
+    const fault = whyNot(checkpoint, keys)
+    if (fault !== undefined)
+      report(problems, checkpoint.seq, `the checkpoint ${where} is not to be believed: ${fault}`)
+    return fault === undefined
+  })
+}
+
+function whyNot(checkpoint: Checkpoint, keys: readonly string[] | undefined): string | undefined {
+  if (keys === undefined || keys.includes(checkpoint.key)) return faultOf(checkpoint, undefined)
+  return faultOf(checkpoint, keys[0])
+}
+
+/** The tree over the chain, held against the roots that checkpoints say. */
+export class TreeCheck {
+  readonly #tree: Peaks | undefined
+  readonly #roots: ReadonlyMap<number, Placed>
+  readonly #problems: Problem[]
+
+  constructor(
+    base: Base,
+    keys: readonly string[] | undefined,
+    good: readonly Placed[],
+    problems: Problem[],
+  ) {
+    this.#problems = problems
+    this.#roots = new Map(good.map((placed) => [placed.checkpoint.seq, placed]))
+    this.#tree = this.#begin(base, keys)
+  }
+
+  add(data: Buffer): void {
+    const tree = this.#tree
+    if (tree === undefined || this.#roots.size === 0) return
+    eachHash(data, (hash) => tree.add(leafOf(hash)))
+    const placed = this.#roots.get(tree.size)
+    if (placed !== undefined && hexOf(tree.root) !== placed.checkpoint.root)
+      report(this.#problems, tree.size, `the checkpoint ${placed.where} has another root`)
+  }
+
+  #begin(base: Base, keys: readonly string[] | undefined): Peaks | undefined {
+    if (base.seq === 0) return treeOfBase(base)
+    const what = `what stands for the dropped records 1 to ${base.seq} is not to be believed`
+    try {
+      const checkpoint = readCheckpoint(base.checkpoint ?? '', 'of the base')
+      const isIts = checkpoint.seq === base.seq && checkpoint.head === hexOf(base.hash)
+      const fault = isIts ? whyNot(checkpoint, keys) : 'the checkpoint is for other records'
+      if (fault === undefined) return treeOfBase(base)
+      report(this.#problems, base.seq, `${what}: ${fault}`)
+    } catch (error) {
+      report(this.#problems, base.seq, `${what}: ${(error as Error).message}`)
+    }
+    return undefined
+  }
+}
+
+/** What the record itself says of checkpoints and dropped records. */
+export class SaidEvents {
+  #droppedThrough = 0
+  #signedBy: string | undefined
+
+  add(text: string): void {
+    // Every event passes here; most are of no interest.
+    if (!text.includes('"start"') && !text.includes(`"${RETENTION_EVENT}"`)) return
+    const record = readable(text)
+    if (record?.kind !== 'event' || !isObject(record.detail)) return
+    const { through, signedBy } = record.detail
+    if (record.name === RETENTION_EVENT && typeof through === 'number')
+      this.#droppedThrough = Math.max(this.#droppedThrough, through)
+    if (record.name === 'start' && typeof signedBy === 'string') this.#signedBy = signedBy
+  }
+
+  check(base: Base, checkpoints: number | undefined, problems: Problem[]): void {
+    if (base.seq > this.#droppedThrough)
+      problems.push({
+        seq: 1,
+        kind: 'missing',
+        message: `records 1 to ${base.seq} are missing, and no record says that they were dropped`,
+      })
+    if (this.#signedBy !== undefined && checkpoints === 0)
+      problems.push({
+        seq: 0,
+        kind: 'missing',
+        message: 'the checkpoints that the gate has made are missing',
+      })
+  }
+}
+
+function report(problems: Problem[], seq: number, message: string): void {
+  if (problems.length < PROBLEMS_MAX) problems.push({ seq, kind: 'forged', message })
+}
+
+function readable(text: string): LedgerRecord | undefined {
+  try {
+    return decode(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,144 @@
+// Walks the chain and finds what was edited, removed or moved, with the number of the record. The
+// whole chain for `sluice ledger verify`, held against its checkpoints; its end at every start. Whoever
+// rewrites all of it, checkpoints included, is found only by one that was kept elsewhere.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Base, readBase } from '../chain/base.ts'
+import { FIRST_HASH } from '../chain/block.ts'
+import { hexOf } from '../chain/checkpoint.ts'
+import type { Placed } from '../chain/checkpoint-file.ts'
+import { compareIndex } from '../query/index-check.ts'
+import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
+import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
+import { type Problem, Verifier } from './verifier.ts'
+import { believed, SaidEvents, TreeCheck } from './verify-checkpoints.ts'
+
+export interface Verified {
+  readonly records: number
+  /** The last record that was dropped after its time; 0 where none was. */
+  readonly dropped: number
+  /** `seq` and hash (hex) of the last record: to be noted elsewhere. */
+  readonly head: { readonly seq: number; readonly hash: string }
+  /** The newest checkpoint that holds; 0 where none does. */
+  readonly checkpoint: number
+  readonly problems: readonly Problem[]
+}
+
+/** A head that was noted elsewhere. */
+export interface Noted {
+  readonly seq: number
+  readonly hash: string
+}
+
+export interface VerifyOptions {
+  readonly noted?: readonly Noted[]
+  /** From beside the ledger, and from wherever else; undefined where nobody looked. */
+  readonly checkpoints?: readonly Placed[]
+  /** Who may have signed; undefined: whoever they say. */
+  readonly keys?: readonly string[]
+  /** Also the roots that checkpoints say. The chain's own hash in them finds every change; this finds a
+   * signer that signed another tree, and takes twice as long. */
+  readonly tree?: boolean
+  /** The index of queries, to be compared with the chain; undefined where there is none. */
+  readonly index?: DatabaseSync | undefined
+}
+
+export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}): Verified {
+  const { noted = [], checkpoints, keys } = options
+  database.exec('BEGIN')
+  try {
+    const base = readBase(database)
+    const said = new SaidEvents()
+    const verifier = new Verifier(base.seq + 1, base.hash, (text) => said.add(text))
+    const problems: Problem[] = []
+    const good = believed(checkpoints ?? [], keys, problems)
+    const tree = new TreeCheck(base, keys, good, problems)
+    const heads = good.map(({ checkpoint }) => ({ seq: checkpoint.seq, hash: checkpoint.head }))
+    walk(database, verifier, base.seq + 1, {
+      due: [...anchors(database), ...heads, ...noted].filter(({ seq }) => seq >= base.seq),
+      onBlock: (data) => options.tree && verifier.problems.length === 0 && tree.add(data),
+    })
+    said.check(base, checkpoints?.length, problems)
+    // Of a chain that does not hold nothing can be derived.
+    if (options.index !== undefined && verifier.problems.length === 0)
+      for (const { seq, message } of compareIndex(options.index, database))
+        problems.push({ seq, kind: 'index', message })
+    const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
+    return {
+      records: verifier.records,
+      dropped: base.seq,
+      head: { seq: verifier.last.seq, hash: hexOf(verifier.last.hash) },
+      checkpoint: heads.reduce((newest, { seq }) => Math.max(newest, seq), 0),
+      problems: all,
+    }
+  } finally {
+    database.exec('ROLLBACK')
+  }
+}
+
+/** The last records only, against the hash their first block says it follows. */
+export function verifyTail(database: DatabaseSync): readonly Problem[] {
+  const base = readBase(database)
+  const { seq } = readHead(database)
+  const from = Math.max(1, seq - TAIL_RECORDS_VERIFIED)
+  for (const block of blocksFrom(database, from)) {
+    const verifier = new Verifier(block.seq, startOf(block, base))
+    walk(database, verifier, block.seq, { due: anchors(database, block.seq) })
+    return verifier.problems
+  }
+  const lost = [...anchors(database)].at(-1)
+  if (lost === undefined) return []
+  const verifier = new Verifier(1, FIRST_HASH)
+  verifier.missingUntil(lost.seq)
+  return verifier.problems
+}
+
+function startOf(block: { readonly seq: number; readonly data: Buffer }, base: Base): string {
+  if (block.seq === base.seq + 1) return base.hash
+  return block.data.toString('latin1', 0, FIRST_HASH.length)
+}
+
+function walk(
+  database: DatabaseSync,
+  verifier: Verifier,
+  from: number,
+  options: { readonly due: Iterable<Noted>; readonly onBlock?: (data: Buffer) => void },
+): void {
+  const due = [...options.due].sort((a, b) => a.seq - b.seq)
+  let at = 0
+  for (const block of blocksFrom(database, from)) {
+    verifier.add(block)
+    options.onBlock?.(block.data)
+    for (; at < due.length && (due[at] as Noted).seq <= verifier.last.seq; at++)
+      compare(database, verifier, due[at] as Noted)
+  }
+  const beyond = due.at(-1)
+  if (beyond !== undefined && beyond.seq > verifier.last.seq) verifier.missingUntil(beyond.seq)
+  verifier.finish()
+}
+
+function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Noted): void {
+  const { last } = verifier
+  // A block that does not read was reported already.
+  const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
+  if (found !== undefined && hexOf(found) !== hash)
+    verifier.report(
+      seq,
+      'edited',
+      `record ${seq} is not the one that was noted when it was written`,
+    )
+}
+
+function* anchors(database: DatabaseSync, from = 1): Generator<Noted> {
+  const statement = database.prepare('SELECT seq, hash FROM anchors WHERE seq >= ? ORDER BY seq')
+  for (const { seq, hash } of statement.iterate(from))
+    yield { seq: Number(seq), hash: Buffer.from(hash as Uint8Array).toString('hex') }
+}
+
+function safely<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,148 @@
+// What the running gate does for commands: each word of the control channel with the parts it works
+// on. Put together once, when the gate starts.
+
+import type { Approvals } from '../core/approval.ts'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { Refused } from '../core/operation-error.ts'
+import type { Door } from '../identity/callers/authenticator.ts'
+import type { Grants } from '../identity/callers/grants.ts'
+import type { People } from '../identity/people/people.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { processClock } from '../store/process-clock.ts'
+import type { GateConfig } from '../gateway/config/config.ts'
+import { policyNames } from '../gateway/config/grants.ts'
+import type { Gate } from '../gateway/gate.ts'
+import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import type { ServerFailure } from '../gateway/tools/server-notes.ts'
+import type { Log } from '../gateway/upstream/upstream.ts'
+import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
+import { approvalWords } from './approval-commands.ts'
+import { type Command, Control } from '../gateway/front/socket/command-registry.ts'
+import { freeze, thaw, told } from './freeze.ts'
+import type { Freezes } from '../gateway/state/freezes.ts'
+import { addGrant, revokeGrant } from './grant-commands.ts'
+import type { LockInForce } from '../gateway/tools/active-lock-file.ts'
+import { listPeople, peopleWords } from './people-commands.ts'
+import type { Pins } from '../gateway/tools/pins.ts'
+import type { Policies } from '../gateway/state/policies.ts'
+import { MAY, type Prove, proverOf } from './verify-person.ts'
+import type { MetricsWriter } from '../gateway/metrics/write-metrics.ts'
+
+export interface CommandParts {
+  readonly config: GateConfig
+  readonly gate: Gate
+  readonly ledger: Ledger
+  readonly freezes: Freezes
+  readonly policies: Policies
+  readonly metrics: MetricsWriter
+  readonly pins: Pins
+  readonly lock: LockInForce
+  readonly people: People
+  readonly approvals: Approvals
+  readonly grants: Grants
+  readonly door: Pick<Door, 'onChange'>
+  readonly log: Log
+  /** Of the admin API, once it is there. */
+  readonly words: () => Readonly<Record<string, Command>>
+  /** Looks at the policy files at once. */
+  readonly reload: () => void | Promise<void>
+  /** What `/readyz` says. */
+  readonly ready: () => { readonly ok: boolean; readonly why: string }
+  /** Where clients reach it; empty until it serves. */
+  readonly url: () => string
+}
+
+export function controlOf(parts: CommandParts): Control {
+  const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts
+  const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs: Date.now }
+  const freezing = {
+    ...{ freezes, ledger, servers: Object.keys(config.servers) },
+    interrupt: () => gate.interrupt(),
+    nowMs: Date.now,
+  }
+  const proving = { people, ledger, nowMs: processClock.nowMs }
+  const prove = proverOf(proving)
+  const granting = {
+    ...{ grants: parts.grants, ledger, policies: policyNames(config), nowMs: Date.now },
+    changed: () => parts.door.onChange(),
+  }
+  const deciding = { ...proving, prove, tell: (what: string) => log('warn', what) }
+  return new Control(
+    {
+      freeze: (request) => freeze(freezing, request),
+      thaw: async (request) => thaw(freezing, request, await prove(request, MAY.thaw, 'thaw')),
+      status: () => status(parts),
+      metrics: async () => ({ text: (await parts.metrics.write()).text }),
+      'pin-accept': async (request) =>
+        acceptPins(accepting, request, await prove(request, MAY.pins, 'pin --accept')),
+      'pin-refuse': async (request) =>
+        refusePins(accepting, request, await prove(request, MAY.pins, 'pin --refuse')),
+      'pin-held': () => heldPins(parts),
+      apply: async (request) => {
+        await reload()
+        return applyPolicy({ policies, lock: parts.lock }, request, prove)
+      },
+      ...peopleWords(deciding),
+      ...approvalWords(parts.approvals, prove),
+      'grant-add': async (request) =>
+        addGrant(granting, request, await prove(request, MAY.grants, 'grants add')),
+      'grant-revoke': async (request) =>
+        revokeGrant(granting, request, await prove(request, MAY.grants, 'grants revoke')),
+    },
+    parts.words,
+  )
+}
+
+/** Without a digest it only shows what would change. */
+export async function applyPolicy(
+  { policies, lock }: { readonly policies: Policies; readonly lock: LockInForce },
+  request: JsonObject,
+  prove: Prove,
+): Promise<JsonObject> {
+  const { digest, lock: pins } = request
+  if (digest === undefined && pins === undefined)
+    return { ...policies.preview(), lock: lock.preview() }
+  if (![digest, pins].every((one) => one === undefined || typeof one === 'string'))
+    throw new Refused('`digest` is no text', 'ask without it first')
+  const by = await prove(request, MAY.apply, 'policy apply')
+  if (typeof pins === 'string') await lock.apply(pins, by)
+  return typeof digest === 'string' ? policies.apply(digest, by) : policies.describe()
+}
+
+/** Why a server does not answer; a login that is missing is told with the command. */
+function failureOf(failure: ServerFailure | undefined): JsonObject {
+  if (failure === undefined) return {}
+  const { code, message, help } = failure
+  const fails = [message, help].filter(Boolean).join(': ')
+  return { code, fails }
+}
+
+function leftOutOf(why: string | undefined): JsonObject {
+  return why === undefined ? {} : { leftOut: why }
+}
+
+function status(parts: CommandParts): JsonObject {
+  const { config, freezes, gate, ledger, policies, ready, url } = parts
+  const { ok, why } = ready()
+  const { commits, seq, open, kept } = ledger.figures
+  return {
+    running: true,
+    pid: process.pid,
+    upSeconds: Math.round(process.uptime()),
+    url: url(),
+    data: config.data,
+    ready: ok,
+    why,
+    policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
+    frozen: freezes.list.map(told),
+    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
+    ...listPeople({ people: parts.people }),
+    servers: Object.entries(config.servers).map(([name, { kind }]) => ({
+      ...{ name, kind },
+      ...gate.figures(name),
+      ...failureOf(gate.failureOf(name)),
+      ...leftOutOf(gate.limitMetBy(name)),
+    })),
+    ledger: { state: ledger.state, records: seq, commits, open, kept },
+  }
+}

@@ -1,0 +1,69 @@
+// The proof of a person that loosening commands need, as the owner of the data directory asks for it:
+// the running gate, or a command where none runs. The PIN comes beside the request and goes nowhere
+// else; that somebody tried a wrong one is on the record.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { holds, type Person, type PinProof, type Role } from '../core/person.ts'
+import { Refused } from '../core/operation-error.ts'
+import { type People, WrongPin } from '../identity/people/people.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+
+export interface ProveParts {
+  readonly people: People
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly nowMs: () => number
+}
+
+/** Who may do what loosens. */
+export const MAY = {
+  verdict: 'approver',
+  apply: 'policy-manager',
+  pins: 'policy-manager',
+  thaw: 'policy-manager',
+  grants: 'admin',
+  login: 'admin',
+  restore: 'admin',
+} as const satisfies Readonly<Record<string, Role>>
+
+/** Throws Refused. `request.proof` is `{ name?, pin }`. */
+export type Prove = (request: JsonObject, role: Role, what: string) => Promise<Person>
+
+export function proverOf({ people, ledger, nowMs }: ProveParts): Prove {
+  return async (request, role, what) => {
+    const proof = readProof(request)
+    const person = await people.prove(proof, nowMs()).catch(async (error: Error) => {
+      // Only tries that count: somebody could fill the disk with others.
+      const detail = { who: proof.name ?? null, what, why: error.message }
+      if (error instanceof WrongPin)
+        await ledger.event({ atMs: nowMs(), name: 'proof-refused', detail }).catch(() => {})
+      throw error
+    })
+    checkRole(person, role)
+    return person
+  }
+}
+
+export function checkRole(person: Person, role: Role): void {
+  if (holds(person, role)) return
+  throw new Refused(
+    `\`${person.name}\` may not do this: it needs the role \`${role}\``,
+    `\`${person.name}\` has ${person.roles.join(', ') || 'none'}; an admin adds approvers`,
+  )
+}
+
+/** How a person is named on the record. */
+export function byWhom({ name, kind, proof }: Person): JsonObject {
+  return { name, kind, proof }
+}
+
+function readProof({ proof }: JsonObject): PinProof {
+  if (!isObject(proof) || typeof proof.pin !== 'string')
+    throw new Refused(
+      'this needs the proof of a person',
+      'run the command at a terminal, where it asks for your PIN, or use the console',
+    )
+  const { name, pin } = proof
+  if (name === undefined) return { pin }
+  if (typeof name === 'string') return { name, pin }
+  throw new Refused('`proof.name` is no name', 'leave it out, or name an approver')
+}

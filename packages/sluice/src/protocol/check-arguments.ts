@@ -1,0 +1,58 @@
+// Keys that differ only in case, from each other or from a declared property: policy would judge
+// `path` while a server that ignores case acts on `Path`. Pure; the gate checks every call.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { foldCase } from './json/fold-case.ts'
+import { KnownKeys } from './known-keys.ts'
+
+/** Of the `properties` of definitions: a tool's are the same with every call. */
+const known = new WeakMap<JsonObject, KnownKeys>()
+
+/** The first such key, or undefined. A key that is itself declared is no twin. */
+export function caseTwin(args: JsonObject, properties: JsonObject): string | undefined {
+  let declared = known.get(properties)
+  if (declared === undefined) {
+    declared = new KnownKeys(Object.keys(properties))
+    known.set(properties, declared)
+  }
+  for (const key of Object.keys(args)) if (declared.twinOf(key) !== undefined) return key
+  return undefined
+}
+
+/** Two keys of one object, at any depth, that are equal but for case; whatever the schema says, which
+ * may leave the object open or describe it where nobody looks (`$ref`, `anyOf`). */
+export function findTwinKeys(value: JsonValue | undefined): readonly [string, string] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const twins = typeof item === 'object' ? findTwinKeys(item as JsonValue) : undefined
+      if (twins !== undefined) return twins
+    }
+    return undefined
+  }
+  if (!isObject(value)) return undefined
+  const keys = Object.keys(value)
+  const twins = keys.length > 1 ? twinsAmong(keys) : undefined
+  if (twins !== undefined) return twins
+  for (const key of keys) {
+    const inner = value[key]
+    const below = typeof inner === 'object' ? findTwinKeys(inner) : undefined
+    if (below !== undefined) return below
+  }
+  return undefined
+}
+
+/** Folding changes none of these, and an object has no key twice. */
+const FOLDED = /^[a-z0-9_]*$/
+
+function twinsAmong(keys: readonly string[]): readonly [string, string] | undefined {
+  if (keys.every((key) => FOLDED.test(key))) return undefined
+  const seen = new Map<string, string>()
+  for (const key of keys) {
+    const folded = foldCase(key)
+    const twin = seen.get(folded)
+    if (twin !== undefined) return [twin, key]
+    seen.set(folded, key)
+  }
+  return undefined
+}

@@ -1,0 +1,112 @@
+// Types of what the gate reads in `params`. Where a peer would take something else for it (an array
+// for `arguments`, a number for `name`), gate and server would judge different calls. Pure;
+// read-message.ts asks it for every request and notification.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { belongsTo, META } from './protocol-generation.ts'
+import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
+import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
+import { Refusal, show } from './json/wire-rejection.ts'
+
+interface Kind {
+  readonly name: string
+  readonly isText: boolean
+  readonly isOptional: boolean
+  /** Of a text, in UTF-16 code units. */
+  readonly lengthMax?: number
+}
+
+const NAME: Kind = {
+  ...{ name: 'a string', isText: true, isOptional: false },
+  lengthMax: NAME_LENGTH_MAX,
+}
+const URI: Kind = { ...NAME, lengthMax: URI_LENGTH_MAX }
+const TEXT_OR_NONE: Kind = { name: 'a string or absent', isText: true, isOptional: true }
+const OBJECT: Kind = { name: 'an object', isText: false, isOptional: false }
+const OBJECT_OR_NONE: Kind = { name: 'an object or absent', isText: false, isOptional: true }
+type Kinds = readonly (readonly [key: string, kind: Kind])[]
+
+const EVERY_METHOD: Kinds = [
+  ['_meta', OBJECT_OR_NONE],
+  ['inputResponses', OBJECT_OR_NONE],
+  ['requestState', TEXT_OR_NONE],
+  ['cursor', TEXT_OR_NONE],
+]
+
+const NAMED: Kinds = [
+  ['name', NAME],
+  ['arguments', OBJECT_OR_NONE],
+]
+const OF_RESOURCE: Kinds = [['uri', URI]]
+const BY_METHOD: ReadonlyMap<string, Kinds> = new Map([
+  ['tools/call', NAMED],
+  ['prompts/get', NAMED],
+  ['resources/read', OF_RESOURCE],
+  ['resources/subscribe', OF_RESOURCE],
+  ['resources/unsubscribe', OF_RESOURCE],
+  ['completion/complete', [['ref', OBJECT]]],
+  ['subscriptions/listen', [['notifications', OBJECT]]],
+])
+
+const NO_PARAMS: JsonObject = {}
+
+/** Throws a Refusal that points to `at`. */
+export function checkParams(method: string, params: JsonObject | undefined, at: number): void {
+  const given = params ?? NO_PARAMS
+  checkKinds(EVERY_METHOD, given, method, at)
+  // Of the other era: whoever reads it knows no such method.
+  if (isObject(given._meta) && META.version in given._meta && !belongsTo('stateless', method))
+    return
+  const kinds = BY_METHOD.get(method)
+  if (kinds !== undefined) checkKinds(kinds, given, method, at)
+  refuseTwins('_meta', given, META_KEYS, at)
+  refuseTwins('ref', given, REF_KEYS, at)
+}
+
+function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number): void {
+  for (const [key, kind] of kinds) {
+    const value = own(params, key)
+    if (isOfKind(value, kind)) {
+      checkLength(value, kind, key, at)
+      continue
+    }
+    throw new Refusal(
+      'WIRE_PARAMS',
+      `\`params.${key}\` of ${show(method)} must be ${kind.name}`,
+      at,
+    )
+  }
+}
+
+function checkLength(
+  value: JsonValue | undefined,
+  { lengthMax = Number.POSITIVE_INFINITY }: Kind,
+  key: string,
+  at: number,
+): void {
+  if (typeof value !== 'string' || value.length <= lengthMax) return
+  const long = `\`params.${key}\` has ${value.length} characters, at most ${lengthMax} are read`
+  throw new Refusal('WIRE_SIZE', long, at)
+}
+
+function isOfKind(value: JsonValue | undefined, { isText, isOptional }: Kind): boolean {
+  if (value === undefined) return isOptional
+  return isText ? typeof value === 'string' : isObject(value)
+}
+
+function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: number): void {
+  const value = own(params, key)
+  if (isObject(value)) for (const inner of Object.keys(value)) refuseTwin(inner, known, at)
+}
+
+/** Throws where the key equals a known one but for case. */
+export function refuseTwin(key: string, known: KnownKeys, at: number): void {
+  const twin = known.twinOf(key)
+  if (twin === undefined) return
+  const message = `the key ${show(key)} equals \`${twin}\` but for case, spell it so`
+  throw new Refusal('WIRE_CASE_TWIN', message, at)
+}
+
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}

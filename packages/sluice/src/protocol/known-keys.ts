@@ -1,0 +1,69 @@
+// Keys that mean something, and those that a careless peer would take for them: Go's encoding/json,
+// Newtonsoft and others match keys whatever their case, so `"Name"` beside `"name"` is two tools to
+// two readers. Pure; the readers of messages and arguments ask it.
+
+import { FoldBudget, foldCase } from './json/fold-case.ts'
+
+export class KnownKeys {
+  readonly #exact: ReadonlySet<string>
+  /** Folded key -> the known key. Made when a key is met that is not known: mostly never. */
+  #folded: Map<string, string> | undefined
+  /** A known key that costs too much to fold: a server may declare anything. */
+  #unfolded: string | undefined
+
+  constructor(keys: Iterable<string>) {
+    this.#exact = new Set(keys)
+  }
+
+  /** The known key that this one, itself unknown, equals but for case. Where a known key could not be
+   * folded, every unknown key counts as its twin. */
+  twinOf(key: string): string | undefined {
+    if (this.#exact.has(key)) return undefined
+    this.#folded ??= this.#foldAll()
+    return this.#folded.get(foldCase(key)) ?? this.#unfolded
+  }
+
+  #foldAll(): Map<string, string> {
+    const budget = new FoldBudget()
+    const folded = new Map<string, string>()
+    for (const known of this.#exact) {
+      if (budget.charge(known) === undefined) folded.set(foldCase(known), known)
+      else this.#unfolded ??= known
+      if (this.#unfolded !== undefined) break
+    }
+    return folded
+  }
+}
+
+/** Of every JSON-RPC message. There are no others. */
+export const ENVELOPE_KEYS = new KnownKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
+
+/** Of an answer's `error`. */
+export const ERROR_KEYS = new KnownKeys(['code', 'message', 'data'])
+
+/** Members of `params` in any method of any revision. One set for all methods: a twin of another
+ * method's key is nothing an honest peer sends. */
+export const PARAMS_KEYS = new KnownKeys([
+  ...['_meta', 'name', 'arguments', 'task', 'uri', 'cursor', 'ref', 'argument', 'context'],
+  ...['protocolVersion', 'capabilities', 'clientInfo', 'level', 'logger', 'data'],
+  ...['progressToken', 'progress', 'total', 'message', 'requestId', 'reason'],
+  ...['messages', 'modelPreferences', 'systemPrompt', 'includeContext', 'temperature'],
+  ...['maxTokens', 'stopSequences', 'metadata', 'tools', 'toolChoice'],
+  ...['mode', 'requestedSchema', 'elicitationId', 'url'],
+  ...['taskId', 'status', 'statusMessage', 'createdAt', 'lastUpdatedAt', 'ttl', 'pollInterval'],
+  ...['inputResponses', 'requestState', 'notifications'],
+])
+
+/** Of `params._meta`, as far as the gate reads it. */
+export const META_KEYS = new KnownKeys([
+  'progressToken',
+  'io.modelcontextprotocol/protocolVersion',
+  'io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities',
+  'io.modelcontextprotocol/logLevel',
+  'io.modelcontextprotocol/subscriptionId',
+  'io.modelcontextprotocol/related-task',
+])
+
+/** Of `params.ref`: what a completion is for. */
+export const REF_KEYS = new KnownKeys(['type', 'name', 'uri'])

@@ -1,0 +1,162 @@
+// Headers that repeat what the body says (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`): written from the
+// body, and held against it. A balancer that trusts the header and a server that trusts the body
+// must see the same call. Pure; both HTTP sides of the gate use it.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { PARAM_HEADERS_MAX, SCHEMA_PATH_DEPTH_MAX } from './json/limits.ts'
+import type { Members } from './message.ts'
+
+const SENTINEL = /^=\?base64\?(.*)\?=$/s
+const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** UTF-8 in base64 and back, which a pure room does not have. */
+export interface Base64 {
+  readonly encode: (text: string) => string
+  /** Undefined where the bytes are no UTF-8. */
+  readonly decode: (base64: string) => string | undefined
+}
+
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+])
+
+/** What `Mcp-Name` repeats; undefined where the method has no name. */
+export function nameIn(method: string, params: Members | undefined): string | undefined {
+  const key = NAMED_BY.get(method)
+  const value = key === undefined ? undefined : params?.value[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function encodeValue(value: string, base64: Base64): string {
+  if (PLAIN.test(value) && !SENTINEL.test(value)) return value
+  return `=?base64?${base64.encode(value)}?=`
+}
+
+/** Undefined where no honest client writes so. */
+export function decodeValue(header: string, base64: Base64): string | undefined {
+  const encoded = SENTINEL.exec(header)?.[1]
+  if (encoded === undefined) return PLAIN.test(header) ? header : undefined
+  return BASE64.test(encoded) ? base64.decode(encoded) : undefined
+}
+
+/** A parameter that a tool wants repeated: the header's name in lower case, and where its value is
+ * among the arguments. */
+export interface ParamHeader {
+  readonly header: string
+  readonly path: readonly string[]
+}
+
+/** What was found of a schema: definitions are shared, and asked about with every call. */
+const known = new WeakMap<JsonObject, readonly ParamHeader[] | null>()
+
+/** Undefined where the annotations are not such as a client may follow: the protocol has it leave out
+ * the whole tool then. */
+export function paramHeadersOf(
+  inputSchema: JsonValue | undefined,
+): readonly ParamHeader[] | undefined {
+  if (!isObject(inputSchema)) return []
+  let found = known.get(inputSchema)
+  if (found === undefined) {
+    found = collected(inputSchema)
+    known.set(inputSchema, found)
+  }
+  return found ?? undefined
+}
+
+function collected(inputSchema: JsonObject): readonly ParamHeader[] | null {
+  const found: ParamHeader[] = []
+  if (!collect(inputSchema, [], found)) return null
+  const names = new Set(found.map(({ header }) => header))
+  return names.size === found.length && found.length <= PARAM_HEADERS_MAX ? found : null
+}
+
+const ANNOTATION = 'x-mcp-header'
+/** Members of a schema that are schemas, or lists of them; and those that have them by name. */
+const INNER = ['items', 'prefixItems', 'additionalItems', 'contains', 'additionalProperties']
+const ALTERNATIVES = ['oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else']
+const REST = ['unevaluatedProperties', 'unevaluatedItems', 'propertyNames']
+const SCHEMAS: readonly string[] = [...INNER, ...ALTERNATIVES, ...REST]
+const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
+
+/** False where one is wrong. `path` is undefined where no argument can be said to be meant: in items,
+ * alternatives, and whatever else is not a property of a property. */
+function collect(
+  schema: JsonObject,
+  path: readonly string[] | undefined,
+  found: ParamHeader[],
+): boolean {
+  const name = schema[ANNOTATION]
+  if (name !== undefined) {
+    const isPrimitive = ['string', 'integer', 'boolean'].includes(String(schema.type))
+    const isReached = path !== undefined && path.length > 0 && path.length <= SCHEMA_PATH_DEPTH_MAX
+    if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive || !isReached) return false
+    found.push({ header: `mcp-param-${name.toLowerCase()}`, path })
+  }
+  for (const [key, each] of entriesOf(schema.properties))
+    if (!collect(each, path && [...path, key], found)) return false
+  const others = [
+    ...SCHEMAS.flatMap((key) => entriesOf({ [key]: schema[key] ?? null })),
+    ...BY_NAME.flatMap((key) => entriesOf(schema[key])),
+  ]
+  return others.every(([, each]) => collect(each, undefined, found))
+}
+
+/** The schemas that an object has, also in lists. */
+function entriesOf(value: JsonValue | undefined): (readonly [string, JsonObject])[] {
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    (Array.isArray(each) ? each : [each]).flatMap((one) =>
+      isObject(one) ? [[key, one] as const] : [],
+    ),
+  )
+}
+
+/** The argument that is repeated; undefined where there is none to repeat. */
+export function valueAt(
+  args: JsonObject,
+  path: readonly string[],
+): string | number | boolean | undefined {
+  let value: JsonValue | undefined = args
+  for (const key of path)
+    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return value === null || typeof value === 'object' ? undefined : value
+}
+
+/** What disagrees between headers and body, in words; undefined where nothing does. `headers` has
+ * lower-case names. */
+export function disagreement(
+  headers: ReadonlyMap<string, string>,
+  wanted: readonly ParamHeader[],
+  args: JsonObject,
+  base64: Base64,
+): string | undefined {
+  for (const { header, path } of wanted) {
+    const inBody = valueAt(args, path)
+    const given = headers.get(header)
+    const inHeader = given === undefined ? undefined : decodeValue(given, base64)
+    if (inBody === undefined && given === undefined) continue
+    if (inBody === undefined) return `\`${header}\` repeats an argument that is not there`
+    if (given === undefined) return `\`${header}\` is missing, and its argument is there`
+    if (inHeader === undefined) return `\`${header}\` is not a value that a header may have`
+    if (!isSame(inHeader, inBody)) return `\`${header}\` is not what the argument says`
+  }
+  const known = new Set(wanted.map(({ header }) => header))
+  for (const name of headers.keys())
+    if (!known.has(name)) return `\`${name.slice(0, 100)}\` repeats an argument nobody declared`
+  return undefined
+}
+
+const DECIMAL = /^-?\d+(?:\.\d+)?$/
+
+/** A number may be written in more than one way, but not so that only some would read it. */
+function isSame(inHeader: string, inBody: string | number | boolean): boolean {
+  if (inHeader === String(inBody)) return true
+  return typeof inBody === 'number' && DECIMAL.test(inHeader) && Number(inHeader) === inBody
+}

@@ -1,0 +1,44 @@
+// Members of `params` put together anew: parsed value and text together, so that what a link writes
+// and what it repeats in headers come from the same place. Pure.
+
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { Members } from './message.ts'
+import { membersOf } from './json/raw-members.ts'
+import { writeMembers } from './write-message.ts'
+
+/** `texts` in place of what was there; undefined takes a member out. */
+export function withMembers(
+  members: Members | undefined,
+  texts: Readonly<Record<string, string | undefined>>,
+): Members {
+  const value: Record<string, JsonValue> = { ...members?.value }
+  const text = new Map(members?.text)
+  for (const [key, written] of Object.entries(texts)) {
+    if (written === undefined) {
+      delete value[key]
+      text.delete(key)
+    } else {
+      value[key] = JSON.parse(written) as JsonValue
+      text.set(key, written)
+    }
+  }
+  return { value, text }
+}
+
+/** Of a text that the strict reader took. */
+export function readMembers(text: string): Members {
+  return { value: JSON.parse(text) as JsonObject, text: membersOf(text) }
+}
+
+/** The text of an object member with some of its own members replaced or taken out. */
+export function patchObject(
+  text: string | undefined,
+  texts: Readonly<Record<string, string | undefined>>,
+): string {
+  const members = membersOf(text ?? '{}')
+  for (const [key, written] of Object.entries(texts)) {
+    if (written === undefined) members.delete(key)
+    else members.set(key, written)
+  }
+  return writeMembers(members)
+}

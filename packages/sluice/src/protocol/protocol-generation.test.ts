@@ -1,0 +1,56 @@
+// Which era a request shows itself to be of, and what is missing for that.
+
+import { describe, expect, test } from 'vitest'
+import { belongsTo, faultOf, META, metaOf, STATELESS_REVISION, versionOf } from './protocol-generation.ts'
+import type { Request } from './message.ts'
+import { readMessages } from './read-message.ts'
+import { SESSION_REVISIONS, settledRevision } from './revisions.ts'
+
+function request(meta: unknown, method = 'tools/list'): Request {
+  const message = { jsonrpc: '2.0', id: 1, method, params: { _meta: meta } }
+  const read = readMessages(JSON.stringify(message), { batches: false })
+  if (!read.ok) throw new Error(read.message)
+  return read.messages[0] as Request
+}
+
+describe('a request', () => {
+  test('of the stateless era says its version and what its client can', () => {
+    const whole = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
+    expect(faultOf(request(whole))).toBeUndefined()
+    expect(faultOf(request({ ...whole, [META.version]: '2027-01-01' }))).toBe('unsupported')
+    expect(faultOf(request({ ...whole, [META.version]: '2025-11-25' }))).toBe('unsupported')
+    expect(faultOf(request({ ...whole, [META.version]: 7 }))).toBe('version')
+    expect(faultOf(request({ [META.version]: STATELESS_REVISION }))).toBe('capabilities')
+    expect(faultOf(request({ ...whole, [META.capabilities]: [] }))).toBe('capabilities')
+    expect(versionOf(request({}))).toBeUndefined()
+  })
+
+  test.each(['protocolversion', 'ProtocolVersion', 'clientcapabilities'])(
+    'whose mark is spelt in another case is refused by the reader: %s',
+    (name) => {
+      expect(() => request({ [`io.modelcontextprotocol/${name}`]: STATELESS_REVISION })).toThrow()
+    },
+  )
+
+  test.each([null, 'x', [], 7])('has `_meta` that is an object: %j', (meta) => {
+    expect(() => request(meta)).toThrow()
+    expect(metaOf(undefined)).toEqual({})
+  })
+})
+
+test('each era has methods of its own', () => {
+  for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe'])
+    expect([belongsTo('session', method), belongsTo('stateless', method)]).toEqual([true, false])
+  for (const method of ['server/discover', 'subscriptions/listen', 'tasks/update'])
+    expect([belongsTo('session', method), belongsTo('stateless', method)]).toEqual([false, true])
+  expect([belongsTo('session', 'tools/call'), belongsTo('stateless', 'tools/call')]).toEqual([
+    true,
+    true,
+  ])
+})
+
+test('a revision that is known is spoken, for any other the newest', () => {
+  for (const revision of SESSION_REVISIONS) expect(settledRevision(revision)).toBe(revision)
+  for (const other of [undefined, 7, STATELESS_REVISION, 'x'])
+    expect(settledRevision(other)).toBe('2025-11-25')
+})

@@ -1,0 +1,74 @@
+// The two eras of MCP: sessions that begin with `initialize` (up to 2025-11-25), and requests that
+// each carry their own version and capabilities (2026-07-28). A request shows its own era; one with
+// marks of both would be read differently by two peers. Pure.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Members, Request } from './message.ts'
+
+export type Era = 'session' | 'stateless'
+
+export const STATELESS_REVISION = '2026-07-28'
+
+/** Members of `_meta` that the stateless era needs on every request. */
+export const META = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  client: 'io.modelcontextprotocol/clientInfo',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  server: 'io.modelcontextprotocol/serverInfo',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+} as const
+
+/** Methods that only one era has. */
+const OF_SESSIONS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/list',
+  'tasks/result',
+])
+const STATELESS_ONLY: ReadonlySet<string> = new Set([
+  'server/discover',
+  'subscriptions/listen',
+  'tasks/update',
+])
+
+export function belongsTo(era: Era, method: string): boolean {
+  return !(era === 'session' ? STATELESS_ONLY : OF_SESSIONS).has(method)
+}
+
+export function metaOf(params: Members | undefined): JsonObject {
+  const meta = params?.value._meta
+  return isObject(meta) ? meta : {}
+}
+
+/** The version a request says it is written in; undefined in the session era. */
+export function versionOf({ params }: Request): JsonValue | undefined {
+  return metaOf(params)[META.version]
+}
+
+/** The extension that a client says it knows, or may be answered with no task. */
+export const TASKS = 'io.modelcontextprotocol/tasks'
+
+export function knowsTasks(params: Members | undefined): boolean {
+  const capabilities = metaOf(params)[META.capabilities]
+  const extensions = isObject(capabilities) ? capabilities.extensions : undefined
+  return isObject(extensions) && extensions[TASKS] !== undefined
+}
+
+/** What is wrong with a request of the stateless era, if anything. */
+export function faultOf(request: Request): 'version' | 'capabilities' | 'unsupported' | undefined {
+  const meta = metaOf(request.params)
+  if (typeof meta[META.version] !== 'string') return 'version'
+  if (meta[META.version] !== STATELESS_REVISION) return 'unsupported'
+  return isObject(meta[META.capabilities]) ? undefined : 'capabilities'
+}
+
+/** Changes of lists -> what a subscription of the stateless era says to hear of them. */
+export const LIST_CHANGES: ReadonlyMap<string, string> = new Map([
+  ['notifications/tools/list_changed', 'toolsListChanged'],
+  ['notifications/prompts/list_changed', 'promptsListChanged'],
+  ['notifications/resources/list_changed', 'resourcesListChanged'],
+])

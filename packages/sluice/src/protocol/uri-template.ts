@@ -1,0 +1,89 @@
+// Whether a URI is one that a template (RFC 6570, all four levels) can have made: says which server
+// a resource belongs to where no server listed it. Pure; templates are chosen by servers, so the time
+// it takes is the product of the two lengths and never more.
+
+import { TEMPLATE_LENGTH_MAX, TEMPLATE_PARTS_MAX, TEMPLATE_URI_LENGTH_MAX } from './json/limits.ts'
+
+/** What an expression can make: nothing, or its first character and a run of others. */
+interface Run {
+  readonly first: string
+  readonly without: string
+}
+
+/** Text as it stands, or an expression. */
+type Part = string | Run
+
+/** Wider than the RFC, which has every other character encoded: clients put URIs together by hand,
+ * and servers take them. */
+const RUNS: Readonly<Record<string, Run>> = {
+  '': { first: '', without: '/?#' },
+  '+': { first: '', without: '' },
+  '#': { first: '#', without: '' },
+  '.': { first: '.', without: '/?#' },
+  '/': { first: '/', without: '?#' },
+  ';': { first: ';', without: '/?#' },
+  '?': { first: '?', without: '#' },
+  '&': { first: '&', without: '#' },
+}
+
+const EXPRESSION = /\{([+#./;?&]?)([^{}]*)\}/y
+const VARIABLE = '[\\w%.-]+(?::\\d{1,4}|\\*)?'
+const VARIABLES = new RegExp(`^${VARIABLE}(?:,${VARIABLE})*$`)
+
+export class UriTemplate {
+  readonly #parts: readonly Part[] | undefined
+
+  /** What is no template fits nothing. */
+  constructor(template: string) {
+    this.#parts = template.length > TEMPLATE_LENGTH_MAX ? undefined : partsOf(template)
+  }
+
+  /** What `fits` takes at most: a step for each part at each place of the URI. */
+  stepsFor(uri: string): number {
+    if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return 1
+    return this.#parts.length * (uri.length + 1) + 1
+  }
+
+  fits(uri: string): boolean {
+    if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return false
+    /** Where what was read so far can end: a 1 at each place. */
+    let ends = new Uint8Array(uri.length + 1)
+    ends[0] = 1
+    for (const part of this.#parts)
+      ends = typeof part === 'string' ? afterText(uri, ends, part) : afterRun(uri, ends, part)
+    return ends[uri.length] === 1
+  }
+}
+
+function partsOf(template: string): Part[] | undefined {
+  const parts: Part[] = []
+  for (let at = 0; at < template.length; ) {
+    const open = template.indexOf('{', at)
+    const text = template.slice(at, open < 0 ? undefined : open)
+    if (text.includes('}')) return undefined
+    if (text !== '') parts.push(text)
+    if (open < 0) break
+    EXPRESSION.lastIndex = open
+    const [whole = '', operator = '', variables = ''] = EXPRESSION.exec(template) ?? []
+    if (!VARIABLES.test(variables)) return undefined
+    parts.push(RUNS[operator] as Run)
+    at = open + whole.length
+  }
+  return parts.length > TEMPLATE_PARTS_MAX ? undefined : parts
+}
+
+type Places = Uint8Array<ArrayBuffer>
+
+function afterText(uri: string, starts: Places, text: string): Places {
+  const ends = new Uint8Array(starts.length)
+  for (let at = starts.indexOf(1); at >= 0; at = starts.indexOf(1, at + 1))
+    if (uri.startsWith(text, at)) ends[at + text.length] = 1
+  return ends
+}
+
+function afterRun(uri: string, starts: Places, { first, without }: Run): Places {
+  const begun = first === '' ? starts.slice() : afterText(uri, starts, first)
+  for (let at = begun.indexOf(1); at >= 0 && at < uri.length; at++)
+    if (begun[at] === 1 && !without.includes(uri[at] as string)) begun[at + 1] = 1
+  return first === '' ? begun : begun.map((one, at) => one | (starts[at] as number))
+}

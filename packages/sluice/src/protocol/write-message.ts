@@ -1,0 +1,101 @@
+// Writes JSON-RPC messages: the envelope anew from what was parsed, members of `params` and results
+// as the very text that was read. Pure; the gate sends nothing that is not written here or passed
+// whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
+
+import type { JsonValue } from '@sluice/policy/core/json'
+import type { Id } from './message.ts'
+import { writeJson } from './json/write-json.ts'
+
+/** Texts of members of `params` in place of those that were read; undefined takes a member out. */
+export type Overrides = Readonly<Record<string, string | undefined>>
+
+type MemberTexts = ReadonlyMap<string, string> | undefined
+
+export function writeRequest(
+  id: Id,
+  method: string,
+  members: MemberTexts,
+  overrides?: Overrides,
+): string {
+  return `{"jsonrpc":"2.0","id":${writeId(id)},${writeCall(method, members, overrides)}}`
+}
+
+export function writeNotification(
+  method: string,
+  members: MemberTexts,
+  overrides?: Overrides,
+): string {
+  return `{"jsonrpc":"2.0",${writeCall(method, members, overrides)}}`
+}
+
+export function writeResult(id: Id, resultText: string): string {
+  return `{"jsonrpc":"2.0","id":${writeId(id)},"result":${resultText}}`
+}
+
+/** An answer that was written for one id, for another. */
+export function renamed(answer: string, from: Id, to: Id): string {
+  const head = `{"jsonrpc":"2.0","id":`
+  const before = head + JSON.stringify(from)
+  if (!answer.startsWith(before)) throw new Error(`no answer to \`${from}\``)
+  return head + JSON.stringify(to) + answer.slice(before.length)
+}
+
+export function writeError(id: Id | null, code: number, message: string, data?: JsonValue): string {
+  const error = `"code":${code},"message":${JSON.stringify(message)}`
+  const rest = data === undefined ? '' : `,"data":${writeJson(data)}`
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{${error}${rest}}}`
+}
+
+function writeCall(method: string, members: MemberTexts, overrides?: Overrides): string {
+  const params = overrides === undefined ? members : overridden(members, overrides)
+  const head = `"method":${quoted(method)}`
+  return params === undefined ? head : `${head},"params":${writeMembers(params)}`
+}
+
+/** Undefined where there was nothing and nothing was put. */
+function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
+  const params = new Map(members)
+  for (const [key, text] of Object.entries(overrides)) {
+    if (text === undefined) params.delete(key)
+    else params.set(key, text)
+  }
+  return members === undefined && params.size === 0 ? undefined : params
+}
+
+/** An object of members whose texts are written already: what `membersOf` takes apart. */
+export function writeMembers(members: ReadonlyMap<string, string>): string {
+  let written = ''
+  for (const [key, text] of members) written += `${written && ','}${quoted(key)}:${text}`
+  return `{${written}}`
+}
+
+function writeId(id: Id): string {
+  return typeof id === 'number' ? String(id) : quoted(id)
+}
+
+/** As JSON.stringify does, without asking it where there is nothing to escape. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+const PLAIN = /^[\w/.:$ -]*$/
+
+/** What a peer may take for the end of a line, and tabs. JSON has the first four only between
+ * tokens and the last three only inside strings, so where one stands need not be known. */
+const BREAKS = /[\t\n\r\u0085\u2028\u2029]/
+const BETWEEN_TOKENS = /[\t\n\r]+/g
+const INSIDE_STRINGS = /[\u0085\u2028\u2029]/g
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\u0085': '\\u0085',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+
+/** A JSON text that the strict reader took, on one line and with the same value. An `arguments`
+ * object on a line of its own would else be a call that nobody judged. */
+export function oneLine(text: string): string {
+  if (!BREAKS.test(text)) return text
+  return text
+    .replace(BETWEEN_TOKENS, '')
+    .replace(INSIDE_STRINGS, (found) => ESCAPES[found] as string)
+}

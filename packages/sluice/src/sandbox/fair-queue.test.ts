@@ -1,0 +1,63 @@
+// Turns: so many at once, and whoever has much to do keeps nobody else waiting.
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Turns } from './fair-queue.ts'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a thousand of one owner, then one of another: it is the next', async () => {
+  const turns = new Turns(2)
+  const done: string[] = []
+  const ends: (() => void)[] = []
+  const work = (name: string) => () =>
+    new Promise<void>((resolve) => {
+      done.push(name)
+      ends.push(resolve)
+    })
+  const all = Array.from({ length: 1_000 }, (_, at) => turns.run('many', work(`many ${at}`)))
+  all.push(turns.run('one', work('one')))
+  await turn()
+  expect(done).toEqual(['many 0', 'many 1'])
+  ends.shift()?.()
+  await turn()
+  ends.shift()?.()
+  await turn()
+  expect(done.slice(2)).toEqual(['one', 'many 2'])
+  for (let end = ends.shift(); end !== undefined; end = ends.shift()) {
+    end()
+    await turn()
+  }
+  await Promise.all(all)
+  expect(done).toHaveLength(1_001)
+})
+
+test('never more at once than may be, all of them in the end, and what fails holds no place', async () => {
+  const job = fc.record({ whose: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(job, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 4 }),
+      async (jobs, most) => {
+        const turns = new Turns(most)
+        let now = 0
+        const ran = await Promise.allSettled(
+          jobs.map(({ whose, fails }) =>
+            turns.run(whose, async () => {
+              now += 1
+              expect(now).toBeLessThanOrEqual(most)
+              await Promise.resolve()
+              now -= 1
+              if (fails) throw new Error('no')
+            }),
+          ),
+        )
+        expect(ran.map(({ status }) => status)).toEqual(
+          jobs.map(({ fails }) => (fails ? 'rejected' : 'fulfilled')),
+        )
+        expect(await turns.run('after', async () => 'yes')).toBe('yes')
+      },
+    ),
+    { numRuns: 100 },
+  )
+})

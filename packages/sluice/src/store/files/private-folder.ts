@@ -1,0 +1,144 @@
+// The data directory belongs to the user who runs the gate, and nobody else may rename or replace what
+// is in it. Checked before anything is written there or believed from there: the directory, a link that
+// stands for it, and every folder above it. With those in order no other user can change them between
+// the check and the use. Windows has no such modes; there the check passes.
+
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname, parse, resolve } from 'node:path'
+import { checkDataMark, checkEntries, writeMark } from './data-mark.ts'
+import { StoreError } from '../errors.ts'
+import { FOLDER_LINKS_MAX } from '../limits.ts'
+
+const ROOT = 0
+const GROUP_WRITE = 0o020
+const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
+
+/** Makes the data directory if there is none, for its owner only, and marks it as this user's. Throws
+ * STORE_OWNER, STORE_FOREIGN or STORE_LINK. */
+export function makePrivateFolder(directory: string): void {
+  checkPrivateFolder(directory)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  checkPrivateFolder(directory)
+  checkDataMark(directory, { marksNew: true })
+}
+
+/** The same checks for a directory that may not exist; makes nothing. */
+export function checkDataFolder(directory: string): void {
+  checkPrivateFolder(directory)
+  if (existsSync(directory)) checkDataMark(directory, { marksNew: false })
+}
+
+/** Owner, modes and links only, for an existing directory that decides nothing. */
+export function checkFolderEntries(directory: string): void {
+  checkPrivateFolder(directory)
+  checkEntries(directory)
+}
+
+/** Marks a directory that a person has confirmed to be theirs. */
+export function trustDataFolder(directory: string): void {
+  checkPrivateFolder(directory)
+  writeMark(directory)
+}
+
+/** Throws STORE_OWNER where another user could replace the directory or what is in it. A part of the
+ * path that does not exist is nobody's. */
+export function checkPrivateFolder(directory: string): void {
+  const uid = process.getuid?.()
+  if (uid === undefined) return
+  checkPath(resolve(directory), uid, { isTarget: true, links: 0 })
+}
+
+interface Step {
+  /** Whether it is the directory itself, and not one above it. */
+  readonly isTarget: boolean
+  readonly links: number
+}
+
+function checkPath(path: string, uid: number, { isTarget, links }: Step): void {
+  const parent = dirname(path)
+  // From the top: what lies in a folder that others may change says nothing.
+  if (path !== parse(path).root) checkPath(parent, uid, { isTarget: false, links })
+  const stats = look(path)
+  if (stats === undefined) return
+  if (stats.isSymbolicLink()) {
+    if (stats.uid !== uid && stats.uid !== ROOT)
+      throw refused(`\`${path}\` is a link that ${describeUser(stats.uid)} made`, 'remove the link')
+    if (links >= FOLDER_LINKS_MAX)
+      throw refused(`\`${path}\` is behind more than ${FOLDER_LINKS_MAX} links`, 'name the folder')
+    return checkPath(resolve(parent, readlinkSync(path)), uid, { isTarget, links: links + 1 })
+  }
+  if (isTarget) checkTarget(path, stats, uid)
+  else checkAbove(path, stats, uid)
+}
+
+function checkTarget(path: string, stats: Stats, uid: number): void {
+  if (stats.uid !== uid)
+    throw refused(
+      `the data directory \`${path}\` belongs to ${describeUser(stats.uid)}, not to you (user ${uid})`,
+      'run it as that user, give the directory to this one (chown), or name another --data',
+    )
+  if (!stats.isDirectory() || (stats.mode & (GROUP_WRITE | OTHERS_WRITE)) === 0) return
+  if (isOwnGroup(stats, uid)) return
+  throw refused(
+    `others may write to the data directory \`${path}\` (mode ${modeOf(stats)})`,
+    `look at what is in it, then: chmod 700 ${path}`,
+  )
+}
+
+function checkAbove(path: string, stats: Stats, uid: number): void {
+  if (stats.uid !== uid && stats.uid !== ROOT)
+    throw refused(
+      `\`${path}\`, above the data directory, belongs to ${describeUser(stats.uid)}`,
+      'name a --data in a folder of your own',
+    )
+  // In a folder with the sticky bit, such as /tmp, only the owner of an entry may rename it.
+  if ((stats.mode & STICKY) !== 0 || (stats.mode & (GROUP_WRITE | OTHERS_WRITE)) === 0) return
+  if (isOwnGroup(stats, uid)) return
+  throw refused(
+    `others may rename what is in \`${path}\`, above the data directory (mode ${modeOf(stats)})`,
+    `chmod go-w ${path}, or name a --data in a folder that only you may write`,
+  )
+}
+
+/** Writable for a group that has the user as its only member, as many systems set up every user. */
+function isOwnGroup(stats: Stats, uid: number): boolean {
+  if ((stats.mode & OTHERS_WRITE) !== 0) return false
+  // For root the group `root`: its members are administrators.
+  if (uid === ROOT && stats.gid === 0) return true
+  if (stats.gid !== process.getgid?.()) return false
+  const { username } = userInfo()
+  try {
+    const lines = readFileSync('/etc/group', 'utf8').split('\n')
+    const entry = lines.map((line) => line.split(':')).find(([, , gid]) => gid === `${stats.gid}`)
+    const [name, , , members = ''] = entry ?? []
+    return name === username && (members === '' || members === username)
+  } catch {
+    return false
+  }
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new StoreError('STORE_READ_ONLY', `\`${path}\`: ${(error as Error).message}`, HELP, error)
+  }
+}
+
+const HELP = 'check owner and mode of the directory and its files'
+
+function refused(message: string, help: string): StoreError {
+  return new StoreError('STORE_OWNER', message, help)
+}
+
+function describeUser(uid: number): string {
+  return uid === ROOT ? 'root' : `user ${uid}`
+}
+
+function modeOf({ mode }: Stats): string {
+  return (mode & 0o7777).toString(8)
+}

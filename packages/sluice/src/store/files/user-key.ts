@@ -1,0 +1,98 @@
+// The user's own key: 32 random bytes in the user's state folder, outside of every project. It shows
+// that a data directory or a record of moves was made by this user on this machine. A folder that came
+// from somebody else can bring any file with any mode, but not a MAC made with this key.
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+import { StoreError } from '../errors.ts'
+
+const KEY_BYTES = 32
+/** What a MAC is for; one made for one purpose is worth nothing for another. */
+type Purpose = 'init record' | 'data directory'
+
+/** The MAC of a text. Makes the key if there is none yet. Throws STORE_USER_KEY. */
+export function signText(purpose: Purpose, text: string): string {
+  const file = userKeyFile()
+  return macOf(readKey(file) ?? makeKey(file), purpose, text)
+}
+
+/** Whether this user's key made the MAC. Throws STORE_USER_KEY if the key is not usable. */
+export function isSigned(purpose: Purpose, text: string, mac: unknown): boolean {
+  const key = readKey(userKeyFile())
+  if (key === undefined || typeof mac !== 'string') return false
+  const digest = (value: string) => createHash('sha256').update(value).digest()
+  return timingSafeEqual(digest(macOf(key, purpose, text)), digest(mac))
+}
+
+function macOf(key: Buffer, purpose: Purpose, text: string): string {
+  return createHmac('sha256', key).update(`sluice ${purpose} 1\n${text}`).digest('hex')
+}
+
+/** A relative XDG_STATE_HOME is ignored, as its specification says: it would be in the project. */
+export function userKeyFile(): string {
+  const { XDG_STATE_HOME = '', LOCALAPPDATA } = process.env
+  if (process.platform === 'win32') return join(LOCALAPPDATA || homedir(), 'sluice', 'init.key')
+  const state = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state')
+  return join(state, 'sluice', 'init.key')
+}
+
+function readKey(file: string): Buffer | undefined {
+  const stats = lookAt(file)
+  if (stats === undefined) return undefined
+  const isOwn = process.getuid === undefined || stats.uid === process.getuid()
+  const isPrivate = process.platform === 'win32' || (stats.mode & 0o077) === 0
+  const key = stats.isFile() && isOwn && isPrivate ? readFileSync(file) : undefined
+  if (key?.length === KEY_BYTES) return key
+  throw new StoreError(
+    'STORE_USER_KEY',
+    `the key \`${file}\` is not as sluice writes it`,
+    'remove it; records of `sluice init` are then undone by hand, and data directories confirmed again',
+  )
+}
+
+function lookAt(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false })
+  } catch (error) {
+    const why = (error as Error).message
+    throw new StoreError(
+      'STORE_USER_KEY',
+      `the user's key cannot be read: ${why}`,
+      'check its folder',
+      error,
+    )
+  }
+}
+
+/** A link fails if the name is taken, so two processes end with the same key. */
+function makeKey(file: string): Buffer {
+  const own = `${file}.${randomBytes(8).toString('hex')}`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const key = randomBytes(KEY_BYTES)
+    writeFileSync(own, key, { mode: 0o600, flag: 'wx', flush: true })
+    linkSync(own, file)
+    return key
+  } catch (error) {
+    const made = readKey(file)
+    if (made !== undefined) return made
+    throw new StoreError(
+      'STORE_USER_KEY',
+      `the user's key \`${file}\` cannot be written: ${(error as Error).message}`,
+      'check its folder, or set XDG_STATE_HOME to one that you may write and that is kept',
+      error,
+    )
+  } finally {
+    rmSync(own, { force: true })
+  }
+}

@@ -1,0 +1,62 @@
+// The time of a running process when somebody sets the machine's clock. Three readings: for expiry (never
+// goes back), for idle times (not moved by a jump) and for what deletes old data (never ahead). The audit
+// log keeps the wall clock as it is. See docs/threats.md.
+
+import type { Instant } from '@sluice/policy/core/clock'
+
+/** A clock set back by less is a correction that nobody has to be told of. */
+export const CLOCK_SET_BACK_TOLD_MS = 60_000
+
+export class ProcessClock {
+  /** Called once for each time that the clock was set back, with how far behind it is. */
+  onSetBack: (behindMs: number) => void = () => {}
+  readonly #read: () => Instant
+  readonly #start: Instant
+  /** The latest time seen, and when that was by the clock that nobody can set. */
+  #latest: Instant
+  #isTold = false
+
+  constructor(read: () => Instant = readClocks) {
+    this.#read = read
+    this.#start = read()
+    this.#latest = this.#start
+  }
+
+  /** For whatever expires: what has expired stays so if the clock is set back. Follows a clock that is
+   * set forward, since a machine that slept looks the same. */
+  readonly nowMs = (): number => {
+    const { wallMs, monotonicMs } = this.#read()
+    const { wallMs: latestMs, monotonicMs: sinceMs } = this.#latest
+    const leastMs = Math.floor(latestMs + Math.max(0, monotonicMs - sinceMs))
+    // A wall clock that ticks a little slower is followed; the latest reading then stays as it was.
+    if (wallMs >= leastMs) this.#latest = { wallMs, monotonicMs }
+    this.#tell(leastMs - wallMs)
+    return Math.max(wallMs, leastMs)
+  }
+
+  /** For idle times: wall time at the start and what has passed since, whatever the clock was set to. */
+  readonly steadyMs = (): number => this.#steady(this.#read())
+
+  /** For what deletes by age: a clock that is set forward deletes nothing early. */
+  readonly earliestMs = (): number => {
+    const now = this.#read()
+    return Math.min(now.wallMs, this.#steady(now))
+  }
+
+  #steady({ monotonicMs }: Instant): number {
+    return Math.floor(this.#start.wallMs + Math.max(0, monotonicMs - this.#start.monotonicMs))
+  }
+
+  #tell(behindMs: number): void {
+    const isBehind = behindMs >= CLOCK_SET_BACK_TOLD_MS
+    if (isBehind && !this.#isTold) this.onSetBack(behindMs)
+    this.#isTold = isBehind
+  }
+}
+
+function readClocks(): Instant {
+  return { wallMs: Date.now(), monotonicMs: performance.now() }
+}
+
+/** The one of this process (of this thread, in a worker). */
+export const processClock = new ProcessClock()

@@ -1,0 +1,59 @@
+// The version of a database file and the way to the newest one. A file of a newer version is
+// refused; an older one is copied beside itself before anything is changed, and changed in one
+// transaction.
+
+import { closeSync, existsSync, openSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { newerVersion, notOurs } from '../files/faults.ts'
+
+/** SQL that leads from one version to the next. */
+export type Migration = string
+
+/** `slce`: this file is Sluice's. */
+const APPLICATION_ID = 0x736c6365
+
+export function checkVersion(
+  database: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): void {
+  const version = pragma(database, 'user_version')
+  const application = pragma(database, 'application_id')
+  const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0)
+  if (application !== APPLICATION_ID && (application !== 0 || tables > 0)) throw notOurs(file)
+  if (version > migrations.length) throw newerVersion(file, version, migrations.length)
+}
+
+export function migrate(
+  database: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): void {
+  const version = pragma(database, 'user_version')
+  if (version === migrations.length) return
+  if (version > 0) copyBeside(database, file, version)
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    // Another process may have been faster while this one waited for the lock.
+    const now = pragma(database, 'user_version')
+    for (const step of migrations.slice(now)) database.exec(step)
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** `ledger.db.v1.backup`, and a number more where that is taken. */
+function copyBeside(database: DatabaseSync, file: string, version: number): void {
+  let copy = `${file}.v${version}.backup`
+  for (let number = 2; existsSync(copy); number++) copy = `${file}.v${version}-${number}.backup`
+  closeSync(openSync(copy, 'wx', 0o600))
+  database.prepare('VACUUM INTO ?').run(copy)
+}
+
+function pragma(database: DatabaseSync, name: 'user_version' | 'application_id'): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0)
+}

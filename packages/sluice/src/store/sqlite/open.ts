@@ -1,0 +1,97 @@
+// Opens a database file of the data directory: created with a mode for its owner only, in WAL mode,
+// brought to the newest version of its schema. Every failure is a StoreError that says what to do.
+// Called by the rooms that keep something (ledger, identity, approvals, agents).
+
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import {
+  BUSY_TIMEOUT_MS,
+  CACHE_KIB_MAX,
+  OPEN_TIMEOUT_MS,
+  WAL_KEPT_BYTES_MAX,
+  WAL_PAGES_MAX,
+} from '../limits.ts'
+import { checkFolderEntries, makePrivateFolder } from '../files/private-folder.ts'
+import { missing, storeFault } from '../files/faults.ts'
+import { checkVersion, type Migration, migrate } from './migrate.ts'
+
+/** `normal` survives the death of the process, `full` also the loss of power. */
+export type Sync = 'normal' | 'full'
+
+export interface OpenOptions {
+  readonly directory: string
+  /** The file's name in the directory, such as `ledger.db`. */
+  readonly name: string
+  /** In order; the version of a file is how many of them it has been through. */
+  readonly migrations: readonly Migration[]
+  readonly sync?: Sync
+  /** Derived from other files and decides nothing: may be made beside data of another user's gate, such
+   * as a backup that somebody examines. */
+  readonly isDerived?: boolean
+}
+
+export function openDatabase(options: OpenOptions): DatabaseSync {
+  const { directory, name, migrations, sync = 'normal' } = options
+  const file = join(directory, name)
+  let database: DatabaseSync | undefined
+  try {
+    if (options.isDerived === true) checkFolderEntries(directory)
+    else makePrivateFolder(directory)
+    makePrivate(file)
+    database = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS })
+    checkVersion(database, file, migrations)
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'};
+      PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX};
+      PRAGMA journal_size_limit = ${WAL_KEPT_BYTES_MAX};
+      PRAGMA cache_size = -${CACHE_KIB_MAX};
+      PRAGMA trusted_schema = OFF;
+      PRAGMA cell_size_check = ON;`)
+    migrate(database, file, migrations)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return database
+  } catch (error) {
+    if (database?.isOpen) database.close()
+    throw storeFault(error, file)
+  }
+}
+
+/** For looking only: creates nothing, changes nothing, and works beside the process that writes. */
+export function openReadOnly({ directory, name, migrations }: OpenOptions): DatabaseSync {
+  const file = join(directory, name)
+  if (!existsSync(file)) throw missing(file)
+  try {
+    return checked(file, file, migrations)
+  } catch (error) {
+    // In a directory that may not be written SQLite cannot make the files that readers share. Where
+    // there is no write-ahead log nobody is writing either, and the file can be read as it lies.
+    const resting = !existsSync(`${file}-wal`)
+    if (!resting || storeFault(error, file).code === 'STORE_NEWER') throw storeFault(error, file)
+    const url = pathToFileURL(file)
+    url.searchParams.set('immutable', '1')
+    try {
+      return checked(url, file, migrations)
+    } catch {
+      throw storeFault(error, file)
+    }
+  }
+}
+
+function checked(where: string | URL, file: string, migrations: readonly Migration[]) {
+  const database = new DatabaseSync(where, { readOnly: true, timeout: OPEN_TIMEOUT_MS })
+  try {
+    checkVersion(database, file, migrations)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function makePrivate(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+}

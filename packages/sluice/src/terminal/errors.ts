@@ -1,0 +1,34 @@
+// What can stop a command before it has an answer. Such a command exits with 2 and says in two
+// lines what was wrong and what to do; with --json the problems of a document go along.
+
+import type { Problem } from '@sluice/policy/document/problem'
+
+export const ERRORS = {
+  CLI_FILE: 'a file could not be read or written',
+  CLI_TOOLS: 'a file of tool definitions is not one',
+  CLI_ARGUMENT: 'an option or argument of a command is wrong',
+  CLI_POLICY: 'the policy or configuration has errors, so the command cannot go on',
+  CLI_SCAN: 'a server could not be asked for its tools',
+  CLI_START: 'the gate could not start',
+  CLI_AGENTS: 'the agents refused a command',
+  CLI_TERMINAL: 'there is no person at a terminal, or none who goes on',
+  CLI_GATE: 'the running gate refused a command',
+} as const
+
+/** Thrown by a command that cannot run; main prints it and exits with 2. */
+export class CliError extends Error {
+  readonly code: keyof typeof ERRORS
+  readonly help: string
+  readonly problems: readonly Problem[]
+  constructor(
+    code: keyof typeof ERRORS,
+    message: string,
+    help: string,
+    problems: readonly Problem[] = [],
+  ) {
+    super(message)
+    this.code = code
+    this.help = help
+    this.problems = problems
+  }
+}

@@ -1,0 +1,132 @@
+// A decision and its trace as text for people: what counted, what did not and why, conditions with
+// how they came out, limits with what is left, and the verdict with its place in the document.
+
+import { classText } from '../catalogue/classify/classify.ts'
+import type { Action } from '@sluice/policy/core/actions'
+import type { Decision } from '@sluice/policy/core/decision'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { TraceStep } from '@sluice/policy/decide/trace'
+import { type CompiledPolicy, rulesOf } from '@sluice/policy/model/policy'
+import { type Output, printable, type Style, toJsonLine } from './output.ts'
+
+const STYLES: Record<Action, Style> = {
+  allow: 'green',
+  require_approval: 'yellow',
+  deny: 'red',
+  hide: 'magenta',
+}
+
+export class Explanation {
+  readonly #policy: CompiledPolicy
+  readonly #output: Output
+
+  constructor(policy: CompiledPolicy, output: Output) {
+    this.#policy = policy
+    this.#output = output
+  }
+
+  print(
+    target: string,
+    tool: KnownTool | undefined,
+    args: JsonObject,
+    decision: Decision,
+    trace: readonly TraceStep[],
+    shown: boolean,
+  ): void {
+    const { line, bold, dim } = this
+    line(`${bold(printable(target))}${tool ? dim(`  ${classText(tool)} by the catalogue`) : ''}`)
+    if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))
+    line()
+    for (const step of trace) this.#step(step)
+    this.#verdict(decision, shown)
+  }
+
+  #step(step: TraceStep): void {
+    const { line, dim, action } = this
+    switch (step.step) {
+      case 'category':
+        return line(`  category   ${step.category} ${dim(`(by the ${step.by})`)}`)
+      case 'unknown':
+        return line(
+          `  unknown    the class is a guess; as ${step.category}: ${action(step.action)} ${dim(this.place(step.rule))}`,
+        )
+      case 'aside':
+        return line(dim(`  aside      ${this.place(step.rule)}: ${printable(step.why)}`))
+      case 'default':
+        return line(
+          `  default    no rule counts: ${action(step.action)} ${dim(this.place('/default'))}`,
+        )
+      case 'rule':
+        line(`  rule       ${this.place(step.rule)}: ${action(step.action)}`)
+        return this.#condition(step)
+      case 'guardrail':
+        line(
+          `  guardrail  ${step.laid ? printable(step.name) : dim(printable(step.name))}: ${step.laid ? `laid over${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`,
+        )
+        return this.#condition(step)
+      case 'limit': {
+        const state = step.passes
+          ? `takes ${step.amount}, ${step.remaining} left before it`
+          : `${step.amount} does not fit, ${step.remaining} left${waitText(step.retryAfterMs)}`
+        return line(
+          `  limit      ${printable(step.limit)}: ${step.passes ? state : this.paint('red', state)} ${dim(this.place(step.rule))}`,
+        )
+      }
+      case 'shadow':
+        return line(
+          dim(`  shadow     ${this.place(step.rule)} would say ${step.action} (${step.code})`),
+        )
+      case 'verdict':
+        return
+    }
+  }
+
+  #condition(step: { when?: string; came?: string; why?: string }): void {
+    if (step.when === undefined) return
+    const why = step.why === undefined ? '' : `: ${printable(step.why)}`
+    this.line(this.dim(`             when ${printable(step.when.trim())}`))
+    this.line(this.dim(`             came out ${step.came}${why}`))
+  }
+
+  #verdict(
+    { action, code, rule, reason, retryAfterMs, approvals }: Decision,
+    shown: boolean,
+  ): void {
+    const { line, dim } = this
+    line()
+    line(`  ${this.action(action)} ${dim(code)}${rule ? dim(`  by ${this.place(rule)}`) : ''}`)
+    if (reason !== '') line(`  reason     ${printable(reason)}`)
+    if (retryAfterMs > 0) line(`  again     ${waitText(retryAfterMs).replace(/^,/, '')}`)
+    for (const ask of approvals)
+      line(
+        dim(
+          `  approval   ${ask.quorum} of ${printable(ask.approvers.join(', ')) || 'any approver'}, within ${ask.timeoutMs / 1_000} s, by ${ask.channels.join(', ')}`,
+        ),
+      )
+    line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
+  }
+
+  place = (pointer: string) => placeOf(this.#policy, pointer)
+  line = (text?: string) => this.#output.line(text)
+  paint = (style: Style, text: string) => this.#output.paint(style, text)
+  bold = (text: string) => this.paint('bold', text)
+  dim = (text: string) => this.paint('dim', text)
+  action = (action: Action) => this.paint(STYLES[action], action)
+}
+
+/** The rule's name and `policy.yaml:12`, from its pointer. */
+export function placeOf(document: CompiledPolicy, pointer: string): string {
+  const house = pointer.startsWith('house:')
+  const policy = house ? document.house : document
+  const bare = house ? pointer.slice(6) : pointer
+  const rule = policy && rulesOf(policy).find((candidate) => candidate.pointer === bare)
+  if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
+  const { line } = policy.position(rule.at)
+  return `${printable('key' in rule ? rule.key : rule.name)} (${printable(policy.file)}:${line})`
+}
+
+function waitText(ms: number): string {
+  if (ms === Number.POSITIVE_INFINITY) return ', never: the call alone takes more than the limit'
+  return `, in ${Math.ceil(ms / 100) / 10} s`
+}

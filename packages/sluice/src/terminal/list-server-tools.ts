@@ -1,0 +1,191 @@
+// What tools a server has, asked by a client of our own over stdio or HTTP: initialize, list, end.
+// For `sluice scan`, before there is a gate. Bounded in time, bytes and pages: the server is a
+// stranger. Its standard error is kept for the message if it fails.
+
+import { spawn } from 'node:child_process'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { environmentFor } from '../gateway/processes/environment.ts'
+import { CliError } from './errors.ts'
+import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX } from './limits.ts'
+
+export type ServerAddress =
+  | {
+      readonly command: readonly string[]
+      readonly env?: Readonly<Record<string, string>>
+      readonly cwd?: string
+    }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+
+type Ask = (method: string, params: JsonObject, wantsAnswer: boolean) => Promise<JsonValue>
+
+export async function listServerTools(
+  server: string,
+  address: ServerAddress,
+): Promise<ToolDefinition[]> {
+  const end = new AbortController()
+  const late = setTimeout(() => end.abort(), SCAN_MS_MAX)
+  try {
+    if ('url' in address) return await listOver(server, httpAsk(address, end.signal))
+    const process = startProcess(address, end.signal)
+    try {
+      return await listOver(server, process.ask)
+    } finally {
+      process.end()
+    }
+  } catch (error) {
+    const why = end.signal.aborted
+      ? `no answer within ${SCAN_MS_MAX / 1_000} s`
+      : (error as Error).message
+    throw new CliError(
+      'CLI_SCAN',
+      `the tools of \`${server}\` cannot be listed: ${why}`,
+      'try the server by itself',
+    )
+  } finally {
+    clearTimeout(late)
+    end.abort()
+  }
+}
+
+async function listOver(server: string, ask: Ask): Promise<ToolDefinition[]> {
+  const clientInfo = { name: 'sluice', version: '1' }
+  await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }, true)
+  await ask('notifications/initialized', {}, false)
+  const tools: ToolDefinition[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < SCAN_PAGES_MAX; page++) {
+    const result = await ask('tools/list', cursor === undefined ? {} : { cursor }, true)
+    const listed = isObject(result) && Array.isArray(result.tools) ? result.tools : []
+    for (const tool of listed as readonly JsonValue[])
+      if (isObject(tool) && typeof tool.name === 'string')
+        tools.push({ ...tool, server } as unknown as ToolDefinition)
+    cursor =
+      isObject(result) && typeof result.nextCursor === 'string' ? result.nextCursor : undefined
+    if (cursor === undefined) break
+  }
+  return tools
+}
+
+function startProcess(
+  { command, env = {}, cwd }: Extract<ServerAddress, { command: readonly string[] }>,
+  signal: AbortSignal,
+): { ask: Ask; end: () => void } {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environmentFor(process.env, env, process.platform),
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  const waiting = new Map<
+    number,
+    { done: (value: JsonValue) => void; fail: (error: Error) => void }
+  >()
+  const failAll = (error: Error) => {
+    for (const { fail } of waiting.values()) fail(error)
+    waiting.clear()
+  }
+  let rest = ''
+  let bytes = 0
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > SCAN_BYTES_MAX) return child.kill('SIGKILL')
+    rest += chunk.toString('utf8')
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) take(line, waiting)
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
+  })
+  child.stdin.on('error', () => {})
+  child.on('error', failAll)
+  child.on('exit', (code) =>
+    failAll(new Error(`it ended with ${code}: ${mainLine(said) ?? 'no word'}`)),
+  )
+  signal.addEventListener('abort', () => {
+    child.kill('SIGKILL')
+    failAll(new Error('too late'))
+  })
+  let id = 0
+  const ask: Ask = (method, params, wantsAnswer) => {
+    const own = wantsAnswer ? { id: ++id } : {}
+    const sent = new Promise<JsonValue>((done, fail) => {
+      if (!wantsAnswer) done(null)
+      else waiting.set(id, { done, fail })
+    })
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...own, method, params })}\n`)
+    return sent
+  }
+  return { ask, end: () => void child.kill('SIGTERM') }
+}
+
+function take(
+  line: string,
+  waiting: Map<number, { done: (value: JsonValue) => void; fail: (error: Error) => void }>,
+): void {
+  let message: unknown
+  try {
+    message = JSON.parse(line)
+  } catch {
+    return
+  }
+  if (!isObject(message) || typeof message.id !== 'number' || message.method !== undefined) return
+  const asked = waiting.get(message.id)
+  waiting.delete(message.id)
+  if (message.error !== undefined)
+    asked?.fail(new Error(JSON.stringify(message.error).slice(0, 300)))
+  else asked?.done(message.result ?? null)
+}
+
+function httpAsk(
+  { url, headers = {} }: Extract<ServerAddress, { url: string }>,
+  signal: AbortSignal,
+): Ask {
+  let session: string | null = null
+  let id = 0
+  return async (method, params, wantsAnswer) => {
+    const own = wantsAnswer ? { id: ++id } : {}
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(session === null ? {} : { 'mcp-session-id': session }),
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...own, method, params }),
+      redirect: 'error',
+      signal,
+    })
+    session ??= response.headers.get('mcp-session-id')
+    const text = await response.text()
+    if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 200)}`)
+    if (text.length > SCAN_BYTES_MAX) throw new Error(`more than ${SCAN_BYTES_MAX} bytes`)
+    return wantsAnswer ? answerIn(text, id) : null
+  }
+}
+
+/** JSON, or the event of a stream that answers. */
+function answerIn(text: string, id: number): JsonValue {
+  const bodies = text.trimStart().startsWith('{')
+    ? [text]
+    : [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data ?? '')
+  for (const body of bodies) {
+    const message: unknown = JSON.parse(body)
+    if (!isObject(message) || message.id !== id) continue
+    if (message.error !== undefined) throw new Error(JSON.stringify(message.error).slice(0, 300))
+    return message.result ?? null
+  }
+  throw new Error('there is no answer in what it said')
+}
+
+/** Of what a program said at its end: the line that names the error, or the last one. */
+function mainLine(said: string): string | undefined {
+  const lines = said.split('\n').map((line) => line.trim())
+  return lines.find((line) => /^(\w*Error\b|error\b)/i.test(line)) ?? lines.findLast(Boolean)
+}
+
+/** Of what it says on stderr: longer than the stack under the line that matters. */
+const SAID_LENGTH_MAX = 4_000

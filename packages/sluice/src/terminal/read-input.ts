@@ -1,0 +1,126 @@
+// Files, policies and JSON from the command line. Everything wrong is a CliError that names the
+// file, the place and what to do.
+
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { dirname, join, parse } from 'node:path'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { nearest } from '@sluice/policy/document/nearest'
+import type { Problem } from '@sluice/policy/document/problem'
+import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { JsonLimits } from '../protocol/json/limits.ts'
+import { readJson } from '../protocol/json/read-json.ts'
+import { CliError } from './errors.ts'
+import { TEXT_FILE_BYTES_MAX } from './limits.ts'
+import { type Output, plural } from './output.ts'
+
+export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
+  const bytes = readBytes(file, bytesMax)
+  try {
+    // Fatal: a name with bytes replaced would be another name than the one in the file.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new CliError('CLI_FILE', `\`${file}\` is not UTF-8`, 'save it as UTF-8')
+  }
+}
+
+/** Up to the bound and no further: a pipe or a device does not say how much it has. */
+function readBytes(file: string, bytesMax: number): Buffer {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(file, 'r')
+    const parts: Buffer[] = []
+    for (let size = 0; ; ) {
+      const part = Buffer.allocUnsafe(READ_BYTES)
+      const count = readSync(descriptor, part)
+      if (count === 0) return Buffer.concat(parts)
+      size += count
+      if (size > bytesMax)
+        throw new CliError('CLI_FILE', `\`${file}\` has more than ${bytesMax} bytes`, 'split it')
+      parts.push(part.subarray(0, count))
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : unreadable(file, error as NodeJS.ErrnoException)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const READ_BYTES = 1_048_576
+
+function unreadable(file: string, { code, message }: NodeJS.ErrnoException): CliError {
+  if (file === '-')
+    return new CliError('CLI_FILE', '`-` is not there', 'standard input is `/dev/stdin`')
+  if (code === 'ENOENT') return new CliError('CLI_FILE', `\`${file}\` is not there`, besides(file))
+  if (code === 'EISDIR')
+    return new CliError('CLI_FILE', `\`${file}\` is a folder`, 'name a file in it')
+  return new CliError('CLI_FILE', `\`${file}\` cannot be read: ${message}`, 'name another file')
+}
+
+/** What commands look for where nobody says anything. */
+const CONFIG = 'sluice.yaml'
+const NO_CONFIG =
+  'go to its folder or name it with --config; `sluice init` writes one for the MCP clients here, `sluice up --help` shows the smallest'
+
+/** What stands where the file was looked for. */
+function besides(file: string): string {
+  const folder = dirname(file)
+  try {
+    const files = readdirSync(folder, { withFileTypes: true }).filter(
+      (entry) => !entry.isDirectory(),
+    )
+    const byStem = new Map(files.map(({ name }) => [parse(name).name, name]))
+    const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
+    if (near !== undefined) return `did you mean \`${join(folder, near)}\`?`
+    return file === CONFIG ? NO_CONFIG : 'name another file'
+  } catch {
+    return `the folder \`${folder}\` cannot be read: name another file`
+  }
+}
+
+export function readJsonText(
+  text: string,
+  what: string,
+  help: string,
+  code: 'CLI_ARGUMENT' | 'CLI_TOOLS' = 'CLI_ARGUMENT',
+  limits: Partial<JsonLimits> = {},
+): JsonValue {
+  const read = readJson(text, limits)
+  if (read.ok) return read.value
+  const before = text.slice(0, read.offset).split('\n')
+  const place =
+    before.length > 1
+      ? `line ${before.length}, column ${(before.at(-1) as string).length + 1}`
+      : `character ${read.offset + 1}`
+  throw new CliError(code, `${what} is not JSON: ${read.message} at ${place}`, help)
+}
+
+export function readObject(text: string, what: string): JsonObject {
+  const help = `write \`${what} '{"name": "text", "count": 1}'\`, quotes and all`
+  const value = readJsonText(text, what, help)
+  if (isObject(value)) return value
+  throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
+}
+
+/** The document of the house as an option of `compile`, where there is one. */
+export function loadHouse(
+  file: string | undefined,
+  output: Output,
+): { readonly house?: CompiledPolicy } {
+  return file === undefined ? {} : { house: loadPolicy(file, { name: 'house' }, output).policy }
+}
+
+/** Compiles, prints what is wrong, and goes on only without errors. */
+export function loadPolicy(
+  file: string,
+  options: CompileOptions,
+  output: Output,
+  text = readText(file),
+): { policy: CompiledPolicy; problems: readonly Problem[]; text: string } {
+  const { policy, problems } = compile({ file, text }, options)
+  if (policy !== undefined) return { policy, problems, text }
+  for (const problem of problems) output.problem(problem, text)
+  const count = problems.filter(({ severity }) => severity === 'error').length
+  const help = `mend them; \`sluice policy check ${file}\` shows them again`
+  throw new CliError('CLI_POLICY', `\`${file}\` has ${plural(count, 'error')}`, help, problems)
+}

@@ -1,0 +1,80 @@
+// Files of tool definitions: the tools a policy is held against, and which of them is meant where
+// somebody named one that is not there.
+
+import { classify } from '../catalogue/classify/classify.ts'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { nearest } from '@sluice/policy/document/nearest'
+import { CliError } from './errors.ts'
+import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
+import { readJsonText, readText } from './read-input.ts'
+
+const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
+/** As much as the file may hold: it is ours, not an agent's. */
+const TOOLS_LIMITS = {
+  lengthMax: TOOLS_FILE_BYTES_MAX,
+  tokensMax: TOOLS_FILE_BYTES_MAX,
+  escapedLengthMax: TOOLS_FILE_BYTES_MAX,
+  escapedQuotesMax: TOOLS_FILE_BYTES_MAX,
+  longNumbersLengthMax: TOOLS_FILE_BYTES_MAX,
+}
+
+/** An array of definitions, each with `server`, with the class of each. */
+export function readTools(file: string): KnownTool[] {
+  return readDefinitions(file).map((definition) => ({ definition, ...classify(definition) }))
+}
+
+/** An array of definitions, each with `server`. */
+export function readDefinitions(file: string): ToolDefinition[] {
+  const text = readText(file, TOOLS_FILE_BYTES_MAX)
+  const value = readJsonText(text, `\`${file}\``, TOOLS_HELP, 'CLI_TOOLS', TOOLS_LIMITS)
+  if (!Array.isArray(value))
+    throw new CliError('CLI_TOOLS', `\`${file}\` is not an array of tool definitions`, TOOLS_HELP)
+  const seen = new Map<string, number>()
+  return value.map((item: JsonValue, index: number) => {
+    const { server, name } = isObject(item) ? item : {}
+    if (typeof server !== 'string' || typeof name !== 'string' || server === '' || name === '')
+      throw new CliError(
+        'CLI_TOOLS',
+        `entry ${index + 1} of \`${file}\` has no \`${typeof server === 'string' ? 'name' : 'server'}\``,
+        'each definition has `server` and `name`, as text',
+      )
+    const id = `${server}/${name}`
+    const before = seen.get(id)
+    if (before !== undefined)
+      throw new CliError(
+        'CLI_TOOLS',
+        `\`${id}\` stands twice in \`${file}\`, as entry ${before} and ${index + 1}`,
+        'keep one',
+      )
+    seen.set(id, index + 1)
+    return item as unknown as ToolDefinition
+  })
+}
+
+/** The tool of this name: a known one, or one about which nothing is declared. */
+export function toolFinder(
+  tools: readonly KnownTool[],
+): (server: string, name: string) => KnownTool {
+  const known = new Map(tools.map((tool) => [idOf(tool), tool]))
+  return (server, name) => {
+    const tool = known.get(`${server}/${name}`)
+    if (tool !== undefined) return tool
+    const definition = { server, name, inputSchema: { type: 'object', additionalProperties: true } }
+    const made = { definition, ...classify(definition) }
+    known.set(`${server}/${name}`, made)
+    return made
+  }
+}
+
+export function idOf({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
+}
+
+/** `did you mean …?`, by the whole name or by the tool's own name on some server. */
+export function meantTool(id: string, tools: readonly KnownTool[]): string | undefined {
+  const name = id.slice(id.indexOf('/') + 1)
+  const twin = tools.filter(({ definition }) => definition.name === name)
+  const near = twin.length === 1 ? idOf(twin[0] as KnownTool) : nearest(id, tools.map(idOf))
+  return near === undefined ? undefined : `did you mean \`${near}\`?`
+}

@@ -1,9 +1,0 @@
-// A caller for tests of the fronts: somebody with a grant, who holds.
-// Nothing but the name matters to a front.
-
-import type { Caller } from '../../identity/caller.ts'
-
-export function callerOf(id: string): Caller {
-  const principal = { id, kind: 'grant', groups: [], claims: {} }
-  return { principal, policy: 'p', slots: 1, explain: false, holds: () => true }
-}

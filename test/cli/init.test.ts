@@ -1,0 +1,192 @@
+// `sluice init` as a user runs it, on published servers and a real gate: nothing starts unasked, what
+// is written works behind the gate, the suggested rules stop what they are for and leave the rest
+// working, and `--undo` leaves the clients' files as they were.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { compile } from '@sluice/policy/compile/compile'
+import { decide } from '@sluice/policy/decide/decide'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { straight } from '../support/real-client.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { NODE, published, SLUICE } from '../support/start-gate.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+let root: string
+let home: string
+let config: string
+let before: string
+
+beforeEach(() => {
+  root = scratchDirectory()
+  home = join(root, 'home')
+  config = join(root, 'sluice.yaml')
+  mkdirSync(join(root, 'project'))
+  mkdirSync(home)
+  const graph = join(root, 'graph.json')
+  const mcpServers = {
+    notes: {
+      ...{ type: 'stdio', command: NODE, args: published('memory').command.slice(1) },
+      env: { MEMORY_FILE_PATH: graph, NOTES_TOKEN: 'a-secret-value' },
+    },
+    files: { command: NODE, args: published('filesystem', root).command.slice(1) },
+    asked: { command: 'touch', args: [join(root, 'started'), `\${UNSET_FOR_INIT}`] },
+    dead: { command: NODE, args: ['-e', 'process.exit(3)'] },
+  }
+  before = `${JSON.stringify({ numStartups: 1, mcpServers }, null, 2)}\n`
+  writeFileSync(join(home, '.claude.json'), before)
+  const evil = { mcpServers: { evil: { command: 'touch', args: [join(root, 'started')] } } }
+  writeFileSync(join(root, 'project', '.mcp.json'), JSON.stringify(evil))
+  const { HOME } = process.env
+  process.env.HOME = home
+  onTestFinished(() => {
+    process.env.HOME = HOME
+  })
+})
+
+function init(...args: string[]) {
+  return sluice(['init', '--config', config, '--project', join(root, 'project'), ...args])
+}
+
+test('a dry run shows every line and does nothing; without a word nothing is agreed to', async () => {
+  const dry = await init('--dry-run')
+  expect(dry.code).toBe(0)
+  expect(dry.stdout).toContain('"--server", "notes"')
+  expect(dry.stdout).toContain(`SLUICE_NOTES_NOTES_TOKEN=${'*'.repeat(14)}`)
+  expect(dry.stdout).not.toContain('a-secret-value')
+  expect((await init('--dry-run', '--reveal')).stdout).toContain('a-secret-value')
+  expect(dry.stdout).toContain('asked  stays: the environment has no `UNSET_FOR_INIT`')
+  const silent = await init()
+  expect(silent.code).toBe(1)
+  expect(silent.stdout).toContain('nothing was agreed to')
+  expect((await init('--yes', 'nobody')).code).toBe(2)
+  expect((await init('--undo')).code).toBe(2)
+  for (const name of ['sluice.yaml', 'sluice.env', 'sluice.moved.json', 'started'])
+    expect(existsSync(join(root, name)), name).toBe(false)
+  expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
+})
+
+test('what is moved works behind the gate, its policy holds, and undo leaves all as it was', async () => {
+  const told = await init('--yes', '--move', '--json')
+  expect(told.code, told.stderr).toBe(0)
+  const { moved, left, tools } = JSON.parse(told.stdout)
+  expect(moved.map(({ server }: { server: string }) => server)).toEqual(['notes', 'files'])
+  expect(left.map(({ name }: { name: string }) => name).sort()).toEqual(['asked', 'dead'])
+  expect(existsSync(join(root, 'started'))).toBe(false)
+  expect(statSync(join(root, 'sluice.env')).mode & 0o777).toBe(0o600)
+  expect(readFileSync(config, 'utf8')).not.toContain('a-secret-value')
+
+  holds(tools, readFileSync(join(root, 'policy.yaml'), 'utf8'))
+
+  const gate = await up()
+  const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))
+  const { command, args } = mcpServers.notes
+  const { client, close } = await straight([command, ...args])
+  try {
+    const entities = [{ name: 'Ann', entityType: 'person', observations: ['likes tea'] }]
+    await client.callTool({ name: 'create_entities', arguments: { entities } })
+    // Held for a person: whatever becomes of it, nothing is deleted.
+    const held = client.callTool({ name: 'delete_entities', arguments: { entityNames: ['Ann'] } })
+    held.catch(() => {})
+    const graph = await client.callTool({ name: 'read_graph', arguments: {} })
+    expect(JSON.stringify(graph)).toContain('likes tea')
+    expect(readFileSync(join(root, 'graph.json'), 'utf8')).toContain('Ann')
+  } finally {
+    await close()
+    gate.kill('SIGTERM')
+    await once(gate, 'exit')
+  }
+
+  // A second run finds nothing to do, and says why.
+  const again = await init('--yes', 'files', '--json').catch(() => undefined)
+  expect(again?.code).toBe(2)
+  const undone = await sluiceJson(['init', '--undo', '--config', config])
+  expect(undone.undone.map(({ fate }: { fate: string }) => fate)).toEqual(['restored', 'restored'])
+  expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
+})
+
+test('F4: without --config the gate’s files go where no server is rooted, and undo finds them', async () => {
+  const cwd = process.cwd()
+  const outside = scratchDirectory()
+  vi.stubEnv('XDG_CONFIG_HOME', outside)
+  vi.stubEnv('XDG_STATE_HOME', join(root, 'state'))
+  process.chdir(join(root, 'project'))
+  onTestFinished(() => {
+    process.chdir(cwd)
+    vi.unstubAllEnvs()
+  })
+  // `files` is rooted above the folder.
+  const dry = await sluice(['init', '--dry-run'])
+  const place = join(outside, 'sluice')
+  expect(dry.stderr).toContain(`the gate's files go to ${place}: `)
+  expect(dry.stderr).toContain('is a directory of `files`')
+  const told = await sluiceJson(['init', '--yes', 'notes', '--move'])
+  expect(told.wrote).toEqual(
+    ['sluice.yaml', 'policy.yaml', 'sluice.env'].map((name) => join(place, name)),
+  )
+  expect(statSync(place).mode & 0o777).toBe(0o700)
+  expect(existsSync(join(root, 'project', 'sluice.yaml'))).toBe(false)
+  expect(readFileSync(join(home, '.claude.json'), 'utf8')).toContain(join(place, 'sluice.yaml'))
+  const undone = await sluiceJson(['init', '--undo'])
+  expect(undone.undone).toMatchObject([{ fate: 'restored' }])
+  // Where every place lies within a server's directory, the named one stays, with a warning.
+  vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'))
+  const inside = await sluice(['init', '--dry-run'])
+  expect(inside.stderr).toContain("contain the gate's own files")
+  expect(inside.stderr).not.toContain("the gate's files go to")
+})
+
+test('a configuration that is there keeps its lines, and gets the new servers', async () => {
+  writeFileSync(
+    config,
+    '# mine\nversion: 1\nservers:\n  own: { command: [x] } # keep\npolicy: ./p.yaml\n',
+  )
+  const { code, stderr } = await init('--yes', 'files', '--json')
+  expect(code, stderr).toBe(0)
+  const text = readFileSync(config, 'utf8')
+  expect(text).toMatch(
+    /^# mine\nversion: 1\nservers:\n {2}own: \{ command: \[x\] \} # keep\n {2}"files":\n/,
+  )
+  expect(text).toMatch(/policy: \.\/p\.yaml\n$/)
+  expect(existsSync(join(root, 'policy.yaml'))).toBe(false)
+})
+
+/** Every tool of the two servers, by the policy that was written for them. */
+function holds(tools: readonly Known[], text: string): void {
+  const { policy, problems } = compile({ file: 'policy.yaml', text }, {})
+  expect(problems).toEqual([])
+  if (policy === undefined) throw new Error('no policy')
+  const stopped = tools.filter(({ server, name, category, risk }) => {
+    const call = { server, name, method: 'tools/call' as const, args: {} }
+    const facts = sampleFacts({ definition: { server, name }, category, risk }, {})
+    const now = { wallMs: 0, monotonicMs: 0 }
+    return decide(policy, call, facts, new MemoryCounters(), now).action !== 'allow'
+  })
+  expect(stopped.map(({ server, name }) => `${server}/${name}`).sort()).toEqual([
+    ...['notes/delete_entities', 'notes/delete_observations', 'notes/delete_relations'],
+  ])
+  expect(tools.length - stopped.length).toBeGreaterThan(15)
+}
+
+interface Known extends ToolDefinition {
+  readonly category: Category
+  readonly risk: Risk
+}
+
+async function up(): Promise<ChildProcess> {
+  const args = [SLUICE, 'up', '--config', config, '--port', '0']
+  const gate = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(gate, 'exit').then(() => {
+    throw new Error('the gate ended')
+  })
+  exited.catch(() => {})
+  await Promise.race([once(gate.stdout, 'data'), exited])
+  return gate
+}

@@ -1,0 +1,99 @@
+// `sluice scan` on real processes: a published server and one that never answers properly; and the
+// commands that say what tools can do, as a user runs them.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { NODE, published } from '../support/start-gate.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+function toolsFile(): string {
+  const file = join(scratchDirectory(), 'tools.json')
+  const tools = [
+    { server: 'db', name: 'drop_table', description: 'Drops a table <script>alert(1)</script>' },
+    { server: 'db', name: 'get_row', description: 'Get a row' },
+    { server: 'odd/../name', name: '../../etc', description: 'Get it' },
+    { server: 'db', name: 'GET_ROW', description: 'Get a row' },
+  ]
+  writeFileSync(file, JSON.stringify(tools))
+  return file
+}
+
+test('a published server is listed, classed and ended', async () => {
+  const { command } = published('filesystem', scratchDirectory())
+  const { stdout } = await sluice(['scan', '--json', '--name', 'files', '--', ...command])
+  const { list, summary } = JSON.parse(stdout)
+  const of = (name: string) => list.find((tool: { name: string }) => tool.name === name)
+  expect(of('read_text_file')).toMatchObject({ server: 'files', category: 'Read' })
+  expect(of('write_file')).toMatchObject({ category: 'Write' })
+  expect(of('read_text_file').attacks.map(({ id }: { id: string }) => id)).toContain('A07')
+  expect(summary).toMatch(/^\d+ tools: \d+ Read, \d+ Write/)
+})
+
+test('a server that talks garbage, or is not there, is named with what it said', async () => {
+  const crashed = await sluice([
+    'scan',
+    '--',
+    NODE,
+    '-e',
+    'console.error("no luck"); process.exit(3)',
+  ])
+  expect(crashed.code).toBe(2)
+  expect(crashed.stderr).toContain('no luck')
+  const missing = await sluice(['scan', '--', join(scratchDirectory(), 'nothing')])
+  expect(missing.stderr).toContain('ENOENT')
+  expect((await sluice(['scan'])).stderr).toContain('what is to be scanned?')
+})
+
+test('classify answers in order, with all that was promised', async () => {
+  const answers = await sluiceJson(['classify', '--tools', toolsFile()])
+  expect(answers.map(({ name }: { name: string }) => name)).toEqual([
+    ...['drop_table', 'get_row', '../../etc', 'GET_ROW'],
+  ])
+  expect(answers[0]).toMatchObject({
+    ...{ server: 'db', category: 'Destructive', risk: 'critical' },
+    ...{ confidence: expect.any(Number), evidence: expect.any(Array), attacks: expect.any(Array) },
+  })
+})
+
+test('the summary for an agent fits its context', async () => {
+  const { stdout } = await sluice(['scan', '--brief', '--tools', toolsFile()])
+  expect(stdout.length).toBeLessThan(2_000)
+  expect(stdout).toContain('Destructive: db/drop_table')
+})
+
+test('a suggested policy is written once, and checks without a word', async () => {
+  const tools = toolsFile()
+  const file = join(scratchDirectory(), 'policy.yaml')
+  const plain = join(scratchDirectory(), 'plain.json')
+  const own = JSON.parse(readFileSync(tools, 'utf8')).filter(
+    ({ server }: { server: string }) => server === 'db',
+  )
+  writeFileSync(plain, JSON.stringify(own))
+  expect((await sluice(['scan', '--tools', plain, '--policy', file])).code).toBe(0)
+  const checked = await sluiceJson(['policy', 'check', file, '--tools', plain])
+  expect(checked).toMatchObject({ ok: true, errors: 0, warnings: 0 })
+  const again = await sluice(['scan', '--tools', plain, '--policy', file])
+  expect(again.stderr).toContain('is there already')
+})
+
+test('the site: no name leaves the folder, no text becomes a script, twins by case keep apart', async () => {
+  const dir = join(scratchDirectory(), 'site')
+  const built = await sluiceJson(['catalogue', 'build', dir, '--tools', toolsFile()])
+  expect(built).toMatchObject({ servers: 2, tools: 4 })
+  const page = readFileSync(join(dir, 'db', 'drop_table.html'), 'utf8')
+  expect(page).toContain('&#60;script&#62;alert(1)')
+  expect(page).not.toContain('<script>')
+  expect(readFileSync(join(dir, 'db', 'GET_ROW-2.html'), 'utf8')).toContain('db/GET_ROW')
+  expect(readFileSync(join(dir, 'odd-name', '-etc.md'), 'utf8')).toContain('Get it')
+  const index = readFileSync(join(dir, 'index.html'), 'utf8')
+  for (const [, to = ''] of index.matchAll(/href="(?!data)([^"#]+)/g))
+    expect(readFileSync(join(dir, to), 'utf8')).not.toBe('')
+  expect((await sluice(['catalogue', 'build', join(dir, 'db'), '--tools', toolsFile()])).code).toBe(
+    2,
+  )
+  expect((await sluice(['catalogue', 'build', dir, '--tools', toolsFile()])).code).toBe(0)
+})

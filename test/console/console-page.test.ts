@@ -1,0 +1,49 @@
+// What the console is made of: how much a browser loads before it can be used (without the editor of
+// policies, which comes when somebody opens it), and what its sources may not do.
+
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { ensureConsole } from '../../scripts/build-console.ts'
+import { ROOT } from '../support/rooms.ts'
+
+const LOAD_BYTES_MAX = 250_000
+
+test('everything but the editor is under 250 kB, compressed', async () => {
+  expect(await ensureConsole()).toBe(true)
+  const files = globSync('dist/console/**/*.{js,css,html,svg}', { cwd: ROOT })
+  const sizes = files
+    .filter((file) => !basename(file).startsWith('editor-'))
+    .map((file) => gzipSync(readFileSync(join(ROOT, file))).length)
+  expect(files.some((file) => basename(file).startsWith('editor-'))).toBe(true)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(LOAD_BYTES_MAX)
+})
+
+test('the page has no script or style of its own inside', () => {
+  const html = readFileSync(join(ROOT, 'dist', 'console', 'index.html'), 'utf8')
+  expect(html).not.toMatch(/<style|<script(?![^>]* src="\/assets\/)|\son\w+=|https?:/)
+})
+
+const sources = globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT })
+  .filter((file) => !file.includes('.test.'))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
+
+test('of src/ it imports the types of the admin contract, and nothing else', () => {
+  const wrong = sources.flatMap(({ file, text }) =>
+    [...text.matchAll(/^(?:import|export)[^'"]*?from '([^']+)'/gms)]
+      .filter(([, from = '']) => from.includes('/src/'))
+      .filter(
+        ([line, from]) => !/^import type/.test(line) || !from?.endsWith('/src/admin/contract.ts'),
+      )
+      .map(([line]) => `${file}: ${line}`),
+  )
+  expect(sources.length).toBeGreaterThan(30)
+  expect(wrong).toEqual([])
+})
+
+test('nothing in it makes HTML from text', () => {
+  const maker =
+    /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function\(/
+  expect(sources.filter(({ text }) => maker.test(text)).map(({ file }) => file)).toEqual([])
+})

@@ -1,0 +1,429 @@
+// The console in a real browser, on a real gate with real servers and a scripted agent: the main story
+// of each page, with one gate and one browser for all. The stories follow each other.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import type { Browser, Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violationsIn } from './axe.ts'
+import { findChromium, launch, named } from './browser.ts'
+import { signInElsewhere } from './sign-in-elsewhere.ts'
+import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './stage.ts'
+import { listAll, PlainClient } from '../support/plain-client.ts'
+import { endGates, until } from '../support/start-gate.ts'
+
+/** Before sign-in: the door itself, and links that were sent to one approver. */
+const OPEN = /^\/api\/(sign-in|links)/
+const chromium = findChromium()
+
+describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
+  let stage: Stage
+  let browser: Browser
+  let page: Page
+  let faults: string[]
+  let office: PlainClient
+
+  beforeAll(async () => {
+    stage = await setStage()
+    browser = await launch(chromium as string)
+    const options = { viewport: { width: 1440, height: 900 } }
+    ;({ page, faults } = await signedIn(browser, stage, { options }))
+    page.setDefaultTimeout(60_000)
+    office = await PlainClient.open(stage.gate, 'office')
+    await listAll(office)
+    await listAll(await PlainClient.open(stage.gate, 'desk'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await endGates()
+  })
+
+  async function open(link: string): Promise<void> {
+    await page.getByRole('link', { name: new RegExp(`^${link}`) }).click()
+    await page.getByRole('heading', { level: 1, name: link }).waitFor()
+  }
+
+  test('a code opens the page once, and is gone from the address', async () => {
+    expect(new URL(page.url()).hash).toBe('')
+    const kept = 'document.cookie + JSON.stringify([{ ...sessionStorage }, { ...localStorage }])'
+    expect(await page.evaluate(kept)).toBe('[{},{}]')
+  })
+
+  test('a passkey is added with the PIN', async () => {
+    await open('Settings')
+    await page.getByLabel('Your PIN').fill(PIN)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByText('the passkey is added').waitFor()
+    await page.getByLabel('Your passkeys').getByText('This browser', { exact: true }).waitFor()
+  })
+
+  test('a denied call appears live, with its whole explanation on a click', async () => {
+    await open('Live')
+    await page.getByText('connected', { exact: true }).waitFor()
+    await office.call('delete_all', { all: true })
+    const row = page.locator('.live-row', { hasText: 'office/delete_all' }).first()
+    await row.waitFor()
+    expect(await row.textContent()).toContain('Deny')
+    expect(await row.getAttribute('title')).toBe('nothing is deleted from here')
+    await row.click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('reason: nothing is deleted from here # ask the desk').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('radio', { name: 'Denied' }).click()
+    expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
+  })
+
+  test('a page that nobody sees lets go of its stream, and misses nothing', async () => {
+    await open('Live')
+    await page.locator('.live-row', { hasText: 'delete_all' }).waitFor()
+    const turn = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    const isLive = (request: Request) => request.url().endsWith('/api/live')
+    const gone = page.waitForEvent('requestfailed', isLive)
+    await turn(true)
+    await gone
+    await office.call('delete_all', { unseen: true })
+    const again = page.waitForRequest(isLive)
+    await turn(false)
+    expect((await (await again).allHeaders())['last-event-id']).toMatch(/^\d+$/)
+    await until(
+      async () => (await page.locator('.live-row', { hasText: 'delete_all' }).count()) > 1,
+    )
+  })
+
+  test('an approval by one key and the passkey lets the waiting client go on', async () => {
+    await open('Approvals')
+    const waiting = office.call('send_mail', { to: 'desk@example.com' })
+    await page.getByText('office/send_mail').first().waitFor()
+    await until(async () => (await page.title()).startsWith('(1)'))
+    await page.getByText('desk@example.com').waitFor()
+    await page.keyboard.press('a')
+    const { answer } = await waiting
+    expect(JSON.stringify(answer)).toContain('send_mail')
+    await page.getByText('approved office/send_mail').waitFor()
+    await until(async () => (await page.title()) === 'Sluice')
+  })
+
+  test('an approver changes the arguments where the rule lets them, and that is what is sent', async () => {
+    await open('Approvals')
+    const waiting = office.call('send_mail', { to: 'everybody@example.com' })
+    await page.getByText('everybody@example.com').waitFor()
+    await page.getByRole('button', { name: 'Change the arguments' }).click()
+    await page.getByLabel('Arguments to send instead').fill('{ "to": "ada@example.com" }')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    const said = JSON.stringify((await waiting).answer)
+    expect(said).toContain('ada@example.com')
+    expect(said).not.toContain('everybody')
+  })
+
+  test('an approval for a while has bounds, is listed, and can be ended', async () => {
+    await open('Approvals')
+    const waiting = office.call('create_payment', { amount: 60, to: 'ann' })
+    await page.getByLabel('How long it holds').selectOption('3600000')
+    await page.getByLabel('What amount may be').selectOption('range')
+    await page.getByLabel('amount, at most').fill('70')
+    await page.getByLabel('At most so many calls').fill('2')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await waiting
+    expect(
+      JSON.stringify((await office.call('create_payment', { amount: 70, to: 'ann' })).answer),
+    ).toContain('create_payment')
+    await page.getByRole('radio', { name: 'For a while' }).click()
+    const stands = page.getByRole('article', { name: 'office/create_payment, for a while' })
+    await stands.getByText('0 to 70').waitFor()
+    await stands.getByText('used 1 of 2 times').waitFor()
+    expect(await violationsIn(page, 'light')).toEqual([])
+    await stands.getByRole('button', { name: 'End it' }).click()
+    await stands.waitFor({ state: 'detached' })
+    const again = office.call('create_payment', { amount: 70, to: 'ann' })
+    await page.getByRole('radio', { name: /^Waiting 1/ }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('denied office/create_payment').waitFor()
+    await again
+  })
+
+  test('a viewer sees what waits, and can neither approve nor read an agent', async () => {
+    const token = await adminToken()
+    const added = await proveless(token, '/api/people')
+    expect(added).toBe(403)
+    await ask(stage.gate, {
+      ...{ do: 'approver-add', name: 'vera', roles: ['viewer'], pin: '314159' },
+      proof: { name: 'ada', pin: PIN },
+    })
+    const { page: hers } = await signedIn(browser, stage, {
+      name: 'vera',
+      pin: '314159',
+      path: '/approvals',
+    })
+    const waiting = office.call('send_mail', { to: 'nobody@example.com' })
+    await hers.getByText('nobody@example.com').waitFor({ timeout: 30_000 })
+    await hers.getByText('deciding is an approver’s').waitFor()
+    expect(await hers.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    // Removed, she is out with the next thing she asks for, and told so.
+    const proof = { name: 'ada', pin: PIN }
+    await ask(stage.gate, { do: 'approver-remove', name: 'vera', proof })
+    await hers.getByRole('link', { name: 'Servers' }).click()
+    await hers.getByText('your sign-in has ended').waitFor()
+    await hers.context().close()
+    await page.getByText('nobody@example.com').waitFor()
+    await page.getByLabel('Comment').fill('not today')
+    await page.getByRole('button', { name: 'Deny' }).click()
+    expect(JSON.stringify((await waiting).answer)).toContain('not today')
+  })
+
+  test('dragging a tool to Deny changes the next call, and the text keeps its comments', async () => {
+    expect(JSON.stringify((await office.call('write_note', { text: 'one' })).answer)).toContain(
+      'one',
+    )
+    await open('Policy')
+    const target = page.getByRole('list', { name: 'Tools: Deny' })
+    await carry('office/write_note', 'Deny')
+    await target.getByText('write_note').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByText('1 tool tightens').waitFor()
+    await page.getByLabel('Why').fill('enough notes')
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByText('saved, and in force').waitFor()
+    const { answer } = await office.call('write_note', { text: 'two' })
+    expect(JSON.stringify(answer)).toContain('DENIED')
+    const text = readFileSync(join(stage.gate.folder, 'policy.yaml'), 'utf8')
+    expect(text).toBe(
+      POLICY.replace(
+        'office/write_note: { action: allow, rate_limit: { max: 20, window: 1h } }',
+        'office/write_note: { action: deny }',
+      ),
+    )
+    await page.getByRole('button', { name: 'History' }).click()
+    await page.getByRole('dialog').getByText('enough notes').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  test('a piece dragged with the pointer loosens only after it was looked at; a conflict is shown', async () => {
+    const piece = page.locator('.piece', { hasText: 'write_note' })
+    await piece.dragTo(page.getByRole('list', { name: 'Tools: Allow' }))
+    await page.getByRole('list', { name: 'Tools: Allow' }).getByText('write_note').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByText('1 tool loosens').waitFor()
+    const file = join(stage.gate.folder, 'policy.yaml')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, `${text}# written by another\n`)
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByText('the file was changed in the meantime').waitFor()
+    writeFileSync(file, text)
+    await page.getByRole('button', { name: 'Save and put in force' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(JSON.stringify((await office.call('write_note', { text: 'three' })).answer)).toContain(
+      'three',
+    )
+  })
+
+  test('an agent’s todos move while one looks, and a fork begins at turn 2', async () => {
+    const agents = await PlainClient.open(stage.gate, 'agents')
+    const made = await agents.call('wasm_agent_create', {
+      model: 'script:report',
+      tools: ['office/*'],
+    })
+    const { agent } = made.answer.result.structuredContent
+    await open('Agents')
+    await page.getByRole('link', { name: agent.id.slice(0, 18) }).click()
+    await page.getByLabel('Give it something to do').fill('write the report')
+    await page.getByRole('button', { name: 'Prompt', exact: true }).click()
+    const todos = page.getByLabel('Todos')
+    await todos.locator('[data-status="in_progress"]', { hasText: 'read the report' }).waitFor()
+    await todos.locator('[data-status="completed"]', { hasText: 'write a note' }).waitFor()
+    await page.getByText('deleting was refused').waitFor()
+    await page
+      .locator('.call', { hasText: 'office/delete_all' })
+      .getByText('DENIED')
+      .first()
+      .waitFor()
+    const slider = page.getByRole('slider', { name: 'Turn' })
+    await slider.focus()
+    for (let at = 0; at < 2; at++) await page.keyboard.press('ArrowLeft')
+    await page.getByText('As it was after turn 2 of 4').waitFor()
+    await todos.locator('[data-status="pending"]', { hasText: 'tell the desk' }).waitFor()
+    await page.getByRole('button', { name: 'Fork from turn 2' }).click()
+    await page.getByText('Now: 2 turns').waitFor()
+    expect(page.url()).not.toContain(agent.id)
+  })
+
+  test('a hostile description does no harm: it is text, its hidden characters are marks', async () => {
+    await open('Servers')
+    await page.getByLabel('Search tools').fill('helpful')
+    await page.getByRole('button', { name: /^helpful_tool/ }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('<script>window.harmed = 1</script>').first().waitFor()
+    expect(await drawer.getByText('RLO', { exact: true }).count()).toBeGreaterThan(0)
+    expect(await drawer.getByText('tag i', { exact: true }).count()).toBeGreaterThan(0)
+    await drawer
+      .getByRole('button', { name: /Show all 30,\d+ characters/ })
+      .first()
+      .click()
+    expect(await page.evaluate('"harmed" in window')).toBe(false)
+    await page.keyboard.press('Escape')
+  })
+
+  test('a changed definition is held, shown as a difference, refused, and accepted with the passkey', async () => {
+    writeFileSync(
+      stage.desk,
+      JSON.stringify([
+        asTool({ name: 'look_up', description: 'Deletes every word of the glossary.' }),
+      ]),
+    )
+    const desk = await PlainClient.open(stage.gate, 'desk')
+    const held = page.locator('.held', { hasText: 'look_up' })
+    // A list that another session asked for before the change may arrive after it, and lift it.
+    await until(async () => {
+      await listAll(desk)
+      return held.isVisible()
+    })
+    await held.getByRole('button', { name: 'Show the difference' }).click()
+    await held.locator('.diff-line.came', { hasText: 'Deletes every word' }).waitFor()
+    await held.getByRole('button', { name: 'Refuse…' }).click()
+    await held.getByLabel('Why not').fill('a glossary deletes nothing')
+    await page.keyboard.press('Enter')
+    await held.getByText('Refused by ada').waitFor()
+    expect(JSON.stringify((await desk.call('look_up', {})).answer)).toContain(
+      'was refused by ada: a glossary deletes nothing',
+    )
+    await held.getByRole('button', { name: 'Accept after all' }).click()
+    await held.waitFor({ state: 'detached' })
+  })
+
+  test('the ledger finds a session and verifies the chain', async () => {
+    await open('Ledger')
+    await page.getByLabel('Tool', { exact: true }).fill('delete_all')
+    await page.locator('.ledger-row', { hasText: 'office/delete_all' }).first().waitFor()
+    expect(await page.locator('.ledger-row', { hasText: 'read_file' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('records are as they were written').waitFor()
+    await page.getByLabel('Export as').selectOption('csv')
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export these' }).click()
+    const saved = await saving
+    expect(saved.suggestedFilename()).toMatch(/^sluice-[\d-]+\.csv$/)
+    const [head, ...lines] = readFileSync(await saved.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    expect(head).toMatch(/^seq,kind,time,/)
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.every((line) => line.includes(',delete_all,') && line.includes(',deny,'))).toBe(
+      true,
+    )
+  })
+
+  test('a grant is shown once and can be revoked', async () => {
+    await open('Settings')
+    await page.getByRole('button', { name: 'New grant' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('ci-bot')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await page.getByText('Shown this once').waitFor()
+    await page.keyboard.press('Escape')
+    await page
+      .getByRole('row', { name: /ci-bot/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click()
+    await page.getByRole('row', { name: /ci-bot.*revoked/ }).waitFor()
+  })
+
+  test('no page has a violation of accessibility, in light and in dark', async () => {
+    const found: string[] = []
+    for (const link of ['Approvals', 'Live', 'Servers', 'Policy', 'Agents', 'Ledger', 'Settings']) {
+      await open(link)
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+      for (const scheme of ['light', 'dark'] as const) {
+        const violations = await violationsIn(page, scheme)
+        found.push(...violations.map((one: string) => `${link} (${scheme}): ${one}`))
+      }
+    }
+    expect(found).toEqual([])
+    // A keyboard gets into the editor, and out again without having typed anything.
+    await open('Policy')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Tab')
+    expect(await page.locator('.cm-focused').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
+  })
+
+  test('somebody signs in at an authorisation server, and decides with a passkey of this gate', () =>
+    signInElsewhere(browser))
+
+  test('nothing was asked of anybody else, nothing broke the page’s own rules', () => {
+    // What the gate refuses on purpose is a failed request to the browser.
+    const unexpected = faults.filter((text) => !/status of (401|403|404|409)/.test(text))
+    expect(unexpected).toEqual([])
+  })
+
+  test('the API is closed to whoever has no token, and to pages from elsewhere', async () => {
+    const token = await adminToken()
+    const authorization = `Bearer ${token}`
+    const api = await fetch(`${stage.url}/api/openapi.json`, { headers: { authorization } })
+    const { paths } = (await api.json()) as { paths: Record<string, Record<string, object>> }
+    const rows = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(
+        (method) => [method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')] as const,
+      ),
+    )
+    expect(rows.length).toBeGreaterThan(40)
+    for (const [method, path] of rows.filter(([, one]) => !OPEN.test(one))) {
+      const { status } = await fetch(stage.url + path, { method })
+      expect([method, path, status]).toEqual([method, path, 401])
+    }
+    // A link in a chat opens the page; a page elsewhere gets nothing but that.
+    const crossing = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    const follow = { ...crossing, 'sec-fetch-dest': 'document' }
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await raw(stage.url + path, headers)).status
+    expect(await status('/approvals/a1', follow)).toBe(200)
+    expect(await status('/approvals/a1', { ...crossing, 'sec-fetch-dest': 'iframe' })).toBe(403)
+    expect(await status('/api/policy', { ...follow, authorization })).toBe(403)
+    expect(await status('/mcp/office', follow)).toBe(403)
+    const elsewhere = { authorization, origin: 'http://localhost:1' }
+    expect((await fetch(`${stage.url}/api/policy`, { headers: elsewhere })).status).toBe(403)
+  })
+
+  /** Signed in by a code alone: it may look, and prove nothing. */
+  async function adminToken(): Promise<string> {
+    const { url } = await ask(stage.gate, { do: 'console', proof: { name: 'ada', pin: PIN } })
+    const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
+    const response = await fetch(`${stage.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    return ((await response.json()) as { token: string }).token
+  }
+
+  async function proveless(token: string, path: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'mallory', roles: ['admin'] })
+    return (await fetch(stage.url + path, { method: 'POST', headers, body })).status
+  }
+
+  /** With the keyboard: Enter on the grip takes the piece, Tab goes to a column, Enter lets go. */
+  async function carry(piece: string, column: string): Promise<void> {
+    await page.bringToFront()
+    await page.getByRole('button', { name: `Move ${piece}`, exact: true }).focus()
+    await page.keyboard.press('Enter')
+    const there = page.getByRole('button', { name: `Put ${piece} under ${column}` })
+    await there.waitFor()
+    await until(async () => {
+      if (await there.evaluate((button) => button.matches(':focus'))) return true
+      await page.keyboard.press('Tab')
+      return false
+    })
+    await page.keyboard.press('Enter')
+  }
+})
+
+/** fetch sets these headers itself. */
+function raw(url: string, headers: Record<string, string>): Promise<{ status: number }> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, (response) => {
+      response.resume()
+      resolve({ status: response.statusCode ?? 0 })
+    }).on('error', reject)
+  })
+}

@@ -1,0 +1,98 @@
+// The library of attacks, held against the policy engine: every rule it recommends is a policy that
+// compiles without a word, and stops what it is said to stop.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
+import { account } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { ATTACKS, linkAttacks, ruleAgainst } from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
+import { markdownOf } from '../../packages/sluice/src/catalogue/pages/page-markdown.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { compile } from '@sluice/policy/compile/compile'
+import { ROOT } from '../support/rooms.ts'
+
+describe('the library', () => {
+  test('has 37 entries, numbered without a gap', () => {
+    expect(ATTACKS.map(({ id }) => id)).toEqual(
+      Array.from({ length: 37 }, (_, index) => `A${String(index + 1).padStart(2, '0')}`),
+    )
+  })
+
+  test.each(ATTACKS.map((attack) => [attack.id, attack] as const))(
+    'recommends in %s a policy that compiles',
+    (_, attack) => {
+      const text = ruleAgainst(attack, 'acme/tool')
+      expect(text).not.toMatch(/[{}](?:tool|arg)/)
+      const { policy, problems } = compile({ file: 'rule.yaml', text })
+      expect(problems).toEqual([])
+      expect(policy?.fallback).toBe('deny')
+    },
+  )
+
+  test('is written down in docs/attacks.md as it is', () => {
+    expect(readFileSync(join(ROOT, 'docs', 'attacks.md'), 'utf8')).toBe(markdownOf(attacksPage()))
+  })
+
+  test('says in public what no gate stops', () => {
+    expect(ATTACKS.filter(({ gate }) => gate === 'no').map(({ id }) => id)).toEqual(['A18'])
+  })
+})
+
+describe('a tool', () => {
+  const links = (definition: ToolDefinition, others: ToolDefinition[] = []) =>
+    linkAttacks(definition, account(definition), others).map(({ id }) => id)
+  const properties = (...names: string[]) => ({
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    },
+  })
+
+  test('that takes a URL is a target of forgery, one that takes a path of traversal', () => {
+    const fetcher = {
+      server: 'web',
+      name: 'fetch',
+      description: 'Fetch a page',
+      ...properties('url'),
+    }
+    expect(links(fetcher)).toEqual(expect.arrayContaining(['A05', 'A06', 'A11']))
+    expect(links(fetcher)).not.toContain('A07')
+    const reader = {
+      server: 'fs',
+      name: 'read_file',
+      description: 'Read a file',
+      ...properties('path'),
+    }
+    expect(links(reader)).toContain('A07')
+    expect(links(reader)).not.toContain('A11')
+  })
+
+  test('that only looks up a thing has what its class lets an attacker do', () => {
+    const plain = {
+      server: 'a',
+      name: 'get_version',
+      description: 'Get the version',
+      ...properties(),
+    }
+    expect(links(plain)).toEqual(['A33'])
+  })
+
+  test('that pays is a target of payment abuse, by its amount', () => {
+    const pay = {
+      server: 'p',
+      name: 'create_refund',
+      description: 'Refund a payment',
+      ...properties('amount'),
+    }
+    const linked = linkAttacks(pay, account(pay))
+    expect(linked.find(({ id }) => id === 'A22')?.argument).toBe('amount')
+  })
+
+  test('A03: a look-alike of a neighbour is linked', () => {
+    const one = { server: 'a', name: 'send_mail', description: 'Send mail' }
+    const twin = { server: 'b', name: 'send_mai1', description: 'Send mail' }
+    expect(links(one)).not.toContain('A03')
+    expect(links(one, [one, twin])).toContain('A03')
+  })
+})

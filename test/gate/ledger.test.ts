@@ -1,0 +1,44 @@
+// The signed record of a real gate: checkpoints beside it and in a second place, verified by the
+// command line; and an attacker who puts the whole data directory back to an earlier state.
+
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { PlainClient } from '../support/plain-client.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { endGates, fixture, startGate } from '../support/start-gate.ts'
+
+afterAll(endGates)
+
+test('a record that was cut, checkpoints and all, is found by the second place', async () => {
+  const servers = { office: fixture('office') }
+  const config = { ledger: { checkpoints: { every: 10, file: './audit.jsonl' } } }
+  const first = await startGate({ servers, config })
+  const { folder, data } = first
+  const client = await PlainClient.open(first, 'office')
+  for (let n = 0; n < 20; n++) await client.call('get_note')
+  await first.stop()
+  const earlier = join(folder, 'earlier')
+  cpSync(data, earlier, { recursive: true })
+  const verified = await sluiceJson(['ledger', 'verify', '--data', data])
+  expect(verified).toMatchObject({ ok: true, problems: [] })
+  expect(verified.checkpoint).toBe(verified.head.seq)
+
+  const second = await startGate({ servers, config, folder })
+  await (await PlainClient.open(second, 'office')).call('get_note')
+  await second.stop()
+  const audit = join(folder, 'audit.jsonl')
+  const place = ['--data', data, '--checkpoint', audit]
+  expect((await sluice(['ledger', 'verify', ...place])).code).toBe(0)
+  const last = JSON.parse(readFileSync(audit, 'utf8').trim().split('\n').at(-1) ?? '')
+  expect(last.seq).toBeGreaterThan(verified.head.seq)
+
+  // Everything as it was before, signatures and all: in itself it is right.
+  rmSync(data, { recursive: true })
+  cpSync(earlier, data, { recursive: true })
+  expect((await sluice(['ledger', 'verify', '--data', data])).code).toBe(0)
+  const found = await sluice(['ledger', 'verify', ...place])
+  expect(found.code).toBe(1)
+  expect(found.stdout).toContain(`records ${verified.head.seq + 1} to ${last.seq} are missing`)
+  await expect(startGate({ servers, config, folder })).rejects.toThrow()
+}, 120_000)

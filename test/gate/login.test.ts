@@ -1,0 +1,169 @@
+// Upstream login from end to end: a real authorisation server, a real MCP server that checks the token,
+// the real command and the real gate. The browser is an HTTP client that keeps cookies.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
+import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
+
+let authorisation: AuthorisationServer
+let server: GuardedServer
+let gate: RunningGate
+
+beforeAll(async () => {
+  authorisation = await serveAuthorisation()
+  server = await serveGuarded(authorisation.issuer)
+  gate = await startGate({
+    servers: {
+      desk: { url: server.url, auth: 'login' },
+      own: { url: server.url, auth: { login: 'principal' } },
+      plain: { url: server.url },
+    },
+  })
+  await makePerson(gate.data)
+})
+afterAll(async () => {
+  await endGates()
+  await server.close()
+  await authorisation.close()
+})
+
+/** Follows redirects with its cookies, as a browser would, to where it ends. */
+async function browse(address: string): Promise<{ url: string; status: number }> {
+  const cookies = new Map<string, string>()
+  let url = address
+  for (let hop = 0; hop < 12; hop++) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    const next = response.headers.get('location')
+    if (next === null) return { url, status: response.status }
+    url = new URL(next, url).href
+  }
+  throw new Error(`no end at ${url}`)
+}
+
+async function login(args: string[], visit: (address: string) => Promise<unknown>) {
+  const command = ['login', ...args, '--json', '--config', join(gate.folder, 'sluice.yaml')]
+  let open: string | undefined
+  const closed = runAtTerminal(command, [PIN], (text) => {
+    open ??= /"open":"([^"]+)"/.exec(text)?.[1]
+  })
+  await Promise.race([closed, until(() => open !== undefined)])
+  if (open !== undefined) await visit(open)
+  const { code, text } = await closed
+  return { code, out: text }
+}
+
+const refreshes = (): number => authorisation.seen.filter((path) => path === 'POST /token').length
+
+/** In the order they stand: a login, and what becomes of it. */
+describe('a server that wants a login', () => {
+  let client: PlainClient
+
+  test('is "needs login", and names the command', async () => {
+    const refused = new PlainClient(gate, 'desk')
+    const { answer } = await refused.initialize()
+    expect(answer.error.message).toContain('wants a login (401); run `sluice login desk`')
+    expect(answer.error.data['sluice/upstream'].code).toBe('UPSTREAM_NEEDS_LOGIN')
+    const own = await new PlainClient(gate, 'own').initialize()
+    expect(own.answer.error.message).toContain('run `sluice login own --principal local`')
+    const login = '"fails":"the server `desk` wants a login (401): run `sluice login desk`"'
+    const status = () => askGate(gate.data, { do: 'status' })
+    await until(async () => JSON.stringify(await status()).includes(login))
+  })
+
+  test('is logged in at, in a browser, and called with a token of its own', async () => {
+    const { code, out } = await login(['desk'], async (open) => {
+      const asked = new URL(open).searchParams
+      expect(asked.get('code_challenge_method')).toBe('S256')
+      expect(asked.get('resource')).toBe(server.url)
+      expect(asked.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)
+      const redirect = new URL(asked.get('redirect_uri') ?? '')
+      for (const wrong of ['?code=x', `?code=x&state=${'A'.repeat(43)}`, '?error=access_denied'])
+        expect((await fetch(redirect.href + wrong)).status).toBe(404)
+      const { url, status } = await browse(open)
+      expect([status, url]).toEqual([200, expect.stringContaining(redirect.href)])
+    })
+    expect(code).toBe(0)
+    expect(out).not.toMatch(/eyJ/)
+    client = await PlainClient.open(gate, 'desk')
+    expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
+    expect(server.shown.at(-1)).toMatch(/^Bearer eyJ/)
+  })
+
+  test('has its tokens in the data directory encrypted, and not in the log', () => {
+    const token = server.shown.at(-1)?.slice(7, 60) ?? 'none'
+    for (const name of readdirSync(gate.data)) {
+      if (name.endsWith('.sock')) continue
+      expect(readFileSync(join(gate.data, name)).includes(token)).toBe(false)
+    }
+    expect(gate.log).not.toContain(token)
+  })
+
+  test('that refuses the token gets the request once more, with a new one', async () => {
+    const old = server.shown.at(-1) ?? ''
+    server.refused.add(old)
+    const before = refreshes()
+    expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
+    expect(server.shown.slice(-2)[0]).toBe(old)
+    expect(server.shown.at(-1)).not.toBe(old)
+    expect(refreshes()).toBe(before + 1)
+  })
+
+  test('has a token renewed ahead of its end, without anybody waiting for it', async () => {
+    authorisation.lifeS = 30
+    server.refused.add(server.shown.at(-1) ?? '')
+    await client.call('get_note')
+    const short = server.shown.at(-1)
+    authorisation.lifeS = 3_600
+    await until(async () => {
+      await client.call('get_note')
+      return server.shown.at(-1) !== short
+    })
+    const before = refreshes()
+    await client.call('get_note')
+    expect(refreshes()).toBe(before)
+  })
+
+  test('whose login is forgotten is "needs login" again, in the same session', async () => {
+    expect((await login(['desk', '--forget'], async () => {})).code).toBe(0)
+    const { answer } = await client.call('get_note')
+    expect(answer.error.message).toContain('run `sluice login desk`')
+    expect(server.shown.at(-1)).toBeUndefined()
+  })
+
+  test('has one for each principal, where that is said', async () => {
+    const { code } = await login(['own', '--principal', 'local'], browse)
+    expect(code).toBe(0)
+    const own = await PlainClient.open(gate, 'own')
+    expect((await own.call('get_note')).answer.result.content[0].text).toBe('a note')
+    const refused = new PlainClient(gate, 'desk')
+    expect((await refused.initialize()).answer.error.message).toContain('wants a login')
+  })
+
+  test('is not logged in at where a person refuses, another answers (mix-up), or it wants none', async () => {
+    const answer = (said: Record<string, string>) => async (open: string) => {
+      const asked = new URL(open).searchParams
+      const all = { state: asked.get('state') ?? '', iss: authorisation.issuer, ...said }
+      await fetch(`${asked.get('redirect_uri')}?${new URLSearchParams(all)}`)
+    }
+    const [refused, mixedUp, plain] = await Promise.all([
+      login(['desk'], answer({ error: 'access_denied' })),
+      login(['desk'], answer({ code: 'stolen', iss: 'https://evil.example' })),
+      login(['plain'], async () => {}),
+    ])
+    expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('access_denied')])
+    expect([mixedUp.code, mixedUp.out]).toEqual([1, expect.stringContaining('evil.example')])
+    expect([plain.code, plain.out]).toEqual([2, expect.stringContaining('say `auth: login`')])
+  })
+})

@@ -1,0 +1,89 @@
+// Who is at the other end of a connection, seen from outside: processes that a gate started, also an
+// earlier one, are not let in, however they hide.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { PlainClient } from '../support/plain-client.ts'
+import { rawPost, sendRaw } from '../support/raw-http.ts'
+import { sluice } from '../support/run-sluice.ts'
+import { endGates, fixture, mcpUrl, NODE, startGate, until } from '../support/start-gate.ts'
+import { ROOT } from '../support/rooms.ts'
+
+/** For a machine that is busy; an answer ends it sooner. */
+const PATIENCE_MS = 20_000
+
+afterAll(endGates)
+
+describe.runIf(process.platform === 'linux')('a poisoned server', () => {
+  test('cannot call the gate it is behind, however it hides; others can', async () => {
+    const poisoned = await startGate({ servers: { knocking: fixture('knocking') } })
+    const client = await PlainClient.open(poisoned, 'knocking')
+    const { answer } = await client.call('knock', { url: client.url })
+    const tries = (answer.result.content as { text: string }[]).map(({ text }) => JSON.parse(text))
+    expect(tries).toHaveLength(2)
+    for (const { status, said } of tries) {
+      expect(status).toBe(403)
+      expect(said).toMatch(/"ok":false.*itself started/)
+    }
+    const api = await client.call('knock', { url: `${poisoned.url}/api/sign-in` })
+    for (const { text } of api.answer.result.content) expect(JSON.parse(text).status).toBe(403)
+    // Somebody new, while it lives: over HTTP, and by a command.
+    const other = await sendRaw(
+      poisoned.url,
+      rawPost(
+        '/mcp/knocking',
+        [`host: ${new URL(poisoned.url).host}`, 'content-type: application/json'],
+        '{}',
+      ),
+      PATIENCE_MS,
+    )
+    expect(other).toMatch(/^HTTP\/1.1 400 /)
+    const status = await sluice(['status', '--config', join(poisoned.folder, 'sluice.yaml')])
+    expect([status.code, status.stderr]).toEqual([0, ''])
+  })
+
+  test('F5: an orphan of an earlier gate is refused by the next, over HTTP and the first PIN', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-orphan-'))
+    const servers = { knocking: fixture('knocking') }
+    const first = await startGate({ servers, folder })
+    const client = await PlainClient.open(first, 'knocking')
+    const go = join(folder, 'go')
+    await client.call('leave', { url: go })
+    await first.stop()
+    const next = await startGate({ servers, folder })
+    writeFileSync(`${go}.partial`, mcpUrl(next, 'knocking'))
+    renameSync(`${go}.partial`, go)
+    await until(() => existsSync(`${go}.out`) && readFileSync(`${go}.out`, 'utf8').endsWith('}'))
+    const { status, said } = JSON.parse(readFileSync(`${go}.out`, 'utf8'))
+    expect([status, said]).toEqual([403, expect.stringMatching(/"ok":false.*itself started/)])
+    // Nobody of ours, and no terminal either.
+    const pin = { do: 'first-pin', name: 'eve', pin: 'eve was here', at: 'x' }
+    const setsid = [
+      '--wait',
+      NODE,
+      '--input-type=module',
+      '-e',
+      ASK,
+      next.data,
+      JSON.stringify(pin),
+    ]
+    const { stdout } = spawnSync('setsid', setsid, { encoding: 'utf8' })
+    expect(stdout).toContain('has no terminal')
+    // In a pid namespace of its own it cannot say which process it is.
+    if (process.getuid?.() !== 0) return
+    const apart = ['--pid', '--fork', ...setsid.slice(1)]
+    const far = spawnSync('unshare', apart, { encoding: 'utf8' })
+    // Not every container lets its root do that.
+    if (far.status === 0) expect(far.stdout).toContain('the connection is refused')
+  })
+})
+
+/** Asks the gate of a data directory, as a command would. */
+const ASK = `
+import { askGate } from ${JSON.stringify(join(ROOT, 'src/cli/gate-socket.ts'))}
+const [data, request] = process.argv.slice(1)
+await askGate(data, JSON.parse(request)).catch((error) => console.log(error.message))
+`

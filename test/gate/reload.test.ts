@@ -1,0 +1,114 @@
+// A policy file that changes under a running gate: what only tightens holds at once, what may loosen
+// waits for a person, what is broken changes nothing; and a restart is no way around.
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test, vi } from 'vitest'
+import { atTerminal } from '../support/person.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+
+afterAll(endGates)
+vi.setConfig({ testTimeout: 90_000 })
+
+const servers = { office: fixture('office') }
+const policy = (rules: string) => `version: 1\ndefault: deny\ntools:\n${rules}`
+const FIRST = policy('  office/read_file: allow\n')
+const LOOSER = policy('  office/read_file: allow\n  office/write_note: allow\n')
+const TIGHTER = policy('  office/read_file: { action: deny, reason: not any more }\n')
+
+const write = (gate: RunningGate, text: string) =>
+  writeFileSync(join(gate.folder, 'policy.yaml'), text)
+
+async function ready(gate: RunningGate): Promise<string> {
+  return (await fetch(`${gate.url}/readyz`)).text()
+}
+
+async function verdict(client: PlainClient, tool: string): Promise<string> {
+  const { answer } = await client.call(tool, {})
+  return answer.result?._meta?.['sluice/decision']?.reason ?? 'passed'
+}
+
+test('tightening at once, loosening by apply, a broken file not at all', async () => {
+  const gate = await startGate({ servers, policy: FIRST })
+  const place = ['--config', join(gate.folder, 'sluice.yaml')]
+  const client = await PlainClient.open(gate, 'office')
+  expect(await verdict(client, 'read_file')).toBe('passed')
+  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+
+  write(gate, LOOSER)
+  await until(async () => (await ready(gate)).includes('waits for `sluice policy apply`'))
+  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(gate.log).toContain('/tools/office~1write_note')
+
+  const seen = await sluiceJson(['policy', 'apply', '--dry-run', ...place])
+  expect(seen).toMatchObject({ applied: false, loosens: [{ where: '/tools/office~1write_note' }] })
+  expect(seen.verdicts).toEqual([
+    { policy: 'policy', tool: 'office/write_note', from: 'deny', to: 'allow', change: 'loosens' },
+  ])
+  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  await atTerminal(gate.data)
+  const done = await sluice(['policy', 'apply', ...place])
+  expect(done).toMatchObject({ code: 0 })
+  expect(done.stdout).toContain('loosens office/write_note: deny -> allow (policy)')
+  expect(await verdict(client, 'write_note')).toBe('passed')
+  expect(await ready(gate)).toBe('ready\n')
+  expect((await sluice(['policy', 'apply', ...place])).code).toBe(1)
+
+  write(gate, 'version: 1\ndefault: allow\ntools: {')
+  gate.process.kill('SIGHUP')
+  await until(async () => (await ready(gate)).includes('the policy is as it was'))
+  expect(gate.log).toMatch(/policy\.yaml:3:8: .*\[DOCUMENT_SYNTAX\]/)
+  expect(await verdict(client, 'write_note')).toBe('passed')
+  expect((await sluice(['policy', 'apply', ...place])).stderr).toContain('DOCUMENT_SYNTAX')
+  rmSync(join(gate.folder, 'policy.yaml'))
+  await until(async () => (await ready(gate)).includes('cannot be read'))
+  expect(await verdict(client, 'write_note')).toBe('passed')
+
+  write(gate, TIGHTER)
+  await until(async () => (await verdict(client, 'read_file')) === 'not any more')
+  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(await ready(gate)).toBe('ready\n')
+  const events = recordsOf(gate).flatMap((record) =>
+    record.kind === 'event' && record.name === 'policy' ? [record.detail] : [],
+  )
+  expect(events).toMatchObject([{ how: 'waiting' }, { how: 'applied' }, { how: 'tightened' }])
+  const digests = events.flatMap((event) => {
+    const { documents } = event as { documents: { from: string; to: string }[] }
+    return documents.map(({ from, to }) => [from, to])
+  })
+  expect(digests[1]?.[0]).toBe(digests[0]?.[0])
+  expect(digests[2]?.[0]).toBe(digests[1]?.[1])
+})
+
+test('a policy loosened while no gate ran waits too, and can be applied then', async () => {
+  const gate = await startGate({ servers, policy: FIRST })
+  await gate.stop()
+  write(gate, LOOSER)
+  const place = ['--config', join(gate.folder, 'sluice.yaml')]
+  const seen = await sluice(['policy', 'apply', '--dry-run', ...place])
+  expect(seen.stdout).toContain('may loosen /tools/office~1write_note')
+  await atTerminal(gate.data)
+  expect((await sluice(['policy', 'apply', ...place])).stdout).toContain('applied: it is in force')
+  expect((await sluice(['policy', 'apply', ...place])).code).toBe(1)
+})
+
+test('F14: a policy taken without comparison is said, and on record', async () => {
+  const gate = await startGate({ servers, policy: FIRST })
+  await gate.stop()
+  for (const end of ['', '-wal', '-shm']) rmSync(join(gate.data, `gate.db${end}`), { force: true })
+  const again = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  expect(again.log).toMatch(/without comparison.*gate\.db knows no policy/)
+  const starts = recordsOf(again).flatMap((record) =>
+    record.kind === 'event' && record.name === 'start' ? [record.detail] : [],
+  )
+  expect(starts).toMatchObject([{ isFirstPolicy: true }, { isFirstPolicy: true }])
+  const place = ['status', '--data', again.data]
+  expect((await sluice(place)).stdout).toContain('knew no earlier policy')
+  expect(await sluiceJson(place)).toMatchObject({ policy: { isFirstPolicy: true } })
+  await again.stop()
+  const third = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  expect((await sluice(place)).stdout).not.toContain('knew no earlier policy')
+  await third.stop()
+})

@@ -1,0 +1,178 @@
+// Clients that only start commands: `sluice stdio` and `sluice wrap` are pipes to one gate, which
+// they start where none runs. Eight at once share one chain of records and one set of limits.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SLUICE } from '../support/start-gate.ts'
+import { ROOT } from '../support/rooms.ts'
+
+const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
+const TIMEOUT_MS = 180_000
+
+let folder = ''
+let pipes: ChildProcess[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-stdio-'))
+  pipes = []
+})
+
+afterEach(async () => {
+  await Promise.all(pipes.map(ended))
+  await stopGate()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A client that speaks a message a line with a command. */
+class LineClient {
+  readonly #process: ChildProcess
+  readonly #waiting = new Map<number | null, (message: Message) => void>()
+  #nextId = 1
+  #said = ''
+  stderr = ''
+
+  constructor(args: readonly string[]) {
+    this.#process = spawn(process.execPath, [SLUICE, ...args], { cwd: folder })
+    pipes.push(this.#process)
+    this.#process.stdout?.on('data', (chunk) => this.#hear(String(chunk)))
+    this.#process.stderr?.on('data', (chunk) => {
+      this.stderr += chunk
+    })
+  }
+
+  ask(method: string, params: object = {}): Promise<Message> {
+    const id = this.#nextId++
+    return this.#answerTo(id, JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  }
+
+  /** What is no message is answered without an id. */
+  say(line: string): Promise<Message> {
+    return this.#answerTo(null, line)
+  }
+
+  async initialize(): Promise<this> {
+    const clientInfo = { name: 'test', version: '1' }
+    await this.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+    this.#process.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    return this
+  }
+
+  call(name: string, args: object = {}): Promise<Message> {
+    return this.ask('tools/call', { name, arguments: args })
+  }
+
+  async end(): Promise<number | null> {
+    this.#process.stdin?.end()
+    await ended(this.#process)
+    return this.#process.exitCode
+  }
+
+  #answerTo(id: number | null, line: string): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, resolve)
+      this.#process.once('exit', () => reject(new Error(`the pipe ended: ${this.stderr}`)))
+      this.#process.stdin?.write(`${line}\n`)
+    })
+  }
+
+  #hear(text: string): void {
+    this.#said += text
+    const lines = this.#said.split('\n')
+    this.#said = lines.pop() ?? ''
+    for (const line of lines) {
+      const message = JSON.parse(line) as Message
+      this.#waiting.get(message.id)?.(message)
+    }
+  }
+}
+
+interface Message {
+  id: number | null
+  error?: { code: number; message: string }
+  result?: {
+    isError?: boolean
+    tools?: { name: string }[]
+    _meta?: { 'sluice/decision'?: { code: string; retryAfterMs?: number } }
+  }
+}
+
+function ended(process: ChildProcess): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return Promise.resolve()
+  return new Promise((resolve) => {
+    process.once('exit', () => resolve())
+    setTimeout(() => process.kill(), 5_000).unref()
+  })
+}
+
+/** The gate that the pipes have started ends by itself after a minute; tests end it at once. */
+async function stopGate(): Promise<void> {
+  const file = join(folder, 'data', 'gate.pid')
+  if (!existsSync(file)) return
+  const pid = Number(readFileSync(file, 'utf8').trim().split(' ')[0])
+  process.kill(pid, 'SIGTERM')
+  for (let tries = 0; tries < 200 && existsSync(file); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+const sluice = (...args: string[]) =>
+  execFileSync(process.execPath, [SLUICE, ...args], { cwd: folder, encoding: 'utf8' })
+
+test('wrap, without any configuration: reading passes, the rest is held', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const client = new LineClient(['wrap', '--data', 'data', '--', process.execPath, MEMORY])
+  await client.initialize()
+  const { result } = await client.ask('tools/list')
+  expect(result?.tools?.map(({ name }) => name)).toContain('delete_entities')
+  expect((await client.call('read_graph')).result?.isError).toBeUndefined()
+  // It waits for somebody who decides; nobody is going to.
+  void client.call('delete_entities', { entityNames: [] }).catch(() => {})
+  const held = () => sluice('approvals', 'list', '--data', 'data')
+  await vi.waitFor(() => expect(held()).toContain('/delete_entities'), { timeout: 60_000 })
+  expect((await client.say('not a message')).error?.code).toBe(-32700)
+  expect((await client.call('read_graph')).result?.isError).toBeUndefined()
+  expect(await client.end()).toBe(0)
+  expect(client.stderr).toContain('no --policy')
+})
+
+test('eight pipes at once: one gate, one chain, exact limits', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const limit = '{ action: allow, rate_limit: { max: 20, window: 1h, per: everyone } }'
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    `version: 1\ndefault: deny\ncategories: { Read: ${limit} }\n`,
+  )
+  const memory = { command: [process.execPath, MEMORY] }
+  const config = { version: 1, data: './data', servers: { memory }, policy: './policy.yaml' }
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
+  const clients = await Promise.all(
+    Array.from({ length: 8 }, () => new LineClient(['stdio', '--server', 'memory']).initialize()),
+  )
+  const answers = await Promise.all(
+    clients.flatMap((client) => Array.from({ length: 5 }, () => client.call('read_graph'))),
+  )
+  const passed = answers.filter(({ result }) => result?.isError !== true)
+  expect(passed.length).toBe(20)
+  const limited = answers.filter(({ result }) => result?.isError === true)
+  expect(limited.map(({ result }) => result?._meta?.['sluice/decision']?.code)).toEqual(
+    Array.from({ length: 20 }, () => 'RATE_LIMITED'),
+  )
+  await Promise.all(clients.map((client) => client.end()))
+  expect(sluice('ledger', 'verify', '--data', 'data')).toContain('ok: ')
+  const exported = sluice('ledger', 'export', '--data', 'data').trim().split('\n')
+  const records = exported.map((line) => JSON.parse(line) as { kind: string })
+  expect(records.filter(({ kind }) => kind === 'intent').length).toBe(20)
+  expect(records.filter(({ kind }) => kind === 'refusal').length).toBe(20)
+})
+
+test('a server that the configuration does not have is an error, not a hang', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  writeFileSync(join(folder, 'sluice.yaml'), 'version: 1\ndata: ./data\nservers: {}\n')
+  const client = new LineClient(['stdio', '--server', 'nobody'])
+  await expect(client.initialize()).rejects.toThrow('no server is called `nobody`')
+})

@@ -1,0 +1,115 @@
+// What an operator sees of a running gate: metrics for whoever has the token, spans at a collector,
+// logs as JSON lines. Never an argument in any of them.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, expect, test, vi } from 'vitest'
+import { PlainClient } from '../support/plain-client.ts'
+import { sluice } from '../support/run-sluice.ts'
+import { endGates, fixture, NODE, startGate, until } from '../support/start-gate.ts'
+import { ROOT } from '../support/rooms.ts'
+import { serveHttp } from '../servers/http.ts'
+
+afterAll(endGates)
+vi.setConfig({ testTimeout: 90_000 })
+
+const POLICY = 'version: 1\ndefault: allow\ntools: { "office/delete_*": deny }\n'
+const TOKEN = 'a-token-for-metrics'
+
+test('metrics: only with the token, bounded in names, every step timed', async () => {
+  const gate = await startGate({
+    servers: { office: fixture('office') },
+    policy: POLICY,
+    config: { metrics: { token: TOKEN } },
+  })
+  const client = await PlainClient.open(gate, 'office')
+  for (let call = 0; call < 3; call++) await client.call('read_file', { path: 'secret-path' })
+  await client.call('delete_all', {})
+  await client.call('no_such_tool_1')
+  await client.call('no_such_tool_2')
+  for (const authorization of ['', 'Bearer', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`]) {
+    const { status } = await fetch(`${gate.url}/metrics`, { headers: { authorization } })
+    expect(status).toBe(401)
+  }
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const text = await (await fetch(`${gate.url}/metrics`, { headers })).text()
+  const office = 'sluice_decisions_total{server="office",tool='
+  expect(text).toContain(`${office}"read_file",action="allow",code="ALLOWED"} 3`)
+  expect(text).toContain(`${office}"delete_all",action="deny",code="DENIED"} 1`)
+  expect(text).toContain(`${office}"unknown",action="hide",code="DENIED"} 2`)
+  expect(text).toContain('sluice_outcomes_total{server="office",status="answered"} 3')
+  for (const [step, count] of Object.entries({ decide: 6, limits: 3, intent: 3, upstream: 3 }))
+    expect(text).toContain(`sluice_step_seconds_count{step="${step}"} ${count}`)
+  expect(text).toContain('sluice_step_seconds_count{step="total"} 6')
+  expect(text).toMatch(/sluice_step_seconds_bucket\{step="read",le="\+Inf"\} \d+/)
+  expect(text).toContain('sluice_ledger_state{state="writing"} 1')
+  expect(text).toContain('sluice_sessions{server="office"} 1')
+  expect(text).toMatch(/nodejs_eventloop_lag_seconds \d/)
+  expect(text).not.toContain('secret-path')
+  const said = await sluice(['status', '--metrics', '--data', gate.data])
+  expect(said.stdout).toContain(`${office}"read_file"`)
+})
+
+test('spans reach a collector, hang below the client’s and above the server’s', async () => {
+  const collector = spawn(NODE, [join(ROOT, 'test', 'servers', 'collector.ts')])
+  let got = ''
+  collector.stdout.on('data', (chunk: Buffer) => {
+    got += chunk.toString()
+  })
+  await until(() => got.includes('\n'))
+  const [port] = got.split('\n')
+  const server = await serveHttp()
+  const gate = await startGate({
+    servers: { desk: { url: server.url } },
+    policy: 'version: 1\ndefault: allow\ntools: { "desk/pid": deny }\n',
+    config: { telemetry: { otlp: `http://127.0.0.1:${port}` } },
+  })
+  // Nobody said who may read them.
+  expect((await fetch(`${gate.url}/metrics`)).status).toBe(404)
+  const client = await PlainClient.open(gate, 'desk')
+  const traceId = '0af7651916cd43dd8448eb211c80319c'
+  const traceparent = `00-${traceId}-b7ad6b7169203331-00`
+  const body = (id: number, name: string, meta: object = {}) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: { text: 'a secret' }, _meta: meta },
+    })
+  await client.post(body(101, 'echo'), { traceparent, tracestate: 'a=b' })
+  await client.post(body(102, 'pid', { traceparent }))
+  await gate.stop()
+  await until(() => got.includes('tools/call pid'))
+  collector.kill()
+  await once(collector, 'exit')
+  await server.close()
+
+  const spans = got
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '')
+    .flatMap((line) => JSON.parse(line))
+  const [above, below] = ['2', '3'].map((kind) =>
+    spans.find((span) => span.name === 'tools/call echo' && String(span.kind) === kind),
+  )
+  expect(above).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331' })
+  expect(above.attributes).toMatchObject({
+    'mcp.method.name': 'tools/call',
+    'gen_ai.tool.name': 'echo',
+    'gen_ai.operation.name': 'execute_tool',
+    'sluice.decision': 'allow',
+    'sluice.server': 'desk',
+  })
+  expect(above.resource).toMatchObject({ 'service.name': 'sluice' })
+  expect(below).toMatchObject({ traceId, parentSpanId: above.spanId })
+  const sent = server.seen.find(({ body: text }) => text.includes('"tools/call"'))
+  expect(sent?.headers).toMatchObject({
+    traceparent: `00-${traceId}-${below.spanId}-01`,
+    tracestate: 'a=b',
+  })
+  expect(JSON.parse(sent?.body ?? '').params._meta.traceparent).toBe(sent?.headers.traceparent)
+  const denied = spans.find((span) => span.name === 'tools/call pid')
+  expect(denied).toMatchObject({ traceId, attributes: { 'error.type': 'DENIED' } })
+  expect(got).not.toContain('a secret')
+})

@@ -1,0 +1,170 @@
+// The fences hold: what a room may not do does not compile. Two small houses are built from the
+// real tsconfigs, one doing everything that is forbidden and one only what is allowed (the
+// positive control: a fence that stops everything would prove nothing).
+
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ROOT, roomsThatExist } from '../support/rooms.ts'
+
+const rooms = roomsThatExist()
+const roomNames = [...rooms.keys()]
+const pureRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'pure')
+const nodeRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'node')
+
+const FENCES = join(ROOT, 'test', 'fences')
+const pureFixtures = readdirSync(join(FENCES, 'pure')).map((file) => {
+  const text = readFileSync(join(FENCES, 'pure', file), 'utf8')
+  const code = /^\/\/ error: (TS\d+)$/m.exec(text)?.[1]
+  if (code === undefined) throw new Error(`test/fences/pure/${file} does not say \`// error: TS…\``)
+  return { file, text, code }
+})
+
+const imports = roomNames.flatMap((from) =>
+  roomNames
+    .filter((to) => to !== from)
+    .map((to) => ({ from, to, allowed: rooms.get(from)?.imports.includes(to) === true })),
+)
+const forbiddenImports = imports.filter((each) => !each.allowed)
+const allowedImports = imports.filter((each) => each.allowed)
+
+type Files = Record<string, string>
+
+/** Calls `use` with an empty folder that sees our node_modules, and removes it again. */
+function inNewHouse<Result>(use: (house: string) => Result): Result {
+  const house = mkdtempSync(join(tmpdir(), 'sluice-fences-'))
+  try {
+    symlinkSync(join(ROOT, 'node_modules'), join(house, 'node_modules'))
+    return use(house)
+  } finally {
+    rmSync(house, { recursive: true, force: true })
+  }
+}
+
+function writeFiles(house: string, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(house, path)), { recursive: true })
+    writeFileSync(join(house, path), text)
+  }
+}
+
+function runTool(
+  house: string,
+  tool: string,
+  args: string[],
+): { status: number | null; said: string } {
+  const command = [join(ROOT, 'node_modules', tool), ...args]
+  const run = spawnSync(process.execPath, command, { cwd: house, encoding: 'utf8' })
+  return { status: run.status, said: run.stdout + run.stderr }
+}
+
+/** Builds the rooms with `files` in them and returns the error codes for each file. */
+function compile(files: Files): Map<string, string[]> {
+  const copied = ['base', 'pure', 'node'].map((kind) => `tsconfig.${kind}.json`)
+  copied.push(...roomNames.map((name) => `src/${name}/tsconfig.json`))
+  const references = roomNames.map((name) => ({ path: `./src/${name}` }))
+  const { status, said } = inNewHouse((house) => {
+    for (const path of copied) cpSync(join(ROOT, path), join(house, path))
+    writeFiles(house, {
+      'package.json': '{ "type": "module" }',
+      'tsconfig.json': JSON.stringify({ files: [], references }),
+      ...Object.fromEntries(
+        roomNames.map((name) => [`src/${name}/here.ts`, 'export const here: number = 1\n']),
+      ),
+      ...files,
+    })
+    return runTool(house, 'typescript/bin/tsc', ['-b', '--force', '--pretty', 'false'])
+  })
+  const errors = new Map<string, string[]>()
+  for (const line of said.split('\n')) {
+    // An error without a place is about a tsconfig; `(config)` keeps it from being overlooked.
+    const [, path = '(config)', code] = /^(?:(\S+)\(\d+,\d+\): )?error (TS\d+):/.exec(line) ?? []
+    if (code !== undefined) errors.set(path, [...(errors.get(path) ?? []), code])
+  }
+  if (status !== 0 && errors.size === 0) throw new Error(`tsc failed: ${said}`)
+  return errors
+}
+
+function importing({ from, to }: { from: string; to: string }): [path: string, text: string] {
+  const text = `import { here } from '../${to}/here.ts'\nexport const there: number = here\n`
+  return [`src/${from}/to-${to}.ts`, text]
+}
+
+describe('what is forbidden does not compile', () => {
+  const errors = compile({
+    ...Object.fromEntries(forbiddenImports.map(importing)),
+    ...Object.fromEntries(
+      pureRooms.flatMap((room) =>
+        pureFixtures.map(({ file, text }) => [`src/${room}/${file}`, text]),
+      ),
+    ),
+  })
+
+  test.each(forbiddenImports)('$from may not import $to', ({ from, to }) => {
+    expect(errors.get(`src/${from}/to-${to}.ts`) ?? []).toContain('TS6307')
+  })
+
+  describe.each(pureRooms)('%s is pure', (room) => {
+    test.each(pureFixtures)('$file', ({ file, code }) => {
+      expect(errors.get(`src/${room}/${file}`) ?? []).toContain(code)
+    })
+  })
+
+  test('and nothing else is wrong in that house', () => {
+    const names = pureFixtures.map(({ file }) => file)
+    const isFixture = (path: string): boolean => {
+      const file = path.split('/').at(-1) ?? ''
+      return file.startsWith('to-') || names.includes(file)
+    }
+    expect([...errors.keys()].filter((path) => !isFixture(path))).toEqual([])
+  })
+})
+
+test('what is allowed compiles', () => {
+  const allowed = readFileSync(join(FENCES, 'allowed.ts'), 'utf8')
+  const errors = compile({
+    ...Object.fromEntries(allowedImports.map(importing)),
+    ...Object.fromEntries(roomNames.map((room) => [`src/${room}/allowed.ts`, allowed])),
+    ...Object.fromEntries(
+      nodeRooms.flatMap((room) =>
+        pureFixtures.map(({ file, text }) => [`src/${room}/${file}`, text]),
+      ),
+    ),
+  })
+  expect(Object.fromEntries(errors)).toEqual({})
+})
+
+/** Lints `files` with the real biome.json and returns what the linter says. */
+function lint(files: Files): string {
+  return inNewHouse((house) => {
+    cpSync(join(ROOT, 'biome.json'), join(house, 'biome.json'))
+    writeFiles(house, files)
+    return runTool(house, '@biomejs/biome/bin/biome', ['lint', '--max-diagnostics=none']).said
+  })
+}
+
+describe('a pure room has no clock', () => {
+  const text = 'export const now = (): number => Date.now()\n'
+  const said = lint(Object.fromEntries(roomNames.map((room) => [`src/${room}/probe.ts`, text])))
+  const stops = (room: string): boolean =>
+    new RegExp(`src/${room}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(said)
+
+  test.each(pureRooms)('the linter stops Date in %s', (room) => {
+    expect(stops(room), said).toBe(true)
+  })
+
+  test.each(nodeRooms)('and not in %s', (room) => {
+    expect(stops(room), said).toBe(false)
+  })
+})

@@ -1,0 +1,253 @@
+// Draws the tools of a world and the calls that hit it: few servers, tool names over two letters
+// (globs must overlap), arguments that are mostly as declared and now and then missing, of another
+// type, not exact, undeclared or beyond the bounds.
+
+import type { AgentFacts, Call, Facts, Principal } from '@sluice/policy/core/call'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { CATEGORIES } from '@sluice/policy/core/tools'
+import { PLUMBING } from './evaluate.ts'
+import type { Random } from './random.ts'
+import { between, chance, pick, some, weighted } from './random.ts'
+
+export interface GeneratedCall {
+  call: Call
+  facts: Facts
+  nowMs: number
+}
+
+export const SERVERS = ['a', 'b', 'ab']
+export const RESOURCES = ['r://x', 'r://x/y', 'r://xy', 'r://y']
+export const PROMPTS = ['p', 'pq', 'q/p', 'qq']
+export const JUDGED_METHODS = [
+  'resources/read',
+  'resources/subscribe',
+  'prompts/get',
+  'completion/complete',
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+]
+const UNKNOWN_METHODS = ['tasks/get', 'tools/cal', 'logging/setLevel', 'x']
+
+/** The type of each argument name, the same in all tools that declare it. */
+const SCHEMAS: Record<string, JsonObject> = {
+  n: { type: 'integer' },
+  price: { type: 'number' },
+  s: { type: 'string' },
+  b: { type: 'boolean' },
+  tags: { type: 'array', items: { type: 'string' } },
+  o: { type: 'object', properties: { y: { type: 'integer' }, z: { type: 'string' }, w: {} } },
+  d: { description: 'anything' },
+}
+export const ARGUMENTS = Object.keys(SCHEMAS)
+
+export function generateTools(random: Random): KnownTool[] {
+  const names = new Set<string>()
+  const count = between(random, 8, 14)
+  while (names.size < count) {
+    const word = (least: number) =>
+      Array.from({ length: between(random, least, 3) }, () => pick(random, ['x', 'y'])).join('')
+    const name = chance(random, 0.15) ? `${word(1)}/${word(1)}` : word(1)
+    names.add(`${pick(random, SERVERS)}/${name}`)
+  }
+  return [...names].map((full) => generateTool(random, full))
+}
+
+export function declaredArguments(tool: KnownTool): string[] {
+  const schema = tool.definition.inputSchema as JsonObject | undefined
+  return Object.keys(schema?.properties ?? {})
+}
+
+function generateTool(random: Random, full: string): KnownTool {
+  const slash = full.indexOf('/')
+  const names = some(random, ARGUMENTS, 0.65)
+  const properties = Object.fromEntries(names.map((name) => [name, SCHEMAS[name] ?? {}]))
+  const additional = weighted(random, { left: 3, no: 1, yes: 1 })
+  const inputSchema: JsonObject = {
+    type: 'object',
+    properties,
+    ...(additional === 'left' ? {} : { additionalProperties: additional === 'yes' }),
+  }
+  const definition = { server: full.slice(0, slash), name: full.slice(slash + 1) }
+  return {
+    definition: chance(random, 0.08) ? definition : { ...definition, inputSchema },
+    category: pick(random, CATEGORIES),
+    risk: pick(random, ['low', 'medium', 'high', 'critical']),
+    ...(chance(random, 0.2) ? { unknown: true } : {}),
+  }
+}
+
+export function generateCalls(
+  random: Random,
+  tools: readonly KnownTool[],
+  labels: readonly string[],
+  count: number,
+): GeneratedCall[] {
+  const favourites = Array.from({ length: 4 }, () => pick(random, tools))
+  const calls: GeneratedCall[] = []
+  let nowMs = between(random, 0, 1000) * 1000
+  for (let i = 0; i < count; i += 1) {
+    // Whole seconds often, so that events leave a window at its very edge.
+    nowMs += chance(random, 0.6) ? between(random, 0, 3) * 1000 : between(random, 0, 2500)
+    calls.push({ ...generateCall(random, tools, favourites, labels), nowMs })
+  }
+  return calls
+}
+
+function generateCall(
+  random: Random,
+  tools: readonly KnownTool[],
+  favourites: readonly KnownTool[],
+  labels: readonly string[],
+): { call: Call; facts: Facts } {
+  const facts = generateFacts(random, labels)
+  const kind = weighted(random, { tool: 84, unlisted: 1, judged: 12, plumbing: 1, unknown: 1 })
+  const server = pick(random, SERVERS)
+  if (kind === 'tool') {
+    const tool = pick(random, chance(random, 0.5) ? favourites : tools)
+    const { server, name } = tool.definition
+    const isDeclared = tool.definition.inputSchema !== undefined
+    const names = isDeclared ? declaredArguments(tool) : some(random, ['n', 'price', 's'], 0.5)
+    const args = generateArguments(random, names)
+    const readable = chance(random, 0.2) ? { callCategory: pick(random, CATEGORIES) } : {}
+    return {
+      call: { server, method: 'tools/call', name, args },
+      facts: { ...facts, tool, ...readable },
+    }
+  }
+  if (kind === 'unlisted') {
+    const name = pick(random, ['x', 'yx', 'yyyy', 'zz'])
+    const isKnown = tools.some(({ definition: d }) => d.server === server && d.name === name)
+    const args = generateArguments(random, ARGUMENTS)
+    return { call: { server, method: 'tools/call', name: isKnown ? 'zzz' : name, args }, facts }
+  }
+  if (kind === 'plumbing') {
+    return { call: { server, method: pick(random, PLUMBING), name: '', args: {} }, facts }
+  }
+  if (kind === 'unknown') {
+    return { call: { server, method: pick(random, UNKNOWN_METHODS), name: '', args: {} }, facts }
+  }
+  const method = pick(random, [...JUDGED_METHODS, 'resources/read', 'prompts/get'])
+  const name = method.startsWith('resources/')
+    ? pick(random, RESOURCES)
+    : method === 'prompts/get'
+      ? pick(random, PROMPTS)
+      : ''
+  const args = chance(random, 0.5) ? {} : generateArguments(random, ['n', 's'])
+  return { call: { server, method, name, args }, facts }
+}
+
+const PRINCIPALS: Principal[] = [
+  { id: 'ann', kind: 'user', groups: ['ops', 'dev'], claims: {} },
+  { id: 'bob', kind: 'grant', groups: ['dev'], claims: {} },
+  { id: 'cy', kind: 'grant', groups: [], claims: {} },
+]
+
+function generateFacts(random: Random, labels: readonly string[]): Facts {
+  const agent: AgentFacts = {
+    id: pick(random, ['agent-1', 'agent-2']),
+    owner: 'ann',
+    template: 'worker',
+    depth: between(random, 0, 3),
+    turn: between(random, 0, 9),
+  }
+  return {
+    transport: 'stdio',
+    principal: pick(random, PRINCIPALS),
+    agent: chance(random, 0.5) ? agent : null,
+    session: {
+      id: pick(random, ['session-1', 'session-2']),
+      startedAtMs: 0,
+      calls: between(random, 0, 20),
+      saw: some(random, [...labels, 'unheard'], 0.4),
+    },
+  }
+}
+
+function generateArguments(random: Random, declared: readonly string[]): JsonObject {
+  const args: Record<string, JsonValue> = {}
+  for (const name of declared) {
+    const kind = weighted(random, { good: 93, missing: 3, odd: 4 })
+    if (kind === 'good') args[name] = goodValue(random, name)
+    if (kind === 'odd') args[name] = oddValue(random, name)
+  }
+  if (chance(random, 0.06)) {
+    const name = pick(random, [...ARGUMENTS, 'more'])
+    if (!declared.includes(name)) args[name] = goodValue(random, name)
+  }
+  return args
+}
+
+function goodValue(random: Random, name: string): JsonValue {
+  switch (name) {
+    case 'n':
+      return chance(random, 0.03)
+        ? pick(random, [new ExactNumber('9007199254740993'), 4_000_000_000, 1e17])
+        : between(random, 0, 9)
+    case 'price':
+      return pick(random, [0, 0.1, 0.2, 0.99, 1, 1.5, 2.25, 5, 7, '3', '12.50', 0.000_000_1])
+    case 's':
+      return chance(random, 0.02)
+        ? 'x'.repeat(40_000)
+        : pick(random, ['', 'x', 'xy', 'yx', 'yyy', 'x\u{1f600}'])
+    case 'b':
+      return chance(random, 0.5)
+    case 'tags': {
+      const length = chance(random, 0.02) ? 600 : between(random, 0, 3)
+      return Array.from({ length }, () => pick(random, ['x', 'xy', 'yx']))
+    }
+    case 'o': {
+      const members = {
+        y: between(random, 0, 9),
+        z: pick(random, ['x', 'yx']),
+        w: anyValue(random),
+      }
+      return Object.fromEntries(some(random, Object.entries(members), 0.85))
+    }
+    default:
+      return anyValue(random)
+  }
+}
+
+function anyValue(random: Random): JsonValue {
+  return pick<JsonValue>(random, [0, 2, 5, 2.25, -1.5, 'x', 'xy', '7', true, false])
+}
+
+function oddValue(random: Random, name: string): JsonValue {
+  switch (name) {
+    case 'n':
+      return pick<JsonValue>(random, [
+        2.5,
+        '3',
+        null,
+        -4,
+        new ExactNumber('9223372036854775808'),
+        1e20,
+      ])
+    case 'price':
+      return pick<JsonValue>(random, [
+        -1,
+        '-2',
+        'abc',
+        '1e3',
+        ' 7',
+        null,
+        true,
+        1e15,
+        new ExactNumber('0.1000000000000000055511151231257827'),
+        new ExactNumber('12345678901234567890.5'),
+      ])
+    case 's':
+      return pick<JsonValue>(random, [3, null, true, ['x'], 'x'.repeat(70_000)])
+    case 'tags':
+      return pick<JsonValue>(random, ['x', 3, null, Array.from({ length: 1200 }, () => 'x')])
+    case 'o':
+      return pick<JsonValue>(random, [{ y: 'x', z: 3 }, { y: 2.5 }, 'x', null, {}])
+    default:
+      return name === 'b'
+        ? pick<JsonValue>(random, ['true', 0, null])
+        : new ExactNumber('0.30000000000000000001')
+  }
+}

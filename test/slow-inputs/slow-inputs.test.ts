@@ -1,0 +1,74 @@
+// No reader of foreign text costs more than its text is long: a short search for slow inputs over all
+// of them. The long one, at full size, is `npm run soak -- slow-inputs`.
+
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../policy/reference/random.ts'
+import { growthExponent } from './measure.ts'
+import { TEXT_READERS } from './readers.ts'
+import {
+  confirm,
+  EXPONENT_MAX,
+  findSlowInput,
+  type SearchOptions,
+  type TextReader,
+} from './search.ts'
+import { rowOf } from './table.ts'
+
+const search: SearchOptions = {
+  secondsMax: 0.06,
+  runMicrosMax: 20_000,
+  charsMax: 65_536,
+  random: seededRandom(Number(process.env.SLUICE_SEED ?? 20_261_115)),
+}
+
+/** Undefined where it grows no faster than its text, also when it is measured again. */
+function findSteep(reader: TextReader, secondsMax = search.secondsMax): string | undefined {
+  const found = findSlowInput(reader, { ...search, secondsMax })
+  if (found.exponent <= EXPONENT_MAX) return undefined
+  // Longer texts and more runs: noise and what does not grow are less of those.
+  const again = confirm(reader, found, { ...search, runMicrosMax: 100_000, charsMax: 262_144 })
+  return again.exponent > EXPONENT_MAX ? rowOf(again) : undefined
+}
+
+describe('F9: every reader of foreign text', () => {
+  test.each(TEXT_READERS.map((reader) => [reader.name, reader] as const))(
+    '%s grows no faster than its text',
+    (_name, reader) => expect(findSteep(reader)).toBeUndefined(),
+  )
+})
+
+describe('the search', () => {
+  test.each<[how: string, run: (text: string) => unknown]>([
+    ['a test of the whole text for each mark', marksTestWhole],
+    ['an expression that reads on from every letter', (text) => /[a-z]+!/.test(text)],
+  ])('finds what is planted: %s', (how, run) => {
+    const reader = { name: how, charsMax: 1_048_576, run }
+    // How far a search gets depends on the machine: a busy one is given more time.
+    const found = [1.5, 3, 6, 12, 24].reduce(
+      (row: string | undefined, seconds) => row ?? findSteep(reader, seconds),
+      undefined,
+    )
+    expect(found).toContain(how)
+  })
+
+  test('takes a linear reader for one', () => {
+    const run = (text: string) => text.toUpperCase().split(' ').join('_')
+    expect(findSteep({ name: 'linear', charsMax: 1_048_576, run })).toBeUndefined()
+  })
+
+  test('fits the exponent to what was measured', () => {
+    const at = (micros: (chars: number) => number) =>
+      growthExponent(
+        [1_000, 2_000, 4_000, 8_000].map((chars) => ({ chars, micros: micros(chars) })),
+      )
+    expect(at((chars) => chars)).toBeCloseTo(1)
+    expect(at((chars) => chars ** 2)).toBeCloseTo(2)
+    expect(at(() => 10)).toBeUndefined()
+  })
+})
+
+function marksTestWhole(text: string): number {
+  let fine = 0
+  for (const letter of text) if (letter === '\u200e' && /[א-ת]/.test(text)) fine++
+  return fine
+}

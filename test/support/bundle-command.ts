@@ -1,0 +1,63 @@
+// Before the tests: the command in few files, made of the sources as they are now, for the tests that
+// start it as a process. A start costs half of what stripping the types of every file does, and there
+// are hundreds. Its folder is named by what is in it: nothing old is ever started, and two runs at once
+// do not meet. Vitest calls it; tests find it by `SLUICE` of gate/start-gate.ts.
+
+import { createHash } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { bundleOptions } from '../../scripts/bundle.ts'
+import { ROOT } from './rooms.ts'
+
+/** Not in dist, which a build empties. */
+const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
+const KEPT_MS = 24 * 3_600_000
+const ENTRY = 'sluice.mjs'
+const START = `import { main } from './src/cli/main.ts'
+process.exitCode = await main(process.argv.slice(2))
+`
+
+export async function setup(): Promise<void> {
+  mkdirSync(PLACE, { recursive: true })
+  for (const name of readdirSync(PLACE)) forget(join(PLACE, name))
+  const { outputFiles } = await build({
+    ...bundleOptions((path) => ({
+      dirname: JSON.stringify(dirname(path)),
+      filename: JSON.stringify(path),
+      url: JSON.stringify(pathToFileURL(path).href),
+    })),
+    stdin: { contents: START, loader: 'ts', resolveDir: ROOT },
+    outdir: PLACE,
+    entryNames: 'sluice',
+    outExtension: { '.js': '.mjs' },
+    write: false,
+  })
+  const hash = createHash('sha256')
+  for (const { path, contents } of outputFiles) hash.update(`${path}\0`).update(contents)
+  const made = join(PLACE, hash.digest('hex').slice(0, 16))
+  const draft = mkdtempSync(join(PLACE, 'draft-'))
+  for (const { path, contents } of outputFiles) writeFileSync(join(draft, basename(path)), contents)
+  try {
+    renameSync(draft, made)
+  } catch {
+    // It is there, the same.
+    rmSync(draft, { recursive: true })
+  }
+  process.env.SLUICE_TEST_COMMAND = join(made, ENTRY)
+}
+
+/** What no run of today uses; another run may be renaming it. */
+function forget(folder: string): void {
+  const madeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+  if (Date.now() - madeMs > KEPT_MS) rmSync(folder, { recursive: true, force: true })
+}

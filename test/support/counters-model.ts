@@ -1,0 +1,224 @@
+// A plain list of events, which every driver of Counters must equal: arbitrary histories, the player
+// that holds a driver's answers against the list, and short ways to say what is taken when.
+
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import type { Instant } from '@sluice/policy/core/clock'
+import type { Consumed, Counters, Receipt, Room, Take, Usage } from '@sluice/policy/core/counters'
+import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+
+/** Runs of each property; SLUICE_RUNS multiplies. */
+export const RUNS = 200 * Number(process.env.SLUICE_RUNS ?? 1)
+export const WINDOW_MS = 60_000
+
+interface KeyLimit {
+  readonly maxTenths: number
+  readonly windowMs: number
+}
+
+interface Step {
+  readonly does: 'consume' | 'giveBack' | 'restore'
+  /** May be negative: a clock that jumps back. */
+  readonly afterMs: number
+  readonly wants: readonly { readonly key: number; readonly tenths: number }[]
+  /** Which receipt is given back, or the age of what is restored. */
+  readonly pick: number
+}
+
+export interface History {
+  readonly limits: readonly KeyLimit[]
+  readonly steps: readonly Step[]
+}
+
+const KEYS = 3
+const jump = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 0, max: 30 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -200, max: 0 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 100, max: 400 }) },
+)
+const want = fc.record({
+  key: fc.nat({ max: KEYS - 1 }),
+  tenths: fc.oneof(fc.constantFrom(0, 1, 10), fc.nat({ max: 45 })),
+})
+
+/** Arrivals, amounts, windows and clock jumps, on keys whose limit stays. */
+export const arbitraryHistory: fc.Arbitrary<History> = fc.record({
+  limits: fc.array(
+    fc.record({
+      maxTenths: fc.integer({ min: 1, max: 50 }),
+      windowMs: fc.integer({ min: 1, max: 100 }),
+    }),
+    { minLength: KEYS, maxLength: KEYS },
+  ),
+  steps: fc.array(
+    fc.record({
+      does: fc.constantFrom('consume', 'consume', 'consume', 'consume', 'giveBack', 'restore'),
+      afterMs: jump,
+      wants: fc.array(want, { minLength: 1, maxLength: 4 }),
+      pick: fc.integer({ min: -20, max: 120 }),
+    }) as fc.Arbitrary<Step>,
+    { maxLength: 60 },
+  ),
+})
+
+interface Event {
+  readonly key: number
+  readonly atMs: number
+  readonly tenths: number
+}
+
+/** Plays a history and holds every answer against a plain list of what was taken. `exactly`: the
+ * same answers. `never looser`: what passes would pass there too. Returns what was taken. */
+export async function follow(
+  counters: Counters,
+  history: History,
+  demand: 'exactly' | 'never looser',
+): Promise<Event[]> {
+  const { limits, steps } = history
+  let events: Event[] = []
+  const receipts: { receipt: Receipt; taken: Event[] }[] = []
+  let clockMs = 1_000
+  let latestMs = Number.NEGATIVE_INFINITY
+  for (const { does, afterMs, wants, pick } of steps) {
+    clockMs += afterMs
+    // Nobody tells a driver the time when something is given back.
+    if (does !== 'giveBack') latestMs = Math.max(latestMs, clockMs)
+    const takes = wants.map(({ key, tenths }) => takeOf(key, tenths, limits[key] as KeyLimit))
+    if (does === 'restore') {
+      await counters.restore(takes, pick, instant(clockMs))
+      const atMs = latestMs - Math.max(0, pick)
+      events.push(...wants.map(({ key, tenths }) => ({ key, atMs, tenths })))
+    } else if (does === 'giveBack') {
+      const [given] = receipts.splice(Math.abs(pick) % Math.max(1, receipts.length), 1)
+      if (given === undefined) continue
+      await counters.giveBack(given.receipt)
+      events = events.filter((event) => !given.taken.includes(event))
+    } else {
+      const expected = expectedOf(wants, limits, events, latestMs)
+      const answer = await counters.consume(takes, instant(clockMs))
+      if (demand === 'exactly') expect(told(answer)).toEqual(expected)
+      else if (answer.ok) expect(expected).toEqual({ ok: true })
+      if (!answer.ok) continue
+      const taken = wants.map(({ key, tenths }) => ({ key, atMs: latestMs, tenths }))
+      events.push(...taken)
+      receipts.push({ receipt: answer.receipt, taken })
+    }
+  }
+  return events
+}
+
+function expectedOf(
+  wants: Step['wants'],
+  limits: readonly KeyLimit[],
+  events: readonly Event[],
+  nowMs: number,
+): object {
+  for (const [index, { key }] of wants.entries()) {
+    const { maxTenths, windowMs } = limits[key] as KeyLimit
+    const of = events.filter((event) => event.key === key)
+    const used = (atMs: number) => sum(of.filter((event) => atMs - event.atMs < windowMs))
+    const wanted = sum(wants.slice(0, index + 1).filter((other) => other.key === key))
+    if (used(nowMs) + wanted <= maxTenths) continue
+    const waits = of
+      .map(({ atMs }) => atMs + windowMs - nowMs)
+      .filter((ms) => ms > 0 && used(nowMs + ms) + wanted <= maxTenths)
+    const remaining = formatDecimal({ units: BigInt(maxTenths - used(nowMs)), scale: 1 })
+    return { ok: false, refused: index, remaining, retryAfterMs: Math.min(...waits) }
+  }
+  return { ok: true }
+}
+
+function sum(list: readonly { readonly tenths: number }[]): number {
+  return list.reduce((total, { tenths }) => total + tenths, 0)
+}
+
+/** The promise itself, said without the driver: every stretch that begins at an event. */
+export function expectNoStretchOver(limits: readonly KeyLimit[], events: readonly Event[]): void {
+  for (const first of events) {
+    const { maxTenths, windowMs } = limits[first.key] as KeyLimit
+    const stretch = events.filter(
+      ({ key, atMs }) => key === first.key && atMs >= first.atMs && atMs < first.atMs + windowMs,
+    )
+    expect(sum(stretch)).toBeLessThanOrEqual(maxTenths)
+  }
+}
+
+/** Tenths written in two ways, so that scales differ. */
+function takeOf(key: number, tenths: number, { maxTenths, windowMs }: KeyLimit): Take {
+  const amount =
+    tenths % 10 === 0
+      ? { units: BigInt(tenths / 10), scale: 0 }
+      : { units: BigInt(tenths), scale: 1 }
+  const max = { units: BigInt(maxTenths) * 100n, scale: 3 }
+  return { key: `key ${key}`, kind: 'spend', windowMs, max, amount }
+}
+
+export function instant(monotonicMs: number): Instant {
+  return { wallMs: 1_700_000_000_000, monotonicMs }
+}
+
+export function rate(max: number, said: Partial<Take> = {}): Take {
+  return {
+    key: 'calls',
+    kind: 'rate',
+    windowMs: WINDOW_MS,
+    max: decimal(String(max)),
+    amount: decimal('1'),
+    ...said,
+  }
+}
+
+export function spend(amount: string, max: string, said: Partial<Take> = {}): Take {
+  return { ...rate(1), kind: 'spend', max: decimal(max), amount: decimal(amount), ...said }
+}
+
+function decimal(text: string): Decimal {
+  const value = parseDecimal(text)
+  if (value === undefined) throw new Error(`\`${text}\` is no decimal`)
+  return value
+}
+
+/** Consumes, and where the driver can look, sees that looking says the same and takes nothing. */
+export async function consume(
+  counters: Counters & Partial<Usage>,
+  takes: readonly Take[],
+  atMs: number,
+): Promise<string> {
+  const rooms = takes.map((take) => counters.look?.(take, instant(atMs)))
+  const answer = await counters.consume(takes, instant(atMs))
+  if (answer.ok) {
+    for (const room of rooms) expect(room?.passes ?? true).toBe(true)
+    return 'ok'
+  }
+  const looked = rooms[answer.refused]
+  const single = takes.filter(({ key }) => key === takes[answer.refused]?.key).length === 1
+  if (looked !== undefined && single) expect(plain(looked)).toEqual(plain(answer.room))
+  return `refused ${answer.refused}`
+}
+
+export async function receiptOf(
+  counters: Counters,
+  takes: readonly Take[],
+  atMs: number,
+): Promise<Receipt> {
+  const answer = await counters.consume(takes, instant(atMs))
+  if (!answer.ok) throw new Error('was expected to pass')
+  return answer.receipt
+}
+
+export interface Told {
+  readonly ok: boolean
+  readonly refused?: number
+  readonly remaining?: string
+  readonly retryAfterMs: number
+}
+
+export function told(answer: Consumed): Told {
+  if (answer.ok) return { ok: true } as Told
+  return { ok: false, refused: answer.refused, ...plain(answer.room) }
+}
+
+function plain(room: Room): { remaining: string; retryAfterMs: number } {
+  expect(room.passes).toBe(false)
+  return { remaining: formatDecimal(room.remaining), retryAfterMs: room.retryAfterMs }
+}

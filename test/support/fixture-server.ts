@@ -1,0 +1,27 @@
+// The conformance fixture as an HTTP server of one era, or of both, in a process of its own that the
+// test has to end.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { ROOT } from './rooms.ts'
+import { NODE } from './start-gate.ts'
+
+export const FIXTURE = join(ROOT, 'test/conformance/serve.ts')
+
+export interface FixtureServer {
+  readonly url: string
+  readonly process: ChildProcess
+}
+
+export async function serveFixture(era?: 'session' | 'stateless'): Promise<FixtureServer> {
+  const args = era === undefined ? [] : ['--era', era]
+  const server = spawn(NODE, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise<string>((resolve, reject) => {
+    server.once('exit', (code) => reject(new Error(`the fixture ended with ${code}`)))
+    createInterface({ input: server.stdout }).on('line', (line) =>
+      resolve(line.replace('ready ', '')),
+    )
+  })
+  return { url, process: server }
+}

@@ -1,0 +1,19 @@
+// The MCP inspector's command line against a URL, as a person would run it. It keeps what it
+// remembers in a folder of the test's.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ROOT } from './rooms.ts'
+import { NODE } from './start-gate.ts'
+
+const LAUNCHER = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'
+
+/** What it printed. */
+// biome-ignore lint/suspicious/noExplicitAny: what a server said, taken apart by the test
+export async function inspect(home: string, url: string, ...options: string[]): Promise<any> {
+  const command = [join(ROOT, LAUNCHER), '--cli', url, '--transport', 'http', ...options]
+  const env = { ...process.env, HOME: home }
+  const { stdout } = await promisify(execFile)(NODE, command, { env })
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,31 @@
+// A pipe to the gate's socket by hand, a message a line: what `sluice stdio` carries, without the
+// command. Everything that comes is kept.
+
+import type { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { connectGate, greet } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { type RunningGate, until } from './start-gate.ts'
+
+export interface Heard {
+  id?: string | number
+  method?: string
+  params?: Record<string, unknown>
+  result?: object
+  error?: { code: number; message: string }
+}
+
+/** `*` is all servers. */
+export async function pipeTo({ data }: RunningGate, server = '*') {
+  const socket = (await connectGate(data)) as Socket
+  await greet(socket, { do: 'pipe', server })
+  const heard: Heard[] = []
+  createInterface({ input: socket }).on('line', (line) => heard.push(JSON.parse(line)))
+  const say = (message: object) =>
+    void socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const answerTo = async (id: number): Promise<Heard> => {
+    const answers = (message: Heard) => message.id === id && message.method === undefined
+    await until(() => heard.some(answers))
+    return heard.find(answers) as Heard
+  }
+  return { say, heard, answerTo, close: () => socket.destroy() }
+}

@@ -1,0 +1,74 @@
+// A real gate in the process of the test: its HTTP front, its store and its servers as anywhere, and its
+// approvals at hand, so that a test can be the person who decides.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import type { Person } from '../../packages/sluice/src/core/person.ts'
+import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { compileDocuments, readDocuments } from '../../packages/sluice/src/gateway/state/documents.ts'
+import { type RunningGate as Running, runGate } from '../../packages/sluice/src/gateway/start/run-gate.ts'
+import type { Log } from '../../packages/sluice/src/gateway/upstream/upstream.ts'
+import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import type { GateSpec, RunningGate } from './start-gate.ts'
+
+export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
+  readonly approvals: Running['approvals']
+  /** The policy file, as an editor would change it. */
+  write(policy: string): void
+  readonly log: string[]
+  stop(): Promise<void>
+}
+
+const gates: OwnGate[] = []
+
+export async function ownGate(
+  spec: GateSpec,
+  { agents }: { readonly agents?: typeof agentsFor } = {},
+): Promise<OwnGate> {
+  const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  const write = (policy: string): void => writeFileSync(join(folder, 'policy.yaml'), policy)
+  write(spec.policy ?? 'version: 1\ndefault: allow\n')
+  const own = { version: 1, servers: spec.servers, policy: './policy.yaml', data: './data' }
+  const text = JSON.stringify({ listen: '127.0.0.1:0', ...own, ...spec.config })
+  const { config, problems } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
+  if (config === undefined) throw new Error(JSON.stringify(problems))
+  const { compiled } = compileDocuments(readDocuments(config))
+  if (compiled === undefined) throw new Error('the policy does not compile')
+  await addAda(join(folder, 'data'))
+  const log: string[] = []
+  const say: Log = (_level, message, fields) =>
+    void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
+  const gate = await runGate(config, compiled, {
+    ...{ piped: false, log: say },
+    ...(agents === undefined ? {} : { startAgents: agents(config, say) }),
+  })
+  const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
+  const made = { ...parts, write, log, stop: () => gate.stop() }
+  gates.push(made)
+  return made
+}
+
+export async function endOwnGates(): Promise<void> {
+  for (const gate of gates.splice(0)) {
+    await gate.stop()
+    rmSync(gate.folder, { recursive: true, force: true })
+  }
+}
+
+/** On the list: the word of somebody who is not counts for nothing. */
+async function addAda(data: string): Promise<void> {
+  const people = People.open(data)
+  try {
+    const { proof: _, ...ada } = ADA
+    if (people.find(ada.name) === undefined) await people.add(ada, {}, Date.now())
+  } finally {
+    people.close()
+  }
+}
+
+export const ADA: Person = {
+  ...{ name: 'ada', kind: 'person', roles: ['approver'], groups: ['finance'], owns: ['local'] },
+  proof: 'pin',
+}

@@ -1,0 +1,64 @@
+// A person for tests: on the list of approvers of a data directory, with a PIN, and at the terminal of
+// the commands that a test runs in its own process (run-sluice.ts). The proof itself is the real one;
+// only its cost is low. What a terminal device does is tested with one (gate-person.test.ts).
+
+import { spawn } from 'node:child_process'
+import { terminal } from '../../packages/sluice/src/terminal/terminal.ts'
+import type { Role } from '../../packages/sluice/src/core/person.ts'
+import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { NODE, SLUICE } from './start-gate.ts'
+
+export const PIN = 'tea, not coffee'
+const COST = 2 ** 4
+
+export async function makePerson(
+  data: string,
+  name = 'ann',
+  roles: readonly Role[] = ['admin'],
+  more: { readonly groups?: readonly string[]; readonly owns?: readonly string[] } = {},
+): Promise<void> {
+  const people = People.open(data, { pinCost: COST })
+  try {
+    if (people.find(name) !== undefined) return
+    const { groups = [], owns = [] } = more
+    await people.add({ name, kind: 'person', roles, groups, owns }, { pin: PIN }, Date.now())
+  } finally {
+    people.close()
+  }
+}
+
+/** What is typed when a command asks, one after the other; the last for ever. */
+export function type(...lines: readonly string[]): void {
+  let at = 0
+  terminal.ask = async () => lines[Math.min(at++, lines.length - 1)]
+  terminal.name = () => 'a test'
+}
+
+/** A person on the list, who types the PIN from now on. */
+export async function atTerminal(data: string): Promise<void> {
+  await makePerson(data)
+  type(PIN)
+}
+
+/** A command in a terminal of its own (a pty), where these lines are typed one after the other, each
+ * when something is asked for. What stdout and stderr say comes together, as on a terminal. */
+export function runAtTerminal(
+  args: readonly string[],
+  typed: readonly string[],
+  onText: (all: string) => void = () => {},
+): Promise<{ code: number | null; text: string }> {
+  const words = [NODE, SLUICE, ...args]
+  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const child = spawn('script', ['-qefc', quoted, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let text = ''
+  let asked = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+    const questions = text.match(/(?:PIN of [^:\n]*|new PIN[^:\n]*|once more): /g)?.length ?? 0
+    for (; asked < questions; asked++) child.stdin.write(`${typed[asked] ?? ''}\r`)
+    onText(text)
+  })
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, text: text.replaceAll('\r\n', '\n') }))
+  })
+}

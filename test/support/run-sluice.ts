@@ -1,0 +1,40 @@
+// Runs one command of the real command line and gives what it said. Inside the test's process, which
+// is many times cheaper than one of its own; so one at a time.
+
+import { main } from '../../packages/sluice/src/cli/main.ts'
+
+export interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export async function sluice(args: readonly string[]): Promise<Ran> {
+  const said = { stdout: '', stderr: '' }
+  const { stdout, stderr } = process
+  const originals = { stdout: stdout.write, stderr: stderr.write }
+  const hear = (name: 'stdout' | 'stderr') => (chunk: string | Uint8Array) => {
+    said[name] += String(chunk)
+    return true
+  }
+  stdout.write = hear('stdout')
+  stderr.write = hear('stderr')
+  try {
+    return { code: await main(args), ...said }
+  } finally {
+    stdout.write = originals.stdout
+    stderr.write = originals.stderr
+    for (const stream of [stdout, stderr]) {
+      const [last] = stream.listeners('error').slice(-1)
+      if (last !== undefined) stream.off('error', last as () => void)
+    }
+  }
+}
+
+/** With `--json`: the answer as a value. */
+// biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+export async function sluiceJson(args: readonly string[]): Promise<any> {
+  const { stdout, stderr } = await sluice([...args, '--json'])
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,130 @@
+// Starts the real gate as a process on a configuration made for one test, and ends it. Whatever a
+// test does, `endGates` (afterEach or afterAll) leaves nothing running and no folder behind.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from './rooms.ts'
+
+export type ServerSpec =
+  | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }
+  | { url: string; headers?: Record<string, string>; auth?: unknown }
+  | { builtin: 'agents' }
+
+export interface GateSpec {
+  servers: Record<string, ServerSpec>
+  policy?: string
+  /** Further keys of the configuration, and files beside it. */
+  config?: Record<string, unknown>
+  files?: Record<string, string>
+  /** A folder of an earlier gate, to go on with its data. */
+  folder?: string
+  arguments?: string[]
+}
+
+export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
+export const NODE = process.execPath
+/** The command: made for this run of the tests (bundle-command.ts), elsewhere the one of the clone. */
+export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'bin', 'sluice.js')
+
+export class RunningGate {
+  readonly folder: string
+  readonly process: ChildProcess
+  url = ''
+  log = ''
+  readonly exited: Promise<number | null>
+
+  constructor(folder: string, process: ChildProcess) {
+    this.folder = folder
+    this.process = process
+    this.exited = new Promise((resolve) => process.once('exit', (code) => resolve(code)))
+    process.stderr?.on('data', (chunk: Buffer) => {
+      this.log += chunk.toString()
+    })
+  }
+
+  get data(): string {
+    return join(this.folder, 'data')
+  }
+
+  /** As a person would: SIGTERM, and wait. */
+  async stop(): Promise<number | null> {
+    this.process.kill('SIGTERM')
+    return this.exited
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL')
+    await this.exited
+  }
+}
+
+const gates: RunningGate[] = []
+
+/** Resolves when the gate serves; rejects with what it said where it does not. */
+export async function startGate(spec: GateSpec): Promise<RunningGate> {
+  const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  writeFileSync(join(folder, 'policy.yaml'), spec.policy ?? ALLOW_ALL)
+  // JSON is YAML.
+  const config = { version: 1, servers: spec.servers, policy: './policy.yaml', data: './data' }
+  for (const [name, text] of Object.entries(spec.files ?? {}))
+    writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
+  const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
+  const child = spawn(NODE, [SLUICE, ...command, ...(spec.arguments ?? [])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gate = new RunningGate(folder, child)
+  gates.push(gate)
+  const ready = new Promise<string>((resolve) => {
+    let said = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const url = /^sluice ready (\S+)$/m.exec(said)?.[1]
+      if (url !== undefined) resolve(url)
+    })
+  })
+  const url = await Promise.race([ready, gate.exited])
+  if (typeof url !== 'string') throw new Error(`the gate ended with ${url}: ${gate.log}`)
+  gate.url = url
+  return gate
+}
+
+export async function endGates(): Promise<void> {
+  const ended = gates.splice(0).map(async (gate) => {
+    const patience = setTimeout(() => gate.process.kill('SIGKILL'), 8_000)
+    await gate.stop()
+    clearTimeout(patience)
+    return gate.folder
+  })
+  for (const folder of await Promise.all(ended)) rmSync(folder, { recursive: true, force: true })
+}
+
+/** Where a server is behind the gate; all of them for an empty name. */
+export function mcpUrl(gate: { readonly url: string }, server: string): string {
+  return server === '' ? `${gate.url}/mcp` : `${gate.url}/mcp/${server}`
+}
+
+/** A fixture of test/servers as a server's command. */
+export function fixture(name: string, ...args: string[]): { command: string[] } {
+  return { command: [NODE, join(ROOT, 'test', 'servers', `${name}.ts`), ...args] }
+}
+
+/** A published server from the dev dependencies. */
+export function published(name: string, ...args: string[]): { command: string[] } {
+  return installed(`@modelcontextprotocol/server-${name}/dist/index.js`, ...args)
+}
+
+/** A file of a package from the dev dependencies as a server's command. */
+export function installed(file: string, ...args: string[]): { command: string[] } {
+  return { command: [NODE, join(ROOT, 'node_modules', file), ...args] }
+}
+
+export async function until(holds: () => boolean | Promise<boolean>, waitMs = 60_000) {
+  const deadline = performance.now() + waitMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error('it did not come true in time')
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+}
