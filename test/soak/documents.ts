@@ -6,7 +6,7 @@ import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 
 export async function run(): Promise<number> {
   process.env.SLUICE_DOCUMENT_LENGTH = String(DOCUMENT_LENGTH_MAX)
-  const tests = ['run', 'src/policy/compile.test.ts', '--testTimeout=120000']
+  const tests = ['run', 'packages/policy/src/compile/compile.test.ts', '--testTimeout=120000']
   const { passed } = await runStep('documents', ['node_modules/vitest/vitest.mjs', ...tests])
   return passed ? 0 : 1
 }

@@ -23,7 +23,7 @@ import { ROOT } from './rooms.ts'
 const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
 const KEPT_MS = 24 * 3_600_000
 const ENTRY = 'sluice.mjs'
-const START = `import { main } from './src/cli/main.ts'
+const START = `import { main } from './packages/sluice/src/cli/main.ts'
 process.exitCode = await main(process.argv.slice(2))
 `
 

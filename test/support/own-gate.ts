@@ -1,6 +1,7 @@
 // A real gate in the process of the test: its HTTP front, its store and its servers as anywhere, and its
 // approvals at hand, so that a test can be the person who decides.
 
+import { controlOf } from '../../packages/sluice/src/operations/commands.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +10,9 @@ import type { Person } from '../../packages/sluice/src/core/person.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { compileDocuments, readDocuments } from '../../packages/sluice/src/gateway/state/documents.ts'
 import { type RunningGate as Running, runGate } from '../../packages/sluice/src/gateway/start/run-gate.ts'
-import type { Log } from '../../packages/sluice/src/gateway/upstream/upstream.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
 import type { GateSpec, RunningGate } from './start-gate.ts'
+import { type Log } from "../../packages/sluice/src/gateway/shared/log.ts";
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
   readonly approvals: Running['approvals']
@@ -41,7 +42,7 @@ export async function ownGate(
   const say: Log = (_level, message, fields) =>
     void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const gate = await runGate(config, compiled, {
-    ...{ piped: false, log: say },
+    ...{ piped: false, log: say, control: controlOf },
     ...(agents === undefined ? {} : { startAgents: agents(config, say) }),
   })
   const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }

@@ -26,7 +26,7 @@ export interface GateSpec {
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
 export const NODE = process.execPath
 /** The command: made for this run of the tests (bundle-command.ts), elsewhere the one of the clone. */
-export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'bin', 'sluice.js')
+export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'packages/sluice/bin/sluice.js')
 
 export class RunningGate {
   readonly folder: string

@@ -13,9 +13,9 @@ import type { Fault } from './faults.ts'
 
 export const ENGINE: Engine = { compile, decide, MemoryCounters }
 
-const ENTRY = `export { compile } from './src/policy/compile.ts'
-export { decide } from './src/policy/decide/decide.ts'
-export { MemoryCounters } from './src/store/memory/counters.ts'
+const ENTRY = `export { compile } from './packages/policy/src/compile/compile.ts'
+export { decide } from './packages/policy/src/decide/decide.ts'
+export { MemoryCounters } from './packages/policy/src/counters/memory-counters.ts'
 `
 
 /** By the name of the fault. */

@@ -24,8 +24,8 @@ import type { Program } from '../expression/evaluate/bind-expression.ts'
 import { evaluate, type Truth } from '../expression/evaluate/evaluate.ts'
 import type { Slot } from '../expression/expression-slots.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
-import { pathText } from '../compile/parse-limit.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { pathText } from "../language/argument-path.ts";
 
 export interface PastCall {
   readonly call: Omit<Call, 'args'>

@@ -10,7 +10,7 @@ import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
 import { type Compiled, compile } from './compile.ts'
 import { GUARDRAILS_MAX } from '../language/limits.ts'
 
-const CASES = join(import.meta.dirname, '../../test/cases')
+const CASES = join(import.meta.dirname, '../../../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
 const HEAD = 'version: 1\ndefault: deny\n'
 /** A sixteenth of what a document may be, the whole in `npm run soak -- documents`. What hangs runs

@@ -8,16 +8,7 @@ import type { Problems } from '../document/problem.ts'
 import { entry, type LocatedMap } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import type { Approval } from '../model/rule.ts'
-
-export const APPROVAL_DEFAULT: Approval = {
-  timeoutMs: 600_000,
-  waitMs: 25_000,
-  approvers: [],
-  quorum: 1,
-  channels: CHANNELS.filter((channel) => channel !== 'client'),
-  separateDuties: false,
-  editArgs: false,
-}
+import { APPROVAL_DEFAULT } from "../model/rule.ts";
 
 export function parseApproval(map: LocatedMap, problems: Problems): Approval {
   const node = entry(map, 'approval')

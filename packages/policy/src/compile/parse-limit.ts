@@ -14,6 +14,8 @@ import {
 } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import type { Amount, Limit, Per } from '../model/rule.ts'
+import { pathText } from "../language/argument-path.ts";
+import { partText } from "../model/rule.ts";
 
 const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
 const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/
@@ -153,14 +155,6 @@ function argumentPath(text: string): string[] {
 function each(node: Located | undefined): readonly Located[] {
   if (node === undefined) return []
   return node.kind === 'list' ? node.items : [node]
-}
-
-export function partText(part: Per): string {
-  return part.by === 'args' ? pathText(part.path) : part.by
-}
-
-export function pathText(path: readonly string[]): string {
-  return `args${path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `["${name}"]`)).join('')}`
 }
 
 function amountText(amount: Amount): string {

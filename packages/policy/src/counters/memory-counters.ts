@@ -11,8 +11,8 @@ import {
   subtractDecimal,
   ZERO,
 } from '../core/decimal.ts'
-import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from '../../../sluice/src/store/limits.ts'
 import { Window } from './window.ts'
+import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from "./limits.ts";
 
 /** The events of one counter, oldest first, by their age. */
 export interface CountedKey {

@@ -9,11 +9,11 @@ import type { Judged, JudgedValue, NotKept } from '../core/decision-inputs.ts'
 import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { Slot } from '../expression/expression-slots.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
-import { pathText } from '../compile/parse-limit.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { resolve } from './resolve.ts'
 import type { Ready, Scope } from '../model/applicable-rules.ts'
+import { pathText } from "../language/argument-path.ts";
 
 /** Beside the paths: whether arguments came that the tool does not declare. */
 export const UNDECLARED = 'undeclared'

@@ -8,11 +8,11 @@ import { DEFAULT_SAYS, saysOf } from '../model/canonical-rule.ts'
 import { evaluate, type Situation, type Truth } from '../expression/evaluate/evaluate.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { namesOwnFiles, OWN_FILES } from './protected-files.ts'
-import { APPROVAL_DEFAULT } from '../compile/parse-approval.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { Ready, Scope } from '../model/applicable-rules.ts'
 import type { TraceStep } from './trace.ts'
+import { APPROVAL_DEFAULT } from "../model/rule.ts";
 
 /** A verdict while it is being reached. */
 export interface Laid {

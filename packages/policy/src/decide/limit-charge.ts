@@ -14,8 +14,9 @@ import {
   STRING,
 } from '../expression/evaluate/declared-types.ts'
 import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
-import { partText, pathText } from '../compile/parse-limit.ts'
 import type { Amount, Limit, Per } from '../model/rule.ts'
+import { pathText } from "../language/argument-path.ts";
+import { partText } from "../model/rule.ts";
 
 export type Taken = { readonly take: Take } | { readonly take?: undefined; readonly denial: string }
 

@@ -221,7 +221,7 @@ describe('conversions take what is written plainly', () => {
   })
 
   test('hours are those of UTC, whatever the machine says', () => {
-    const script = `const { parseCel } = await import('./src/policy/expression/cel.ts')
+    const script = `const { parseCel } = await import('./packages/policy/src/expression/cel.ts')
       const { Environment } = await import('@marcbachmann/cel-js')
       parseCel('true')
       const hours = new Environment().evaluate('timestamp("2026-11-15T10:00:00Z").getHours()')

@@ -1,8 +1,6 @@
 // Every code a policy document can be answered with, and what to do about it. docs/errors.md lists
 // the same codes; a test holds the two together.
 
-import { IMPORT_CODES } from '../../../sluice/src/import-policylayer/errors.ts'
-
 export const ERRORS = {
   POLICY_NO_EFFECT: 'something that would silently do nothing',
   POLICY_HIDE_BY_ARGS: '`hide` that depends on arguments',
@@ -19,7 +17,6 @@ export const ERRORS = {
   POLICY_AGENT_NULL: 'an expression that cannot be decided for calls no agent makes',
   CASES_INVALID: 'a file of cases or properties that cannot be read',
   POLICY_FAULT: 'the engine failed while it judged a call; the call was denied',
-  ...IMPORT_CODES,
 } as const
 
 export type PolicyErrorCode = keyof typeof ERRORS

@@ -1,6 +1,8 @@
 // Rules as the engine holds them, after the document was read and checked: made by parse-rule.ts,
 // judged by decide.ts.
 
+import { CHANNELS } from '../core/decision.ts'
+import { pathText } from '../language/argument-path.ts'
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
@@ -69,4 +71,18 @@ export interface Guardrail extends Common {
     readonly servers?: readonly string[]
     readonly methods?: readonly string[]
   }
+}
+
+export const APPROVAL_DEFAULT: Approval = {
+  timeoutMs: 600_000,
+  waitMs: 25_000,
+  approvers: [],
+  quorum: 1,
+  channels: CHANNELS.filter((channel) => channel !== 'client'),
+  separateDuties: false,
+  editArgs: false,
+}
+
+export function partText(part: Per): string {
+  return part.by === 'args' ? pathText(part.path) : part.by
 }

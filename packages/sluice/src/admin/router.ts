@@ -21,6 +21,7 @@ import {
   STREAMS_PER_PERSON_MAX,
 } from './http/limits.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
+import { bearerOf, headerOf } from "./http/bearer-token.ts";
 
 export interface RouterOptions {
   readonly endpoints: readonly Endpoint[]
@@ -191,15 +192,6 @@ function checkOrigin(request: IncomingMessage, rp: RelyingParty): void {
   const isHere = site === undefined || site === 'same-origin' || site === 'none'
   if (!isOurs || !isHere)
     throw new ApiError('API_ORIGIN', 'the page is not of this gate', `open ${rp.origin}/`)
-}
-
-export function bearerOf(request: IncomingMessage): string | undefined {
-  return /^bearer +([\w.~+/=-]{1,16384}) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1]
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name]
-  return typeof value === 'string' ? value : undefined
 }
 
 async function bodyOf(request: IncomingMessage, row: Endpoint): Promise<string> {

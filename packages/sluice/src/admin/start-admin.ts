@@ -7,9 +7,9 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { Person } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import { byWhom, proverOf } from '../operations/verify-person.ts'
+import { proverOf } from '../operations/verify-person.ts'
 import { peopleBase } from '../gateway/start/people-base.ts'
-import type { AdminParts, Site } from '../gateway/start/run-admin.ts'
+import type { AdminParts } from '../gateway/start/run-admin.ts'
 import { Links } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
@@ -28,6 +28,8 @@ import { Elsewhere } from './sign-in/external-sign-in.ts'
 import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 import { SignIns } from './sign-in/sign-ins.ts'
 import { startConsole } from './start-console.ts'
+import { type Site } from "../gateway/front/http/site.ts";
+import { byWhom } from "../core/person.ts";
 
 /** `agents`: undefined where the gate runs none. */
 export function startAdmin(

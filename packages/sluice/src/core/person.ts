@@ -2,6 +2,8 @@
 // grants and the freeze. Callers are principals and something else (identity/caller.ts): an agent
 // calls as its owner's principal, and must never be taken for the owner.
 
+import type { JsonObject } from '@sluice/policy/core/json'
+
 import { foldLookAlikes } from './look-alikes.ts'
 
 export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
@@ -46,4 +48,9 @@ export function holds(person: Pick<Person, 'roles'>, role: Role): boolean {
   return role === 'viewer'
     ? person.roles.length > 0
     : person.roles.includes(role) || person.roles.includes('admin')
+}
+
+/** How a person is named on the record. */
+export function byWhom({ name, kind, proof }: Person): JsonObject {
+  return { name, kind, proof }
 }

@@ -43,7 +43,7 @@ import { defaultProcessesMax } from './processes/process-quota.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
 import { ServerLinks, type ServerLinksParts } from './upstream/servers/upstream-connector.ts'
-import type { Log } from './upstream/upstream.ts'
+import { type Log } from "./shared/log.ts";
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock

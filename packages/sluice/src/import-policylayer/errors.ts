@@ -1,8 +1,8 @@
 // What the importer can say about a document of another make: errors (a person has to look) and
-// warnings (the meaning changed, or the original lets something through). Joined with the room's
-// codes in ../errors.ts.
+// warnings (the meaning changed, or the original lets something through).
+// docs/errors.md lists the same codes.
 
-export const IMPORT_CODES = {
+export const ERRORS = {
   IMPORT_FORMAT: 'the document is in none of the formats that can be imported',
   IMPORT_VERSION: 'the document has another version than the one the importer knows',
   IMPORT_SERVER: 'the name of the server cannot stand in a policy',
@@ -36,4 +36,4 @@ export const IMPORT_CODES = {
   IMPORT_HOSTED_READING: 'parts of the hosted format are not documented in public',
 } as const
 
-export type ImportCode = keyof typeof IMPORT_CODES
+export type ImportCode = keyof typeof ERRORS

@@ -2,7 +2,7 @@
 // with its place. The samples are our own.
 
 import { describe, expect, it } from 'vitest'
-import { IMPORT_CODES } from './errors.ts'
+import { ERRORS } from './errors.ts'
 import { importPolicy } from './import-policy.ts'
 import { options, rulesOf, told } from './look.test-support.ts'
 
@@ -108,6 +108,6 @@ guardrails:
 })
 
 it('every code has a meaning', () => {
-  for (const [code, meaning] of Object.entries(IMPORT_CODES))
+  for (const [code, meaning] of Object.entries(ERRORS))
     expect([code, meaning.length > 10]).toEqual([code, true])
 })

@@ -257,7 +257,7 @@ class Init {
   }
 
   #moves(servers: readonly NamedServer[], config: string): Move[] {
-    const bin = fileURLToPath(new URL('../../../../bin/sluice.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
     const gate = {
       ...{ sluice: [process.execPath, bin], config: this.#config },
       ...(this.#options.via === 'url' ? { url: this.#gateUrl(config, servers) } : {}),

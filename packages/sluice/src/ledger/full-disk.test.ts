@@ -149,7 +149,7 @@ test('a directory that may not be written: no start, but it can be read', async 
       chownSync(join(directory, path), NOBODY, NOBODY)
   const script = `
     import { Ledger } from '${join(import.meta.dirname, 'ledger.ts')}'
-    import { openLedgerReadOnly, recordsFrom } from '${join(import.meta.dirname, 'read.ts')}'
+    import { openLedgerReadOnly, recordsFrom } from '${join(import.meta.dirname, 'chain/read.ts')}'
     if (process.getuid?.() === 0) process.setuid(${NOBODY})
     const directory = ${JSON.stringify(directory)}
     let code = 'opened'

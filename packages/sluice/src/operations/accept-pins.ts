@@ -11,7 +11,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import type { HeldTool, Pins } from '../gateway/tools/pins.ts'
-import { byWhom } from './verify-person.ts'
+import { byWhom } from "../core/person.ts";
 
 export interface AcceptParts {
   readonly pins: Pins

@@ -14,7 +14,6 @@ import { policyNames } from '../gateway/config/grants.ts'
 import type { Gate } from '../gateway/gate.ts'
 import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
-import type { Log } from '../gateway/upstream/upstream.ts'
 import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
 import { approvalWords } from './approval-commands.ts'
 import { type Command, Control } from '../gateway/front/socket/command-registry.ts'
@@ -27,30 +26,8 @@ import type { Pins } from '../gateway/tools/pins.ts'
 import type { Policies } from '../gateway/state/policies.ts'
 import { MAY, type Prove, proverOf } from './verify-person.ts'
 import type { MetricsWriter } from '../gateway/metrics/write-metrics.ts'
-
-export interface CommandParts {
-  readonly config: GateConfig
-  readonly gate: Gate
-  readonly ledger: Ledger
-  readonly freezes: Freezes
-  readonly policies: Policies
-  readonly metrics: MetricsWriter
-  readonly pins: Pins
-  readonly lock: LockInForce
-  readonly people: People
-  readonly approvals: Approvals
-  readonly grants: Grants
-  readonly door: Pick<Door, 'onChange'>
-  readonly log: Log
-  /** Of the admin API, once it is there. */
-  readonly words: () => Readonly<Record<string, Command>>
-  /** Looks at the policy files at once. */
-  readonly reload: () => void | Promise<void>
-  /** What `/readyz` says. */
-  readonly ready: () => { readonly ok: boolean; readonly why: string }
-  /** Where clients reach it; empty until it serves. */
-  readonly url: () => string
-}
+import { type Log } from "../gateway/shared/log.ts";
+import { type CommandParts } from "../gateway/start/run-admin.ts";
 
 export function controlOf(parts: CommandParts): Control {
   const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts

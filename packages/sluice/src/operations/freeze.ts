@@ -7,7 +7,7 @@ import { Refused } from '../core/operation-error.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import { type Freezes, type Frozen, nameOf, SCOPES, type Scope } from '../gateway/state/freezes.ts'
-import { byWhom } from './verify-person.ts'
+import { byWhom } from "../core/person.ts";
 
 export interface FreezeParts {
   readonly freezes: Freezes

@@ -11,7 +11,7 @@ import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limi
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { nameOne } from '../gateway/config/grants.ts'
-import { byWhom } from './verify-person.ts'
+import { byWhom } from "../core/person.ts";
 
 export interface GrantParts {
   readonly grants: Grants

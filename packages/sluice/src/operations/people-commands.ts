@@ -4,7 +4,7 @@
 // every start.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { type Person, ROLES, type Role } from '../core/person.ts'
+import { type Person, ROLES, type Role, byWhom } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
 import { GRANT_GROUPS_MAX } from '../identity/limits.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { canProve, type Decider, type KeptPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
 import type { Command } from '../gateway/front/socket/command-registry.ts'
-import { byWhom, MAY, type Prove, type ProveParts } from './verify-person.ts'
+import { MAY, type Prove, type ProveParts } from './verify-person.ts'
 
 export interface PeopleParts extends ProveParts {
   readonly prove: Prove

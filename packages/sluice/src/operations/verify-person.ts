@@ -51,11 +51,6 @@ export function checkRole(person: Person, role: Role): void {
   )
 }
 
-/** How a person is named on the record. */
-export function byWhom({ name, kind, proof }: Person): JsonObject {
-  return { name, kind, proof }
-}
-
 function readProof({ proof }: JsonObject): PinProof {
   if (!isObject(proof) || typeof proof.pin !== 'string')
     throw new Refused(

@@ -18,7 +18,7 @@ import { QUICKJS_SHA256, sha256 } from './quickjs.ts'
 export type GuestName = 'main' | 'program'
 
 const GUEST = join(import.meta.dirname, '..', 'guest')
-const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'sluice')
+const CACHE = join(import.meta.dirname, '../../../../node_modules/.cache/sluice')
 
 export async function loadImage(name: GuestName): Promise<Uint8Array<ArrayBuffer>> {
   const shipped = join(GUEST, `${name}.image`)

@@ -1,16 +1,5 @@
 // Every bound of the stores, by name and unit. Whatever meets one gets tighter by it, never
 // looser.
-
-/** Events one counter keeps. Beyond it neighbours are merged into the later one: tighter, never
- * looser. A rate limit's `max` is at most this, so only tiny amounts of money ever meet it. */
-export const COUNTER_EVENTS_MAX = 1_000_000
-
-/** Counters of one limit, whose key may have an argument in it that a caller is free to choose. Past it
- * a call that would need one more is refused until some have left their window. */
-export const COUNTERS_PER_LIMIT_MAX = 100_000
-/** How often counters whose window is over are looked for where a limit is full of them. */
-export const COUNTERS_SWEEP_MS = 1_000
-
 /** How long a write waits for another process before it is an error. It blocks everything else
  * meanwhile, so it is short; whoever can wait tries again later. */
 export const BUSY_TIMEOUT_MS = 100

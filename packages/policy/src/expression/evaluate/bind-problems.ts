@@ -3,10 +3,10 @@
 
 import { nearest } from '../../document/nearest.ts'
 import type { PolicyErrorCode } from '../../language/errors.ts'
-import { pathText } from '../../compile/parse-limit.ts'
 import { type BoundSlot, slotType } from './bound-slot.ts'
 import { FUNCTIONS, METHODS } from '../cel-functions.ts'
 import { type Declared, declaredAt } from './declared-types.ts'
+import { pathText } from "../../language/argument-path.ts";
 
 export interface BindProblem {
   readonly code: PolicyErrorCode

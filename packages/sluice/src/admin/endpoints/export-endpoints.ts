@@ -5,13 +5,13 @@
 import { z } from 'zod'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Person } from '../../core/person.ts'
-import { byWhom } from '../../operations/verify-person.ts'
 import { EXPORT_FORMATS, type ExportFormat, type Stretch } from '../../ledger/export/chunks.ts'
 import type { Query } from '../../ledger/query/query.ts'
 import { Download } from '../http/download.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { FILTER } from './live-endpoints.ts'
 import type { Reader } from '../queries/ledger-reader.ts'
+import { byWhom } from "../../core/person.ts";
 
 export interface ExportParts {
   readonly reader: Reader

@@ -105,7 +105,7 @@ export class ConsolePage {
 function builtConsole(): string {
   const isSource = extname(import.meta.filename) === '.ts'
   const dist = isSource
-    ? join(import.meta.dirname, '..', '..', 'dist')
-    : join(import.meta.dirname, '..')
+    ? join(import.meta.dirname, '../../../../../dist/sluice/dist')
+    : join(import.meta.dirname, '../..')
   return join(dist, 'console')
 }

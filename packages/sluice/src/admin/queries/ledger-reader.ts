@@ -51,7 +51,7 @@ export class Reader {
 
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const file = join(import.meta.dirname, `reading-thread${extname(import.meta.filename)}`)
+    const file = join(import.meta.dirname, `ledger-reader-thread${extname(import.meta.filename)}`)
     const worker = new Worker(file, { workerData: { directory: this.#directory } })
     worker.on('message', ({ id, value, error }) => this.#answered(id, value, error))
     worker.on('error', (error) => this.#ended(worker, error.message))

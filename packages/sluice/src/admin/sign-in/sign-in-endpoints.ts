@@ -14,9 +14,9 @@ import type { IssuerAnswer, LinkTold, Me, SignedIn, SignInWays } from '../contra
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS } from '../http/limits.ts'
-import { bearerOf } from '../router.ts'
 import type { Elsewhere } from './external-sign-in.ts'
 import type { SignedInAs, SignIns } from './sign-ins.ts'
+import { bearerOf } from "../http/bearer-token.ts";
 
 export interface SignInParts {
   readonly people: People

@@ -10,7 +10,7 @@ import { Bench, call, coreImage } from '../agents.test-support.ts'
 
 /** The same core with something more in it: other addresses, another hash. */
 async function otherImage() {
-  const core = await bundleGuest(join(import.meta.dirname, '../guest/main.ts'))
+  const core = await bundleGuest(join(import.meta.dirname, '../../guest/main.ts'))
   return openImage(bakeImage(`globalThis.__older = 'x'.repeat(5000);${core}`))
 }
 

@@ -10,11 +10,11 @@ import {
   compileDocuments,
   readDocuments,
 } from '../../gateway/state/documents.ts'
-import type { Log } from '../../gateway/upstream/upstream.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { environmentOf } from './load-environment.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
+import { type Log } from "../../gateway/shared/log.ts";
 
 export interface ConfigOptions {
   readonly config: string

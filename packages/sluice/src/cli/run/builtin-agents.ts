@@ -7,7 +7,7 @@ import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { ownVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
-import type { Log } from '../../gateway/upstream/upstream.ts'
+import { type Log } from "../../gateway/shared/log.ts";
 
 /** Loads the room of the agents only where a gate has them. */
 export function agentsFor(

@@ -61,7 +61,7 @@ interface StartedGate {
 /** The gate lives on by itself, and ends a minute after its last client. */
 function spawnGate(directory: string, config: string, logFile: string): StartedGate {
   const log = openSync(logFile, 'a', 0o600)
-  const bin = fileURLToPath(new URL('../../../../../bin/sluice.js', import.meta.url))
+  const bin = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url))
   const args = [bin, 'up', '--config', config, '--data', directory, '--piped']
   // The gate is not the one the token is for.
   const { SLUICE_TOKEN: _, ...env } = process.env

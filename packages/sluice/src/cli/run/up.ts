@@ -67,6 +67,7 @@ async function up(options: Options): Promise<void> {
   if (options.trustData === true) await confirmData(config.data)
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
+  const { controlOf } = await import('../../operations/commands.ts')
   const { runGate, DataTaken } = await import('../../gateway/start/run-gate.ts')
   const { agentsFor } = await import('./builtin-agents.ts')
   let agents: Service | undefined
@@ -74,7 +75,7 @@ async function up(options: Options): Promise<void> {
     agents = service
   })
   const startAdmin = (parts: AdminParts) => adminSite(parts, () => agents)
-  const run = { piped, log, startAgents, startAdmin }
+  const run = { control: controlOf, piped, log, startAgents, startAdmin }
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataTaken) return undefined

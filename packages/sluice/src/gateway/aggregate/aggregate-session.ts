@@ -14,15 +14,12 @@ import { writeMembers, writeResult } from '../../protocol/write-message.ts'
 import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { ClientLink, Related } from '../shared/transport.ts'
 import {
-  errorAnswer,
   noTasksAnswer,
   renameUnknown,
-  type Told,
   unknownAnswer,
 } from '../call/replies.ts'
 import { writeAnswer } from '../call/pending-requests.ts'
 import { dressed } from '../session/stateless-results.ts'
-import type { Log } from '../upstream/upstream.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
 import { type Found, ServerFinder } from './route-request.ts'
 import { AllListens } from './subscriptions.ts'
@@ -31,6 +28,8 @@ import { begunSession, discovered, mergeBegun } from './merge-profiles.ts'
 import { MergedLists } from './merge-lists.ts'
 import { type Open, read, ServerTalk } from './server-messages.ts'
 import { within } from '../shared/with-timeout.ts'
+import { type Log } from "../shared/log.ts";
+import { errorAnswer, type Told } from "../shared/error-reply.ts";
 
 export interface AllServersContext {
   readonly servers: readonly string[]

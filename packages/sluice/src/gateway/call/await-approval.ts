@@ -17,7 +17,7 @@ import { writeMembers } from '../../protocol/write-message.ts'
 import { type Asked, denied, type Spine } from './admit.ts'
 import { enterStep } from '../shared/current-step.ts'
 import type { WatchedCall } from '../metrics/instrument-calls.ts'
-import type { Outcome } from './pending-requests.ts'
+import { type Outcome } from "../shared/outcome.ts";
 
 /** The approvals, as far as the spine needs them; an ApprovalEngine fits. */
 export interface HoldEngine {

@@ -29,23 +29,23 @@ import type { Frozen } from '../state/freezes.ts'
 import { heldReason } from '../tools/pins.ts'
 import { BASE64 } from '../shared/base64.ts'
 import {
-  errorAnswer,
   frozenAnswer,
   noTasksAnswer,
   type Refusal,
   refusalAnswer,
   refusalText,
-  type Told,
   unknownAnswer,
 } from './replies.ts'
 import { callOf, factsOf, objectionTo, passageFromClient, passageFromServer } from '../shared/parse-call.ts'
 import type { ClientQuestions } from '../session/client-elicitations.ts'
-import { type Crossing, LISTEN, type Outcome } from './pending-requests.ts'
+import { type Crossing, LISTEN } from './pending-requests.ts'
 import type { Handles } from '../session/sealed-handles.ts'
 import { type KnownNames, namedIn } from '../session/known-names.ts'
 import type { OwnTasks } from '../session/session-tasks.ts'
 import type { SeenLists } from '../session/visible-lists.ts'
 import { questionFault } from '../shared/server-questions.ts'
+import { type Outcome } from "../shared/outcome.ts";
+import { errorAnswer, type Told } from "../shared/error-reply.ts";
 
 export interface JudgeContext {
   readonly spine: Spine

@@ -13,7 +13,7 @@ import { type Admission, type Asked, admit, type Spine, type Verdict } from './a
 import { holdingOf } from './wait-options.ts'
 import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { callOf, passageFromServer } from '../shared/parse-call.ts'
-import type { RelayContext } from '../relay/relay.ts'
+import type { JudgeContext } from './handle-requests.ts'
 import { type Declared, questionFault } from '../shared/server-questions.ts'
 
 /** Of these the protocol lets a server want more. */
@@ -77,7 +77,7 @@ export type Refused = (Verdict & { readonly admission?: undefined }) | { readonl
 /** The first question that may not be put to the client: then none is, and none counts. */
 export async function refusedQuestion(
   { questions, fault }: Asking,
-  context: Pick<RelayContext, 'server' | 'facts' | 'record'> & { readonly spine: Spine },
+  context: Pick<JudgeContext, 'server' | 'facts' | 'record'> & { readonly spine: Spine },
   declared: Declared,
 ): Promise<Refused | undefined> {
   const { spine, server, facts, record } = context
@@ -110,7 +110,7 @@ export async function refusedQuestion(
 }
 
 /** It may wait for a person as long as any call. */
-function askedOf(question: Request, server: string, facts: RelayContext['facts']): Asked {
+function askedOf(question: Request, server: string, facts: JudgeContext['facts']): Asked {
   const call = callOf(server, question)
   const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
   const holding = () => holdingOf(question, { isWanted: () => true, look })

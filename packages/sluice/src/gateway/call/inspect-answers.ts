@@ -17,10 +17,10 @@ import { labelsRead } from '@sluice/policy/model/reads-label'
 import { processClock } from '../../store/process-clock.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
-import type { Outcome } from './pending-requests.ts'
 import type { InspectDelivery } from './deliveries.ts'
 import { labelsOf } from '../state/labels-of.ts'
+import { type Log } from "../shared/log.ts";
+import { type Outcome } from "../shared/outcome.ts";
 
 const NONE: readonly string[] = []
 const WANTED: readonly Wanted[] = ['injection', 'secret']

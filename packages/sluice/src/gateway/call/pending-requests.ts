@@ -19,18 +19,10 @@ import type { Admission } from './admit.ts'
 import type { Link, Related, Trace } from '../shared/transport.ts'
 import { enterStep } from '../shared/current-step.ts'
 import type { Carried } from '../upstream/upstream.ts'
-import type { Told } from './replies.ts'
 import { Few } from '../shared/small-set.ts'
 import { FewBy } from '../shared/small-map.ts'
-
-/** How a call ended, for the record. */
-export interface Outcome {
-  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
-  readonly bytes?: number
-  readonly errorCode?: number
-  readonly labels?: readonly string[]
-  readonly givenBack?: boolean
-}
+import { type Outcome } from "../shared/outcome.ts";
+import { type Told } from "../shared/error-reply.ts";
 
 /** A request that went over and has no answer yet. */
 export interface Crossed {

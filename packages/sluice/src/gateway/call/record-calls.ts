@@ -6,8 +6,8 @@ import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../../ledger/records/record.ts'
 import type { CallRecord, Judged } from './admit.ts'
-import type { Outcome } from './pending-requests.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
+import { type Outcome } from "../shared/outcome.ts";
 
 export class LedgerRecord implements CallRecord {
   readonly #ledger: Ledger

@@ -12,18 +12,13 @@ import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
 import { writeError, writeMembers, writeResult } from '../../protocol/write-message.ts'
 import { type Frozen, frozenReason } from '../state/freezes.ts'
+import { type Told, errorAnswer } from "../shared/error-reply.ts";
 
 export interface Refusal {
   readonly decision: Decision
   readonly callId: string
   /** This caller is told the rule and what is left; others could map the policy by it. */
   readonly explain: boolean
-}
-
-/** A text, and the code where it is an error. */
-export interface Told {
-  readonly text: string
-  readonly errorCode?: number
 }
 
 export function refusalAnswer(
@@ -87,15 +82,6 @@ export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
   const reason = `${frozenReason(frozen)}${doubt}`
   const told = { decision: 'deny', code: 'FROZEN', reason }
   return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
-}
-
-export function errorAnswer(
-  id: Id | null,
-  errorCode: number,
-  message: string,
-  data?: JsonValue,
-): Told {
-  return { text: writeError(id, errorCode, message, data), errorCode }
 }
 
 /** To a client that asks about a task and has not said that it knows them. */

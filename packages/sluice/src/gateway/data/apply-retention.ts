@@ -10,7 +10,7 @@ import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
 import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../shared/limits.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 export interface KeepParts {
   readonly config: LedgerConfig

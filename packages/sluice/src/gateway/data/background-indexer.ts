@@ -12,7 +12,7 @@ import {
   INDEX_SLICE_MS,
   INDEX_SLICE_RECORDS,
 } from '../shared/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 export class QuietIndex {
   readonly #options: { directory: string; ledger: Ledger; isQuiet: () => boolean; log: Log }

@@ -11,7 +11,7 @@ import { LedgerError } from '../../ledger/records/errors.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import type { GateConfig } from '../config/config.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 export interface OpenLedger {
   readonly ledger: Ledger

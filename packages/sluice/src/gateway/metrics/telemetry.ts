@@ -19,9 +19,9 @@ import { displayName } from '../../core/display-name.ts'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../shared/limits.ts'
 import type { Trace } from '../shared/transport.ts'
-import type { Outcome } from '../call/pending-requests.ts'
 import { ownVersion } from '../shared/package-version.ts'
 import type { CallSpan, StartSpan, Watched } from './instrument-calls.ts'
+import { type Outcome } from "../shared/outcome.ts";
 
 export interface Telemetry {
   readonly startSpan: StartSpan

@@ -4,9 +4,9 @@
 
 import { performance } from 'node:perf_hooks'
 import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../shared/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
 import { takeLongestStep } from '../shared/current-step.ts'
 import type { Meter } from './meter.ts'
+import { type Log } from "../shared/log.ts";
 
 /** Returns what ends it. */
 export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {

@@ -21,13 +21,13 @@ import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test
 import type { UpstreamLink } from '../upstream/upstream.ts'
 import type { NameRoots } from '../session/client-roots.ts'
 import { Continuations } from '../session/continuations.ts'
-import type { Outcome } from '../call/pending-requests.ts'
 import { Handles } from '../session/sealed-handles.ts'
 import { labelSession } from '../call/inspect-answers.ts'
 import { Relay } from './relay.ts'
 import { SeenLists } from '../session/visible-lists.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
+import { type Outcome } from "../shared/outcome.ts";
 
 export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
   name,

@@ -13,7 +13,7 @@ import { type Frozen, frozenReason } from '../state/freezes.ts'
 import { takeTurn } from '../shared/slices.ts'
 import { failureAnswer } from '../upstream/failure-response.ts'
 import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
-import { errorAnswer, frozenAnswer, refusalAnswer, withoutOurNames } from '../call/replies.ts'
+import { frozenAnswer, refusalAnswer, withoutOurNames } from '../call/replies.ts'
 import { BackPressure } from '../session/back-pressure.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
 import { ClientQuestions } from '../session/client-elicitations.ts'
@@ -32,6 +32,7 @@ import { declaredIn } from '../shared/server-questions.ts'
 import { declaredBefore, writeSessionHandle } from '../shared/session-handle.ts'
 import { noticesOfChange } from './route-notifications.ts'
 import { AnswerTeller } from './tell-answers.ts'
+import { errorAnswer } from "../shared/error-reply.ts";
 
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])

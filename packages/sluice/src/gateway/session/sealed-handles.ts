@@ -11,7 +11,6 @@ import { withMembers } from '../../protocol/members.ts'
 import type { Members, Request } from '../../protocol/message.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import type { Admission } from '../call/admit.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 import { callOf } from '../shared/parse-call.ts'
 import type { Continuations } from './continuations.ts'
@@ -61,7 +60,7 @@ export interface CallSoFar {
   readonly name: string
   readonly params: Members | undefined
   readonly rounds: number
-  readonly admission?: Admission | undefined
+  readonly admission?: { readonly approval?: { readonly asked: string } | undefined } | undefined
 }
 
 /** What is sealed of a call that wants input: the round, the keys that were asked for, and the

@@ -11,7 +11,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/chain/read.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../call/wait-options.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 export interface OpenedApprovals {
   readonly engine: ApprovalEngine

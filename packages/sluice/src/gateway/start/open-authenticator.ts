@@ -14,7 +14,7 @@ import type { Gate } from '../gate.ts'
 import { GRANTS_LOOK_MS } from '../shared/limits.ts'
 import { ALL_SERVERS } from '../shared/transport.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 interface DoorParts {
   readonly config: GateConfig

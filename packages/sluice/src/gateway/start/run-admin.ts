@@ -1,6 +1,8 @@
 // The admin API and the console, as far as the gate knows them: what serves them is handed in by the
 // composition root, gets the parts of the running gate, and answers every request that is not MCP.
 
+import type { LockInForce } from '../tools/active-lock-file.ts'
+import type { MetricsWriter } from '../metrics/write-metrics.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Approvals } from '../../core/approval.ts'
 import type { Door } from '../../identity/callers/authenticator.ts'
@@ -17,7 +19,8 @@ import type { Meter } from '../metrics/meter.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { Policies } from '../state/policies.ts'
 import type { CallWatch } from '../metrics/instrument-calls.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
+import { type Site } from "../front/http/site.ts";
 
 export interface AdminParts {
   readonly config: GateConfig
@@ -44,14 +47,28 @@ export interface AdminParts {
   readonly log: Log
 }
 
-/** Everything over HTTP that is neither MCP nor health. */
-export interface Site {
-  /** Host and Origin are the gate's own, and the peer is no process of the gate's. */
-  serve(request: IncomingMessage, response: ServerResponse): void | Promise<void>
-  /** What it adds to the control channel. */
-  readonly words: Readonly<Record<string, Command>>
-  /** Ends its streams. */
-  close(): void
-}
-
 export type StartAdmin = (parts: AdminParts) => Site
+
+export interface CommandParts {
+  readonly config: GateConfig
+  readonly gate: Gate
+  readonly ledger: Ledger
+  readonly freezes: Freezes
+  readonly policies: Policies
+  readonly metrics: MetricsWriter
+  readonly pins: Pins
+  readonly lock: LockInForce
+  readonly people: People
+  readonly approvals: Approvals
+  readonly grants: Grants
+  readonly door: Pick<Door, 'onChange'>
+  readonly log: Log
+  /** Of the admin API, once it is there. */
+  readonly words: () => Readonly<Record<string, Command>>
+  /** Looks at the policy files at once. */
+  readonly reload: () => void | Promise<void>
+  /** What `/readyz` says. */
+  readonly ready: () => { readonly ok: boolean; readonly why: string }
+  /** Where clients reach it; empty until it serves. */
+  readonly url: () => string
+}

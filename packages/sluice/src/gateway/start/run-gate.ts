@@ -25,7 +25,6 @@ import { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { Gate } from '../gate.ts'
 import { DRAIN_MS } from '../shared/limits.ts'
-import { controlOf } from '../../operations/commands.ts'
 import type { Control } from '../front/socket/command-registry.ts'
 import { type CompiledDocuments, readDocumentsAside } from '../state/documents.ts'
 import { Freezes, nameOf } from '../state/freezes.ts'
@@ -53,15 +52,15 @@ import { HttpPools } from '../upstream/http/http-pools.ts'
 import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { endLeftovers } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
-import type { Log } from '../upstream/upstream.ts'
 import { DataLock } from '../data/data-lock.ts'
 import { IdleEnd } from './idle-shutdown.ts'
 import { authenticateFor, openDoor, pipeAudiences } from './open-authenticator.ts'
 import { openPeople } from './open-people.ts'
 import { OwnChildren } from '../processes/child-processes.ts'
 import { peopleBase } from './people-base.ts'
-import type { StartAdmin } from './run-admin.ts'
+import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
+import { type Log } from "../shared/log.ts";
 
 export { DataTaken } from '../data/data-lock.ts'
 
@@ -78,6 +77,8 @@ export interface RunningGate {
 
 export interface RunOptions {
   readonly piped: boolean
+  /** The operations of the control socket, handed in by the composition root. */
+  readonly control: (parts: CommandParts) => Control
   readonly log: Log
   /** Where there is a server with `builtin: agents`. */
   readonly startAgents?: StartAgents
@@ -88,7 +89,7 @@ export interface RunOptions {
 export async function runGate(
   config: GateConfig,
   documents: CompiledDocuments,
-  { piped, log, startAgents, startAdmin }: RunOptions,
+  { control: controlOf, piped, log, startAgents, startAdmin }: RunOptions,
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
   const undo: (() => void | Promise<void>)[] = []

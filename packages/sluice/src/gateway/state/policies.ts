@@ -16,7 +16,6 @@ import { HOUSE } from '../config/grants.ts'
 import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { PolicySet } from './policy-set.ts'
 import { runInSlices } from '../shared/slices.ts'
-import type { Log } from '../upstream/upstream.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
@@ -28,9 +27,10 @@ import {
   type Trees,
 } from './documents.ts'
 import { baseline, keepDocuments, keptDocuments } from './stored-documents.ts'
-import { byWhom } from '../../operations/verify-person.ts'
 import { readTrees } from './read-trees.ts'
 import { verdictChanges } from './verdict-changes.ts'
+import { type Log } from "../shared/log.ts";
+import { byWhom } from "../../core/person.ts";
 
 export interface PoliciesOptions {
   readonly store: DatabaseSync

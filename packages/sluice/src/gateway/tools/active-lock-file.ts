@@ -12,8 +12,8 @@ import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/operation-error.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { LOOSENINGS_TOLD_MAX } from '../shared/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
-import { byWhom } from '../../operations/verify-person.ts'
+import { type Log } from "../shared/log.ts";
+import { byWhom } from "../../core/person.ts";
 
 export interface LockOptions {
   readonly path: string

@@ -13,9 +13,9 @@ import { Refused } from '../../core/operation-error.ts'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
 import { type Refusal, Refusals } from './refused-definitions.ts'
 import { Twins } from './look-alike-names.ts'
+import { type Log } from "../shared/log.ts";
 
 export interface PinsOptions {
   readonly store: DatabaseSync

@@ -10,7 +10,7 @@ import {
   KEPT_TOOLS_MAX,
   KEPT_TOOLS_PER_TURN,
 } from '../shared/limits.ts'
-import type { Log } from '../upstream/upstream.ts'
+import { type Log } from "../shared/log.ts";
 
 export class KeptTools {
   readonly #store: DatabaseSync

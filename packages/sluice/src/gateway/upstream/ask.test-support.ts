@@ -6,9 +6,10 @@ import type { Answer, Id, Message } from '../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import type { Related } from '../shared/transport.ts'
 import { readStat } from '../processes/process-group.ts'
-import type { Carried, Log, UpstreamFailure, UpstreamLink } from './upstream.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from './upstream.ts'
+import { type Log } from "../shared/log.ts";
 
-export const SERVERS = join(import.meta.dirname, '../../../test/servers')
+export const SERVERS = join(import.meta.dirname, '../../../../../test/servers')
 
 export function fixture(name: string, ...args: string[]): string[] {
   return [process.execPath, join(SERVERS, `${name}.ts`), ...args]

@@ -60,10 +60,3 @@ export interface UpstreamLink extends Link {
   /** When nothing of the server is left: no process, no connection. */
   readonly ended: Promise<void>
 }
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type Log = (
-  level: LogLevel,
-  message: string,
-  fields?: Readonly<Record<string, string | number>>,
-) => void

@@ -14,7 +14,6 @@ import type { Socket } from 'node:net'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { BODY_BYTES_MAX, CLIENT_CONNECTIONS_MAX, CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
-import type { Site } from '../../start/run-admin.ts'
 import type { OwnCertificate, TlsPair } from './tls-certificate.ts'
 import type { PlainEvents } from '../fast-path/connection.ts'
 import { PlainConnections } from '../fast-path/connections.ts'
@@ -27,6 +26,7 @@ import { type FrontRequest, NodeReply } from '../exchange/response-writer.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 import { UnreadAnswers } from '../exchange/unread-answers.ts'
+import { type Site } from "./site.ts";
 
 export interface HttpFrontOptions extends McpFrontOptions {
   readonly host: string

@@ -7,7 +7,7 @@ import type { Answer, Id, Members, Message } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
 import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
 import type { ClientLink, Related } from '../../shared/transport.ts'
-import type { Told } from '../../call/replies.ts'
+import { type Told } from "../../shared/error-reply.ts";
 
 export interface MemberLinkContext {
   readonly era: Era

@@ -8,8 +8,8 @@ import { decodeValue, nameIn } from '../../../protocol/mcp-headers.ts'
 import type { Message, Request } from '../../../protocol/message.ts'
 import { SESSION_REVISIONS } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { errorAnswer, type Told } from '../../call/replies.ts'
 import { BASE64 } from '../../shared/base64.ts'
+import { errorAnswer, type Told } from "../../shared/error-reply.ts";
 
 const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
 

@@ -5,8 +5,9 @@ import type { Id, Message } from '../../../protocol/message.ts'
 import type { Trace } from '../../shared/transport.ts'
 import type { Said } from '../read-upstream-messages.ts'
 import type { Conversation, Sent } from '../upstream-state.ts'
-import type { Log, Passing, UpstreamFailure } from '../upstream.ts'
+import type { Passing, UpstreamFailure } from '../upstream.ts'
 import type { OriginPools } from './http-pools.ts'
+import { type Log } from "../../shared/log.ts";
 
 export interface HttpHost {
   readonly name: string

@@ -18,12 +18,13 @@ import { failureAnswer } from '../failure-response.ts'
 import type { Said } from '../read-upstream-messages.ts'
 import { Conversation, sentOf } from '../upstream-state.ts'
 import { SecondBudget } from '../../shared/token-bucket.ts'
-import type { Carried, Log, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { OldTransport } from './http-sse.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
 import { StatelessTransport } from './http-stateless.ts'
 import { Streamable } from './http-streamable.ts'
+import { type Log } from "../../shared/log.ts";
 
 export interface HttpServerOptions {
   readonly name: string

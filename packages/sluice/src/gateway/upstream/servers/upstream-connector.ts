@@ -17,7 +17,8 @@ import { ResumableLink } from './resumable-link.ts'
 import { SharedServers, type Spare } from './shared-servers.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
 import type { Watcher } from '../../processes/watcher.ts'
-import type { Log, UpstreamLink } from '../upstream.ts'
+import type { UpstreamLink } from '../upstream.ts'
+import { type Log } from "../../shared/log.ts";
 
 export interface ServerLinksParts {
   readonly pools: HttpPools

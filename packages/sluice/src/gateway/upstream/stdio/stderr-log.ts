@@ -11,8 +11,8 @@ import {
   STDERR_BYTES_PER_SECOND,
   STDERR_LINES_PER_SECOND,
 } from '../../shared/limits.ts'
-import type { Log } from '../upstream.ts'
 import { SecondBudget } from '../../shared/token-bucket.ts'
+import { type Log, shorten } from "../../shared/log.ts";
 
 export class StderrLog {
   readonly #log: Log
@@ -62,12 +62,4 @@ export class StderrLog {
     this.#leftOut = 0
     this.#log('info', shorten(line, LOGGED_LINE_LENGTH_MAX), { stream: 'stderr' })
   }
-}
-
-/** Cut, and with no character in it that could rewrite a terminal or a log line. */
-export function shorten(line: string, lengthMax: number): string {
-  const cut = line.length > lengthMax ? `${line.slice(0, lengthMax)}…` : line
-  return cut.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
-    found === '\t' ? ' ' : `\\u{${found.codePointAt(0)?.toString(16)}}`,
-  )
 }

@@ -18,14 +18,15 @@ import {
 import { failureAnswer } from '../failure-response.ts'
 import { readSaid } from '../read-upstream-messages.ts'
 import { Conversation, sentOf } from '../upstream-state.ts'
-import type { Log, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { UpstreamFailure, UpstreamLink } from '../upstream.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
 import { endGroup } from '../../processes/process-group.ts'
 import { SecondBudget } from '../../shared/token-bucket.ts'
-import { StderrLog, shorten } from './stderr-log.ts'
+import { StderrLog } from './stderr-log.ts'
 import { StdioReader } from './stdio-reader.ts'
 import { StdioWriter } from './stdio-writer.ts'
 import type { Watcher } from '../../processes/watcher.ts'
+import { type Log, shorten } from "../../shared/log.ts";
 
 export interface StdioServerOptions {
   readonly name: string

@@ -1,0 +1,16 @@
+// What serves HTTP requests that are neither MCP nor health checks: the admin API and the console.
+// `admin` implements it; the HTTP server only calls it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Command } from '../socket/command-registry.ts'
+
+/** Everything over HTTP that is neither MCP nor health. */
+export interface Site {
+  /** Host and Origin are the gate's own, and the peer is no process of the gate's. */
+  serve(request: IncomingMessage, response: ServerResponse): void | Promise<void>
+  /** What it adds to the control channel. */
+  readonly words: Readonly<Record<string, Command>>
+  /** Ends its streams. */
+  close(): void
+}
+

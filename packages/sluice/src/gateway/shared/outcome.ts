@@ -1,0 +1,13 @@
+// How a forwarded call ended. The call path writes it, metrics and the ledger read it.
+// It has no behaviour of its own.
+
+/** How a call ended, for the record. */
+export interface Outcome {
+  readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
+  readonly bytes?: number
+  readonly errorCode?: number
+  readonly labels?: readonly string[]
+  readonly givenBack?: boolean
+}
+
+
