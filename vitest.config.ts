@@ -3,18 +3,18 @@
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { COVERING, FULLY_COVERED, roomsThatExist } from './test/support/rooms.ts'
+import { COVERING, FULLY_COVERED, getRoomFolder, listRooms } from './test/support/rooms.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 
 /** Tests of rooms without I/O, clock and state: nothing of one file is left for the next. */
-const pure = [...roomsThatExist()]
+const pure = [...listRooms()]
   .filter(([, { kind }]) => kind === 'pure')
-  .map(([room]) => `src/${room}/**/*.test.ts`)
+  .map(([room]) => `${getRoomFolder(room)}/**/*.test.ts`)
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/seed.ts'],
+    setupFiles: ['test/support/seed.ts'],
     // For the processes that tests start: most of a short one is the stripping of types.
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'sluice-tests'),
@@ -40,13 +40,13 @@ export default defineConfig({
         test: {
           name: 'house',
           include: [
-            'src/**/*.test.ts',
+            'packages/**/*.test.ts',
             'test/**/*.test.ts',
             'scripts/**/*.test.ts',
             'console/src/**/*.test.ts',
           ],
           exclude: [...COVERING, ...pure],
-          globalSetup: ['test/bundle-command.ts'],
+          globalSetup: ['test/support/bundle-command.ts'],
         },
       },
     ],

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { ModelSettings } from '../packages/sluice/src/agents/models/models.ts'
+import { Service } from '../packages/sluice/src/agents/service/service.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { installClaudeFlow } from '../scripts/install-claude-flow.ts'
 import { ROOT } from '../scripts/run-step.ts'
-import type { ModelSettings } from '../packages/sluice/src/agents/models/models.ts'
-import { Service } from '../packages/sluice/src/agents/service/service.ts'
 import type { AtRest } from './agents/at-rest.ts'
 import { besideClaudeFlow } from './agents/beside-claude-flow.ts'
 import { fillStore } from './agents/fill-store.ts'
@@ -54,7 +54,14 @@ export async function run(options: RunOptions): Promise<number> {
   for (const agents of new Set([1_000, Number(options.agents ?? 1_000)]))
     report(...(await many(base, models, agents, remarks)))
   const own = join(base, 'own')
-  const serve = [process.execPath, join(ROOT, 'bin/sluice.js'), 'agents', 'serve', '--data', own]
+  const serve = [
+    process.execPath,
+    join(ROOT, 'packages/sluice/bin/sluice.js'),
+    'agents',
+    'serve',
+    '--data',
+    own,
+  ]
   report(...(await overMcp('sluice over MCP', serve, count, 'script:none')))
   if (typeof options['claude-flow'] === 'string') {
     const peer = installClaudeFlow(resolve(options['claude-flow']))

@@ -2,10 +2,10 @@
 // requests that wait (1,000), and makes calls that need no approval through two real gates in turns, one
 // of which has them: both must take the same time.
 
-import type { RunOptions } from '../scripts/dispatch.ts'
-import type { ApprovalEngine } from '../packages/sluice/src/approvals/engine.ts'
-import type { HeldCall } from '../packages/sluice/src/approvals/approval-submission.ts'
 import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { HeldCall } from '../packages/sluice/src/approvals/approval-submission.ts'
+import type { ApprovalEngine } from '../packages/sluice/src/approvals/engine.ts'
+import type { RunOptions } from '../scripts/dispatch.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../test/support/own-gate.ts'
 import { PlainClient } from '../test/support/plain-client.ts'
 import { fixture } from '../test/support/start-gate.ts'

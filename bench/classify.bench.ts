@@ -3,10 +3,10 @@
 // file.
 
 import { readFileSync } from 'node:fs'
-import type { RunOptions } from '../scripts/dispatch.ts'
-import { account, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { account, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
 import { inspectDefinition } from '../packages/sluice/src/guard/inspect-definition.ts'
+import type { RunOptions } from '../scripts/dispatch.ts'
 
 const MADE = 2_000
 const ROUNDS = 5

@@ -3,13 +3,13 @@
 // memory limiter for the limits, all taking turns in one run.
 
 import cedar from '@cedar-policy/cedar-wasm/nodejs'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
-import type { RunOptions } from '../scripts/dispatch.ts'
+import { compile } from '@sluice/policy/compile/compile'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { compile } from '@sluice/policy/compile/compile'
-import { decide } from '@sluice/policy/decide/decide'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { decide } from '@sluice/policy/decide/decide'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import type { RunOptions } from '../scripts/dispatch.ts'
 import { type Measured, type Side, sideBySide, table } from './side-by-side.ts'
 
 const RULES = [10, 100, 1_000, 10_000]

@@ -6,15 +6,15 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunOptions } from '../scripts/dispatch.ts'
+import { openLedgerReadOnly } from '../packages/sluice/src/ledger/chain/read.ts'
 import { Ledger } from '../packages/sluice/src/ledger/ledger.ts'
 import { queryLedger } from '../packages/sluice/src/ledger/query/query.ts'
-import { openLedgerReadOnly } from '../packages/sluice/src/ledger/chain/read.ts'
-import { digestOf, type Judgement } from '../packages/sluice/src/ledger/records/record.ts'
 import { RecordIndex } from '../packages/sluice/src/ledger/query/record-index.ts'
 import { restoreLimits } from '../packages/sluice/src/ledger/query/restore-limits.ts'
+import { digestOf, type Judgement } from '../packages/sluice/src/ledger/records/record.ts'
 import { verifyLedger } from '../packages/sluice/src/ledger/verify/verify.ts'
 import type { Sync } from '../packages/sluice/src/store/sqlite/open.ts'
+import type { RunOptions } from '../scripts/dispatch.ts'
 import { grown } from './ledger/grow.ts'
 
 const CONCURRENCIES = [1, 16, 64]

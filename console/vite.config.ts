@@ -12,7 +12,7 @@ export default defineConfig({
   base: '/',
   plugins: [react()],
   build: {
-    outDir: '../dist/console',
+    outDir: '../dist/sluice/dist/console',
     emptyOutDir: true,
     target: 'es2023',
     assetsInlineLimit: 0,

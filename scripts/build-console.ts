@@ -1,4 +1,4 @@
-// Builds the console's page into dist/console where it is missing or older than its sources. Called by
+// Builds the console's page into dist/sluice/dist/console where it is missing or older than its sources. Called by
 // `npm run build`, `npm start` and the tests; two at once build once: the second waits for the first.
 
 import { createHash } from 'node:crypto'
@@ -14,13 +14,13 @@ import {
 import { join } from 'node:path'
 import { describeStep, ROOT, runStep } from './run-step.ts'
 
-const OUT = join(ROOT, 'dist', 'console')
+const OUT = join(ROOT, 'dist/sluice/dist/console')
 const STAMP = join(OUT, '.built')
 const LOCK = join(ROOT, 'dist', '.console-lock')
 const WAIT_MS = 120_000
 const SOURCES = [
   'console/**/*.{ts,tsx,css,html,svg,json}',
-  'src/admin/contract*.ts',
+  'packages/sluice/src/admin/contract/*.ts',
   'package-lock.json',
 ]
 

@@ -1,25 +1,62 @@
-// `npm run build` (and before `npm pack`): src -> dist, the command in few files, the images that
-// guests run in, the console's page, then the JSON Schemas for editors.
-// dist is removed first, so that nothing of an older build is published.
+// `npm run build`: the two packages as they are published, in dist/policy and dist/sluice. Compiles the
+// sources, bundles the command, bakes the guests' images, builds the console, writes the JSON Schemas
+// and stages the manifests. `dist` is removed first, so that nothing of an older build is published.
 
-import { existsSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeStep, ROOT, runStep } from './run-step.ts'
 
+type Manifest = Record<string, unknown>
+
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
 
-const steps: [name: string, command: string[]][] = [
-  // The command refers to every room; tests are what `npm run check` compiles.
-  ['compile', ['node_modules/typescript/bin/tsc', '-b', '--force', 'src/cli']],
+const STEPS: [name: string, command: string[]][] = [
+  // The command refers to every room, the policy package to its own; tests are compiled by `check`.
+  [
+    'compile',
+    [
+      ...['node_modules/typescript/bin/tsc', '-b', '--force'],
+      ...['packages/sluice/src/cli', 'packages/policy/src'],
+    ],
+  ],
   ['bundle', ['scripts/bundle.ts']],
   ['images', ['scripts/bake.ts']],
   ['console', ['scripts/build-console.ts']],
+  ['schema', ['scripts/schema.ts']],
 ]
-if (existsSync(join(ROOT, 'scripts', 'schema.ts'))) steps.push(['schema', ['scripts/schema.ts']])
 
-for (const [name, command] of steps) {
+for (const [name, command] of STEPS) {
   const result = await runStep(name, command)
-  // On stderr: `npm pack --json` promises stdout to its own answer.
   console.error(`build: ${describeStep(result)}`)
   if (!result.passed) process.exit(1)
+}
+
+stage('policy', ['packages/policy/schema'], {
+  exports: {
+    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './schema/policy.json': './schema/policy.json',
+    './*': { types: './dist/*.d.ts', default: './dist/*.js' },
+  },
+})
+stage('sluice', ['packages/sluice/bin', 'docs'], {
+  exports: {
+    './agents': { types: './dist/agents/index.d.ts', default: './dist/agents/index.js' },
+    './catalogue': { types: './dist/catalogue/index.d.ts', default: './dist/catalogue/index.js' },
+  },
+})
+
+/** Puts the manifest and what is published beside `dist` into the package's folder. */
+function stage(name: string, folders: readonly string[], published: Manifest): void {
+  const target = join(ROOT, 'dist', name)
+  const source = join(ROOT, 'packages', name, 'package.json')
+  const manifest = { ...(JSON.parse(readFileSync(source, 'utf8')) as Manifest), ...published }
+  const files = [...folders.map((folder) => folder.split('/').at(-1)), 'dist']
+  const left = ['!docs/console/**', '!dist/**/*.tsbuildinfo']
+  writeFileSync(
+    join(target, 'package.json'),
+    `${JSON.stringify({ ...manifest, files: [...files, ...left] }, null, 2)}\n`,
+  )
+  for (const folder of folders)
+    cpSync(join(ROOT, folder), join(target, folder.split('/').at(-1) ?? ''), { recursive: true })
+  for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(target, file))
 }

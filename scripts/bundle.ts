@@ -1,4 +1,4 @@
-// The command in few files: dist/bundle, from what the compiler wrote to dist. A start would else
+// The command in few files: dist/sluice/dist/bundle, from what the compiler wrote beside it. A start would else
 // open some hundred and seventy of them. Packages stay where they are installed, and so does what is
 // started by its file's name (threads, processes): it is told where its file stands. Part of the build;
 // the tests make theirs of the sources (test/bundle-command.ts).
@@ -8,7 +8,8 @@ import { dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { ROOT } from './run-step.ts'
 
-const DIST = join(ROOT, 'dist')
+const DIST = join(ROOT, 'dist/sluice/dist')
+const POLICY = '@sluice/policy/'
 
 /** Where a module stood, as code. */
 export interface Place {
@@ -34,7 +35,25 @@ function inPlace(placeOf: (path: string) => Place): Plugin {
   }
 }
 
-export function bundleOptions(placeOf: (path: string) => Place) {
+/** The policy package is part of the bundle; every other package stays where it is installed. */
+function withPolicy(folder: string, extension: string): Plugin {
+  return {
+    name: 'policy package',
+    setup({ onResolve }) {
+      onResolve({ filter: /^@sluice\/policy\// }, ({ path }) => ({
+        path: join(folder, `${path.slice(POLICY.length)}${extension}`),
+      }))
+    },
+  }
+}
+
+interface BundleSources {
+  readonly placeOf: (path: string) => Place
+  /** Where the modules of the policy package are, and what their names end in. */
+  readonly policy: readonly [folder: string, extension: string]
+}
+
+export function bundleOptions({ placeOf, policy }: BundleSources) {
   return {
     bundle: true,
     splitting: true,
@@ -42,20 +61,23 @@ export function bundleOptions(placeOf: (path: string) => Place) {
     platform: 'node',
     target: 'node24',
     packages: 'external',
-    plugins: [inPlace(placeOf)],
+    plugins: [withPolicy(...policy), inPlace(placeOf)],
     logLevel: 'warning',
   } satisfies BuildOptions
 }
 
 if (import.meta.main)
   await build({
-    ...bundleOptions((path) => {
-      const file = relative(DIST, path)
-      return {
-        dirname: `(import.meta.dirname + ${JSON.stringify(`/../${dirname(file)}`)})`,
-        filename: `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
-        url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
-      }
+    ...bundleOptions({
+      placeOf: (path) => {
+        const file = relative(DIST, path)
+        return {
+          dirname: `(import.meta.dirname + ${JSON.stringify(`/../${dirname(file)}`)})`,
+          filename: `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
+          url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
+        }
+      },
+      policy: [join(ROOT, 'dist/policy/dist'), '.js'],
     }),
     entryPoints: [join(DIST, 'cli', 'main.js')],
     outdir: join(DIST, 'bundle'),

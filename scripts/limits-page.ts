@@ -9,7 +9,7 @@ import { ROOT } from './run-step.ts'
 const PAGE = join(ROOT, 'docs', 'limits.md')
 const MARK =
   '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
-const FILES = ['src/*/{,console-,turn-}limits.ts', 'src/*/*/limits.ts']
+const FILES = ['packages/*/src/**/{,console-,turn-}limits.ts']
 /** By how the name ends, `_MAX` and `_MIN` left out; else it is a number of things. */
 const UNITS: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/BYTES$/, 'bytes'],

@@ -4,8 +4,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from '../../scripts/run-step.ts'
 import { playScript } from '../../packages/sluice/src/agents/models/script-model.ts'
+import { ROOT } from '../../scripts/run-step.ts'
 import { cpuUs } from '../gateway/process-figures.ts'
 import { start } from '../gateway/running.ts'
 import { summed, type Timed } from './timing.ts'
@@ -32,7 +32,9 @@ export async function runsInGate(
   // JSON is YAML.
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
   const up = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
-  const gate = await start({ command: [process.execPath, join(ROOT, 'bin/sluice.js'), ...up] })
+  const gate = await start({
+    command: [process.execPath, join(ROOT, 'packages/sluice/bin/sluice.js'), ...up],
+  })
   try {
     const call = await connect(`${gate.url}/mcp/agents`)
     const ids: string[] = []

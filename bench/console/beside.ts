@@ -16,7 +16,7 @@ const CLIENTS = 16
 const SHARE_MIN = 0.97
 const WARM_MS_MAX = 20_000
 const ROOT = join(import.meta.dirname, '..', '..')
-const COMMAND = join(ROOT, 'bin', 'sluice.js')
+const COMMAND = join(ROOT, 'packages/sluice/bin/sluice.js')
 const ECHO = join(import.meta.dirname, '..', 'gateway', 'echo-server.ts')
 const NAMES = ['nobody', 'nobody, again', 'three'] as const
 

@@ -13,13 +13,13 @@ export const CALLER = { authorization: `Bearer ${TOKEN}` }
 
 /** The command; built first, unless it is to run from the sources. */
 export async function install(folder: string, fromSources: boolean): Promise<string> {
-  if (fromSources) return join(ROOT, 'bin', 'sluice.js')
+  if (fromSources) return join(ROOT, 'packages/sluice/bin/sluice.js')
   const built = await runStep('build', ['scripts/build.ts'])
   if (!built.passed) throw new Error(describeStep(built))
   const installed = join(folder, 'installed')
   mkdirSync(installed)
   for (const part of ['bin', 'dist', 'package.json'])
-    cpSync(join(ROOT, part), join(installed, part), { recursive: true })
+    cpSync(join(ROOT, 'dist/sluice', part), join(installed, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(installed, 'node_modules'))
   return join(installed, 'bin', 'sluice.js')
 }

@@ -4,27 +4,31 @@
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { compile } from '@sluice/policy/compile/compile'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { restoreSlots } from '../../packages/sluice/src/gateway/data/restore-sessions.ts'
 import { restoreState } from '../../packages/sluice/src/gateway/data/restore-state.ts'
 import { writeState } from '../../packages/sluice/src/gateway/data/state-file.ts'
-import { restoreSlots } from '../../packages/sluice/src/gateway/data/restore-sessions.ts'
+import { Slots } from '../../packages/sluice/src/identity/callers/session-quota.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../packages/sluice/src/identity/keys/signing-key.ts'
-import { Slots } from '../../packages/sluice/src/identity/callers/session-quota.ts'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
 import { readCheckpoints } from '../../packages/sluice/src/ledger/chain/checkpoint-file.ts'
-import { CHECKPOINTS_FILE } from '../../packages/sluice/src/ledger/records/files.ts'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
-import { proveRecord } from '../../packages/sluice/src/ledger/verify/proof.ts'
-import { type Query, queryLedger } from '../../packages/sluice/src/ledger/query/query.ts'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
-import { digestOf, type Entry, outcomeEntry } from '../../packages/sluice/src/ledger/records/record.ts'
+import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { type Query, queryLedger } from '../../packages/sluice/src/ledger/query/query.ts'
 import { RecordIndex } from '../../packages/sluice/src/ledger/query/record-index.ts'
 import { restoreLimits } from '../../packages/sluice/src/ledger/query/restore-limits.ts'
 import { runSql } from '../../packages/sluice/src/ledger/query/run-sql.ts'
+import { CHECKPOINTS_FILE } from '../../packages/sluice/src/ledger/records/files.ts'
+import {
+  digestOf,
+  type Entry,
+  outcomeEntry,
+} from '../../packages/sluice/src/ledger/records/record.ts'
+import { proveRecord } from '../../packages/sluice/src/ledger/verify/proof.ts'
 import { verifyLedger } from '../../packages/sluice/src/ledger/verify/verify.ts'
-import { compile } from '@sluice/policy/compile/compile'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 
 const CALLS_PER_SECOND = 100
 const DIGEST = digestOf('{"amount":100}')

@@ -3,7 +3,10 @@
 // comes back); the server has its hash. So only the tab that left can use the answer, and an answer that
 // somebody else had sent to this page is not even looked at.
 
-import type { IssuerAnswer, SignInElsewhere } from '../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  IssuerAnswer,
+  SignInElsewhere,
+} from '../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, post } from './api.ts'
 import { go } from './route.ts'
 

@@ -3,10 +3,13 @@
 // `--kept` scores the fifths of the servers that are kept for the end, `--compare` the other methods,
 // `--write` puts the weights into src/catalogue; the kept fifth of the written ones teaches nobody.
 
-import { account, CONFIDENCE_MIN } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { amountsOf, gatherSignals } from '../../packages/sluice/src/catalogue/signals/gather-signals.ts'
-import type { Weights } from '../../packages/sluice/src/catalogue/classify/score.ts'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { account, CONFIDENCE_MIN } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import type { Weights } from '../../packages/sluice/src/catalogue/classify/score.ts'
+import {
+  amountsOf,
+  gatherSignals,
+} from '../../packages/sluice/src/catalogue/signals/gather-signals.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { compareMethods } from './catalogue/compare.ts'
 import { type Labelled, readLabels, readTools } from './catalogue/data.ts'

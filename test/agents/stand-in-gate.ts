@@ -4,7 +4,12 @@
 
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { GateCall, GateOutcome, GateTool, ToolGate } from '../../packages/sluice/src/agents/shared/tool-gate.ts'
+import type {
+  GateCall,
+  GateOutcome,
+  GateTool,
+  ToolGate,
+} from '../../packages/sluice/src/agents/shared/tool-gate.ts'
 
 export interface StandIn extends ToolGate {
   /** Approves or refuses what is held. */

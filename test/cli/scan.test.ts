@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { NODE, published } from '../support/start-gate.ts'
 import { scratchDirectory } from '../support/scratch.ts'
+import { NODE, published } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

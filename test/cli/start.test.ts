@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { throughGate } from '../support/real-client.ts'
-import { NODE, RunningGate } from '../support/start-gate.ts'
 import { ROOT } from '../support/rooms.ts'
+import { NODE, RunningGate } from '../support/start-gate.ts'
 
 test('npm start', async () => {
   const child = spawn(NODE, [join(ROOT, 'scripts', 'start.ts'), '--port', '0'])

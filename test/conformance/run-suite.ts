@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { NODE } from '../support/start-gate.ts'
 import { ROOT } from '../support/rooms.ts'
+import { NODE } from '../support/start-gate.ts'
 
 export interface Check {
   readonly scenario: string

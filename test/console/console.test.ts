@@ -6,12 +6,12 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAll, PlainClient } from '../support/plain-client.ts'
+import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './stage.ts'
-import { listAll, PlainClient } from '../support/plain-client.ts'
-import { endGates, until } from '../support/start-gate.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/

@@ -4,9 +4,9 @@
 
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { CONSOLE, MACHINE, serveAuthorisation } from '../servers/authorisation.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { fixture, type RunningGate, startGate } from '../support/start-gate.ts'
-import { CONSOLE, MACHINE, serveAuthorisation } from '../servers/authorisation.ts'
 import { violationsIn } from './axe.ts'
 import { addAuthenticator, watchFaults } from './stage.ts'
 

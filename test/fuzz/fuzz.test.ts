@@ -1,12 +1,12 @@
 // A short run of every fuzz target finds nothing, and finds a fault that is planted. `npm run fuzz` runs
 // for longer, `npm run fuzz -- --planted` with all planted faults. What a fuzzer found is below by name.
 
-import { describe, expect, test } from 'vitest'
-import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
-import { LedgerError } from '../../packages/sluice/src/ledger/records/errors.ts'
 import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
 import { declaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
 import { parseExpression } from '@sluice/policy/expression/expression'
+import { describe, expect, test } from 'vitest'
+import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
+import { LedgerError } from '../../packages/sluice/src/ledger/records/errors.ts'
 import { FUZZ_TARGETS, fuzz } from './fuzz.ts'
 import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'

@@ -48,6 +48,7 @@ export async function instrument(target: string, fault?: PlantedFault): Promise<
     format: 'esm',
     platform: 'node',
     packages: 'external',
+    alias: { '@sluice/policy': join(ROOT, 'packages/policy/src') },
     charset: 'ascii',
     logLevel: 'silent',
     plugins: fault === undefined ? [] : [{ name: 'fault', setup: (made) => plant(made, fault) }],

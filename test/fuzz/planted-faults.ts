@@ -3,14 +3,14 @@
 
 import type { PlantedFault } from './instrument.ts'
 
-const JSON_READER = 'src/wire/read-json.ts'
-const HTTP_READER = 'src/gateway/front/plain-request.ts'
-const SSE_READER = 'src/wire/sse.ts'
-const LINES = 'src/wire/lines.ts'
-const URI = 'src/policy/resource-uri.ts'
-const NUMBERS = 'src/policy/expression/number-kinds.ts'
-const RVF = 'src/agents/transfer/rvf.ts'
-const LEDGER = 'src/ledger/decoding.ts'
+const JSON_READER = 'packages/sluice/src/protocol/json/read-json.ts'
+const HTTP_READER = 'packages/sluice/src/gateway/front/fast-path/request-reader.ts'
+const SSE_READER = 'packages/sluice/src/protocol/sse.ts'
+const LINES = 'packages/sluice/src/protocol/lines.ts'
+const URI = 'packages/policy/src/expression/functions/resource-uri.ts'
+const NUMBERS = 'packages/policy/src/expression/evaluate/number-kinds.ts'
+const RVF = 'packages/sluice/src/agents/transfer/rvf.ts'
+const LEDGER = 'packages/sluice/src/ledger/records/decoding.ts'
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   json: [
@@ -43,17 +43,17 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   ],
   policy: [
     {
-      file: 'src/document/parse-yaml.ts',
+      file: 'packages/policy/src/document/parse-yaml.ts',
       find: 'if (!(error instanceof FirstError)) throw error',
       put: 'if (text.includes("!")) throw error',
     },
     {
-      file: 'src/policy/compile.ts',
+      file: 'packages/policy/src/compile/compile.ts',
       find: 'readDocument(text, problems)',
       put: 'readDocument(text.includes("allow:") ? "" : text, text.includes("[[") ? (undefined as never) : problems)',
     },
     {
-      file: 'src/document/parse-yaml.ts',
+      file: 'packages/policy/src/document/parse-yaml.ts',
       find: 'const parser = new Parser()',
       put: 'if (/^ +-/m.test(text) && text.includes("&")) throw new Error("planted")\n  const parser = new Parser()',
     },
@@ -61,12 +61,12 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   cel: [
     { file: NUMBERS, find: " || node.op === '!_'", put: '' },
     {
-      file: 'src/policy/expression/expression.ts',
+      file: 'packages/policy/src/expression/expression.ts',
       find: 'throw syntaxError(text, celFailure(error))',
       put: "if (text.includes('||')) throw error\n    throw syntaxError(text, celFailure(error))",
     },
     {
-      file: 'src/policy/expression/evaluate.ts',
+      file: 'packages/policy/src/expression/evaluate/evaluate.ts',
       find: 'return undecidable(nameSlots(reasonOf(error), program))',
       put: 'throw error',
     },

@@ -6,9 +6,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipeTo } from '../support/line-pipe.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, NODE, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { listenStateless, postStateless, statelessClient } from '../support/stateless-client.ts'
 import { ROOT } from '../support/rooms.ts'
+import {
+  endGates,
+  fixture,
+  NODE,
+  type RunningGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
+import { listenStateless, postStateless, statelessClient } from '../support/stateless-client.ts'
 
 const ALL = ''
 const INPUT = 'test_input_required_result_elicitation'

@@ -6,9 +6,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type EmailConfig, EmailNotifier } from '../../packages/sluice/src/approvals/channels/email.ts'
+import {
+  type EmailConfig,
+  EmailNotifier,
+} from '../../packages/sluice/src/approvals/channels/email.ts'
 import { WEBHOOK_FORMS } from '../../packages/sluice/src/approvals/channels/message-forms.ts'
-import { type WebhookConfig, WebhookNotifier } from '../../packages/sluice/src/approvals/channels/webhook.ts'
+import {
+  type WebhookConfig,
+  WebhookNotifier,
+} from '../../packages/sluice/src/approvals/channels/webhook.ts'
 import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
 import { selfSigned } from '../support/self-signed.ts'
 

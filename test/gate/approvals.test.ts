@@ -10,6 +10,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
 import type { Person } from '../../packages/sluice/src/core/person.ts'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { makePerson, PIN, type } from '../support/person.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
@@ -17,7 +18,6 @@ import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { fixture, mcpUrl, until } from '../support/start-gate.ts'
 import { postStateless, statelessClient } from '../support/stateless-client.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const policy = ({ reason = 'money leaves', other = 'x', mails = 2 } = {}) => `
 version: 1

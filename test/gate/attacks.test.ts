@@ -3,13 +3,17 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
-import { account } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { ATTACKS, linkAttacks, ruleAgainst } from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
-import { markdownOf } from '../../packages/sluice/src/catalogue/pages/page-markdown.ts'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { compile } from '@sluice/policy/compile/compile'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { describe, expect, test } from 'vitest'
+import {
+  ATTACKS,
+  linkAttacks,
+  ruleAgainst,
+} from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
+import { account } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
+import { markdownOf } from '../../packages/sluice/src/catalogue/pages/page-markdown.ts'
 import { ROOT } from '../support/rooms.ts'
 
 describe('the library', () => {

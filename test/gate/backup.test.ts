@@ -15,7 +15,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { bringUpToDate, type DataStep } from '../../packages/sluice/src/gateway/data/data-version.ts'
+import {
+  bringUpToDate,
+  type DataStep,
+} from '../../packages/sluice/src/gateway/data/data-version.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'

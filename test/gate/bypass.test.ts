@@ -4,10 +4,15 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allCases, DENIED, DENIED_CALL, forms } from '../../packages/sluice/src/protocol/bypass-forms.test-support.ts'
+import {
+  allCases,
+  DENIED,
+  DENIED_CALL,
+  forms,
+} from '../../packages/sluice/src/protocol/bypass-forms.test-support.ts'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const POLICY = `
 version: 1

@@ -2,13 +2,19 @@
 // again, no limit lets more through, no session forgets what it saw, and nothing is stuck for good.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { toDecimal } from '@sluice/policy/core/decimal'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { describe, expect, test } from 'vitest'
 import { ShortLived } from '../../packages/sluice/src/admin/sign-in/expiring-map.ts'
-import { ada, EngineBench, held, proposed, yes } from '../../packages/sluice/src/approvals/engine.test-support.ts'
-import { toDecimal } from '@sluice/policy/core/decimal'
-import { SLOT_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
+import {
+  ada,
+  EngineBench,
+  held,
+  proposed,
+  yes,
+} from '../../packages/sluice/src/approvals/engine.test-support.ts'
 import { Slots } from '../../packages/sluice/src/identity/callers/session-quota.ts'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { SLOT_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
 import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
 
 const HOUR_MS = 3_600_000

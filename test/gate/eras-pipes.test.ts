@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROOT } from '../support/rooms.ts'
 import {
   endGates,
   fixture,
@@ -15,7 +16,6 @@ import {
   startGate,
 } from '../support/start-gate.ts'
 import { VERSION } from '../support/stateless-client.ts'
-import { ROOT } from '../support/rooms.ts'
 
 const TIMEOUT_MS = 120_000
 const PIN = { pin: VERSION }

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE, type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
+import { ROOT } from '../support/rooms.ts'
 import { endGates, NODE, type RunningGate, startGate } from '../support/start-gate.ts'
 import { postStateless, statelessClient } from '../support/stateless-client.ts'
-import { ROOT } from '../support/rooms.ts'
 
 const TIMEOUT_MS = 180_000
 const INPUT = 'test_input_required_result_elicitation'

@@ -3,11 +3,11 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { CliError } from '../../packages/sluice/src/terminal/errors.ts'
-import { terminal } from '../../packages/sluice/src/terminal/terminal.ts'
 import { openGateStore } from '../../packages/sluice/src/gateway/data/gate-store.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { checkDataFolder } from '../../packages/sluice/src/store/files/private-folder.ts'
+import { CliError } from '../../packages/sluice/src/terminal/errors.ts'
+import { terminal } from '../../packages/sluice/src/terminal/terminal.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 

@@ -3,9 +3,9 @@
 // load in gate-kill.test.ts.
 
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp, writeEvent } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { endGates, type RunningGate, startGate } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp, writeEvent } from '../servers/http.ts'
 
 let server: HttpFixture
 let gate: RunningGate

@@ -2,10 +2,10 @@
 // a session or a server hears of it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { rawPost, sendRaw } from '../support/raw-http.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 let gate: RunningGate
 let server: HttpFixture

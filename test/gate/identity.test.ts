@@ -10,6 +10,7 @@ import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
+import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -25,7 +26,6 @@ import {
   startGate,
   until,
 } from '../support/start-gate.ts'
-import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 
 /** For a machine that is busy; an answer ends it sooner. */
 const PATIENCE_MS = 20_000

@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
+import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
-import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 
 let authorisation: AuthorisationServer
 let server: GuardedServer

@@ -3,9 +3,9 @@
 // JSON arrives as it was written. To a server over stdio and to one over HTTP.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const bytes = (...codes: number[]): Buffer => Buffer.from(codes)
 

@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, installed, published, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  endGates,
+  installed,
+  published,
+  type RunningGate,
+  startGate,
+} from '../support/start-gate.ts'
 
 let gate: RunningGate
 let files: PlainClient

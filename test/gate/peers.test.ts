@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
 import { rawPost, sendRaw } from '../support/raw-http.ts'
+import { ROOT } from '../support/rooms.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { endGates, fixture, mcpUrl, NODE, startGate, until } from '../support/start-gate.ts'
-import { ROOT } from '../support/rooms.ts'
 
 /** For a machine that is busy; an answer ends it sooner. */
 const PATIENCE_MS = 20_000
@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
 
 /** Asks the gate of a data directory, as a command would. */
 const ASK = `
-import { askGate } from ${JSON.stringify(join(ROOT, 'src/cli/gate-socket.ts'))}
+import { askGate } from ${JSON.stringify(join(ROOT, 'packages/sluice/src/cli/connect/gate-socket.ts'))}
 const [data, request] = process.argv.slice(1)
 await askGate(data, JSON.parse(request)).catch((error) => console.log(error.message))
 `

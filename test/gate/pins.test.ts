@@ -8,8 +8,8 @@ import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { atTerminal, PIN } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 import { scratchDirectory } from '../support/scratch.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })

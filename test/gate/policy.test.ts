@@ -5,10 +5,10 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveHttp } from '../servers/http.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { serveHttp } from '../servers/http.ts'
 
 const POLICY = `
 version: 1

@@ -4,9 +4,9 @@
 
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { endGates, type RunningGate, startGate } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const TIMEOUT_MS = 180_000
 let server: HttpFixture

@@ -7,12 +7,12 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { TOOLS } from '../servers/speak.ts'
 import { pipeTo } from '../support/line-pipe.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { childrenOf, isAlive } from '../support/processes.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
-import { TOOLS } from '../servers/speak.ts'
 
 describe('servers', () => {
   let gate: RunningGate

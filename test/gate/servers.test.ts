@@ -12,7 +12,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inspect } from '../support/inspect.ts'
 import { listDirectly, listGated } from '../support/list-tools.ts'
 import { throughGate } from '../support/real-client.ts'
-import { endGates, installed, published, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  endGates,
+  installed,
+  published,
+  type RunningGate,
+  startGate,
+} from '../support/start-gate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-servers-'))
 const database = join(folder, 'a.db')

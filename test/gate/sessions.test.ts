@@ -4,7 +4,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type GateSpec, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type GateSpec,
+  type RunningGate,
+  startGate,
+} from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 180_000
 const TEXT = 'test_simple_text'

@@ -3,10 +3,10 @@
 // arrives, neither as a call nor at all, and the gate lives.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const POLICY = `
 version: 1

@@ -2,6 +2,7 @@
 // transport can, and what such a client must not be able to do.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { overSse } from '../support/real-client.ts'
 import {
@@ -12,7 +13,6 @@ import {
   startGate,
   until,
 } from '../support/start-gate.ts'
-import { type HttpFixture, serveHttp } from '../servers/http.ts'
 
 const POLICY = `
 version: 1

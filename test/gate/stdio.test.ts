@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SLUICE } from '../support/start-gate.ts'
 import { ROOT } from '../support/rooms.ts'
+import { SLUICE } from '../support/start-gate.ts'
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
 const TIMEOUT_MS = 180_000

@@ -5,11 +5,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { serveHttp } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { ROOT } from '../support/rooms.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { endGates, fixture, NODE, startGate, until } from '../support/start-gate.ts'
-import { ROOT } from '../support/rooms.ts'
-import { serveHttp } from '../servers/http.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })

@@ -5,9 +5,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { serveHttp, writeEvent } from '../servers/http.ts'
 import { bytesTo, PlainClient, recordsOf } from '../support/plain-client.ts'
 import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
-import { serveHttp, writeEvent } from '../servers/http.ts'
 
 afterAll(endGates)
 

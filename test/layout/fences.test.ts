@@ -14,16 +14,16 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ROOT, roomsThatExist } from '../support/rooms.ts'
+import { getRoomFolder, listReachable, listRooms, ROOT } from '../support/rooms.ts'
 
-const rooms = roomsThatExist()
+const rooms = listRooms()
 const roomNames = [...rooms.keys()]
 const pureRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'pure')
 const nodeRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'node')
 
-const FENCES = join(ROOT, 'test', 'fences')
+const FENCES = join(ROOT, 'test/layout/fences')
 const pureFixtures = readdirSync(join(FENCES, 'pure')).map((file) => {
   const text = readFileSync(join(FENCES, 'pure', file), 'utf8')
   const code = /^\/\/ error: (TS\d+)$/m.exec(text)?.[1]
@@ -34,7 +34,7 @@ const pureFixtures = readdirSync(join(FENCES, 'pure')).map((file) => {
 const imports = roomNames.flatMap((from) =>
   roomNames
     .filter((to) => to !== from)
-    .map((to) => ({ from, to, allowed: rooms.get(from)?.imports.includes(to) === true })),
+    .map((to) => ({ from, to, allowed: listReachable(from).has(to) })),
 )
 const forbiddenImports = imports.filter((each) => !each.allowed)
 const allowedImports = imports.filter((each) => each.allowed)
@@ -72,15 +72,18 @@ function runTool(
 /** Builds the rooms with `files` in them and returns the error codes for each file. */
 function compile(files: Files): Map<string, string[]> {
   const copied = ['base', 'pure', 'node'].map((kind) => `tsconfig.${kind}.json`)
-  copied.push(...roomNames.map((name) => `src/${name}/tsconfig.json`))
-  const references = roomNames.map((name) => ({ path: `./src/${name}` }))
+  copied.push(...roomNames.map((name) => `${getRoomFolder(name)}/tsconfig.json`))
+  const references = roomNames.map((name) => ({ path: `./${getRoomFolder(name)}` }))
   const { status, said } = inNewHouse((house) => {
     for (const path of copied) cpSync(join(ROOT, path), join(house, path))
     writeFiles(house, {
       'package.json': '{ "type": "module" }',
       'tsconfig.json': JSON.stringify({ files: [], references }),
       ...Object.fromEntries(
-        roomNames.map((name) => [`src/${name}/here.ts`, 'export const here: number = 1\n']),
+        roomNames.map((name) => [
+          `${getRoomFolder(name)}/here.ts`,
+          'export const here: number = 1\n',
+        ]),
       ),
       ...files,
     })
@@ -96,9 +99,17 @@ function compile(files: Files): Map<string, string[]> {
   return errors
 }
 
+function pathOfImport({ from, to }: { from: string; to: string }): string {
+  return `${getRoomFolder(from)}/to-${to.replace('/', '-')}.ts`
+}
+
 function importing({ from, to }: { from: string; to: string }): [path: string, text: string] {
-  const text = `import { here } from '../${to}/here.ts'\nexport const there: number = here\n`
-  return [`src/${from}/to-${to}.ts`, text]
+  const crosses = to.startsWith('policy/') && !from.startsWith('policy/')
+  const target = crosses
+    ? `@sluice/${to}/here`
+    : `${relative(getRoomFolder(from), getRoomFolder(to))}/here.ts`
+  const text = `import { here } from '${target}'\nexport const there: number = here\n`
+  return [pathOfImport({ from, to }), text]
 }
 
 describe('what is forbidden does not compile', () => {
@@ -106,18 +117,18 @@ describe('what is forbidden does not compile', () => {
     ...Object.fromEntries(forbiddenImports.map(importing)),
     ...Object.fromEntries(
       pureRooms.flatMap((room) =>
-        pureFixtures.map(({ file, text }) => [`src/${room}/${file}`, text]),
+        pureFixtures.map(({ file, text }) => [`${getRoomFolder(room)}/${file}`, text]),
       ),
     ),
   })
 
   test.each(forbiddenImports)('$from may not import $to', ({ from, to }) => {
-    expect(errors.get(`src/${from}/to-${to}.ts`) ?? []).toContain('TS6307')
+    expect(errors.get(pathOfImport({ from, to })) ?? []).toContain('TS6307')
   })
 
   describe.each(pureRooms)('%s is pure', (room) => {
     test.each(pureFixtures)('$file', ({ file, code }) => {
-      expect(errors.get(`src/${room}/${file}`) ?? []).toContain(code)
+      expect(errors.get(`${getRoomFolder(room)}/${file}`) ?? []).toContain(code)
     })
   })
 
@@ -135,10 +146,10 @@ test('what is allowed compiles', () => {
   const allowed = readFileSync(join(FENCES, 'allowed.ts'), 'utf8')
   const errors = compile({
     ...Object.fromEntries(allowedImports.map(importing)),
-    ...Object.fromEntries(roomNames.map((room) => [`src/${room}/allowed.ts`, allowed])),
+    ...Object.fromEntries(roomNames.map((room) => [`${getRoomFolder(room)}/allowed.ts`, allowed])),
     ...Object.fromEntries(
       nodeRooms.flatMap((room) =>
-        pureFixtures.map(({ file, text }) => [`src/${room}/${file}`, text]),
+        pureFixtures.map(({ file, text }) => [`${getRoomFolder(room)}/${file}`, text]),
       ),
     ),
   })
@@ -156,9 +167,11 @@ function lint(files: Files): string {
 
 describe('a pure room has no clock', () => {
   const text = 'export const now = (): number => Date.now()\n'
-  const said = lint(Object.fromEntries(roomNames.map((room) => [`src/${room}/probe.ts`, text])))
+  const said = lint(
+    Object.fromEntries(roomNames.map((room) => [`${getRoomFolder(room)}/probe.ts`, text])),
+  )
   const stops = (room: string): boolean =>
-    new RegExp(`src/${room}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(said)
+    new RegExp(`${getRoomFolder(room)}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(said)
 
   test.each(pureRooms)('the linter stops Date in %s', (room) => {
     expect(stops(room), said).toBe(true)

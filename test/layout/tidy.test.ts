@@ -2,10 +2,17 @@
 // do, and expects none. A new rule goes here rather than into prose nobody enforces.
 
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, matchesGlob } from 'node:path'
+import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { FULLY_COVERED, PUBLISHED, ROOT, roomsThatExist } from '../support/rooms.ts'
+import {
+  FULLY_COVERED,
+  findRoom,
+  getRoomFolder,
+  listRooms,
+  PUBLISHED,
+  ROOT,
+} from '../support/rooms.ts'
 
 const LINES_MAX = 399
 const OPENING_LINES_MIN = 2
@@ -15,9 +22,9 @@ const ALLOWED = /allowed: \S/
 
 type File = { path: string; text: string }
 
-const rooms = roomsThatExist()
+const rooms = listRooms()
 const files = readAll('.')
-const sources = files.filter(({ path }) => path.startsWith('src/') && path.endsWith('.ts'))
+const sources = files.filter(({ path }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path))
 const modules = sources.filter(({ path }) => !isTest(path))
 
 describe('files', () => {
@@ -40,7 +47,7 @@ describe('files', () => {
   })
 
   test('are named in kebab-case, and after what they do', () => {
-    const code = files.filter(({ path }) => /^(src|test|scripts|bench|bin)\/.*\.[jt]s$/.test(path))
+    const code = files.filter(({ path }) => /^(packages|test|scripts|bench)\/.*\.[jt]s$/.test(path))
     const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/
     const drawer = /(^|[-./])(utils?|helpers?|misc|common)([-./]|$)/
     expect([
@@ -54,15 +61,14 @@ describe('files', () => {
   })
 
   test('are called index.ts only where a room is published', () => {
-    const allowed = PUBLISHED.map((room) => `src/${room}/index.ts`)
     const wrong = sources.filter(({ path }) => basename(path) === 'index.ts')
-    expect(wrong.map(({ path }) => path).filter((path) => !allowed.includes(path))).toEqual([])
+    expect(wrong.map(({ path }) => path).filter((path) => !PUBLISHED.includes(path))).toEqual([])
   })
 })
 
 describe('imports', () => {
   test('go to the file, with its extension', () => {
-    const code = files.filter(({ path }) => /^(src|test|scripts|bench)\/.*\.ts$/.test(path))
+    const code = files.filter(({ path }) => /^(packages|test|scripts|bench)\/.*\.ts$/.test(path))
     const wrong = code.flatMap(({ path, text }) =>
       importsOf(text)
         .filter((target) => target.startsWith('.') && !/\.(ts|json)$/.test(target))
@@ -71,30 +77,63 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  test('of every file in src/core come from two rooms or more', () => {
+  test('of every file in a core room come from two rooms or more', () => {
     const shared = modules
       .map(({ path }) => path)
-      .filter((path) => path.startsWith('src/core/') && !/\/(errors|limits)\.ts$/.test(path))
+      .filter((path) => /\/src\/core\//.test(path) && !/\/(errors|limits)\.ts$/.test(path))
     const lonely = shared
       .map((path) => ({ path, users: [...roomsUsing(path)].sort() }))
       .filter(({ users }) => users.length < 2)
     const say = ({ path, users }: { path: string; users: string[] }): string =>
       users.length === 0
         ? `no room imports ${path}: delete it`
-        : `only ${users[0]} imports ${path}: move it to src/${users[0]}/`
+        : `only ${users[0]} imports ${path}: move it there`
     expect(lonely.map(say)).toEqual([])
   })
 })
 
+describe('folders', () => {
+  test('of packages/*/src import each other in one direction', () => {
+    const imports = new Map<string, Map<string, string>>()
+    for (const file of modules)
+      for (const target of targetsOf(file)) {
+        const [from, to] = [dirname(file.path), dirname(target)]
+        if (from === to) continue
+        const edges = imports.get(from) ?? new Map<string, string>()
+        imports.set(from, edges.set(to, `${file.path} imports ${target}`))
+      }
+    expect(findCycle(imports)).toEqual([])
+  })
+})
+
 describe('rooms', () => {
-  test('are all in the table of test/rooms.ts', () => {
-    const folders = readdirSync(join(ROOT, 'src'))
-    expect(folders.filter((name) => !rooms.has(name))).toEqual([])
+  test('import directly only what the table says', () => {
+    const wrong = modules.flatMap((file) => {
+      const from = findRoom(file.path)
+      if (from === undefined) return []
+      return targetsOf(file)
+        .map((target) => findRoom(target))
+        .filter((to) => to !== undefined && to !== from && !rooms.get(from)?.imports.includes(to))
+        .map((to) => `${file.path} imports ${to}: add it to test/support/rooms.ts, or do not`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('are all in the table of test/support/rooms.ts', () => {
+    const strangers = sources
+      .map(({ path }) => path)
+      .filter((path) => {
+        const room = findRoom(path)
+        return !PUBLISHED.includes(path) && (room === undefined || !rooms.has(room))
+      })
+    expect(strangers).toEqual([])
   })
 
   test.each([...rooms.keys()])('%s is fenced as the table says', (name) => {
     const room = rooms.get(name)
-    const config = readJson(`src/${name}/tsconfig.json`) as {
+    const folder = getRoomFolder(name)
+    const [, pack = '', inside = ''] = /^packages\/([^/]+)\/src\/(.*)$/.exec(folder) ?? []
+    const config = readJson(`${folder}/tsconfig.json`) as {
       extends: string
       compilerOptions: Record<string, unknown>
       references?: { path: string }[]
@@ -105,22 +144,28 @@ describe('rooms', () => {
       options: config.compilerOptions,
       references: (config.references ?? []).map(({ path }) => path).sort(),
     }).toEqual({
-      extends: `../../tsconfig.${room?.kind}.json`,
-      options: { rootDir: '.', outDir: `../../dist/${name}` },
-      references: (room?.imports ?? []).map((other) => `../${other}`).sort(),
+      extends: `../../../../tsconfig.${room?.kind}.json`,
+      options: { rootDir: '.', outDir: `../../../../dist/${pack}/dist/${inside}` },
+      references: (room?.imports ?? [])
+        .map((other) => relative(folder, getRoomFolder(other)))
+        .sort(),
     })
   })
 
   test.each(['tsconfig.json', 'tsconfig.test.json'])('are all built by %s', (file) => {
     const { references } = readJson(file) as { references: { path: string }[] }
     const built = references.map(({ path }) => path)
-    expect([...rooms.keys()].filter((name) => !built.includes(`./src/${name}`))).toEqual([])
+    expect(
+      [...rooms.keys()]
+        .map((name) => `./${getRoomFolder(name)}`)
+        .filter((path) => !built.includes(path)),
+    ).toEqual([])
   })
 
   test('that are pure have no clock and no randomness', () => {
     const impure = /\bMath\s*\.\s*random\b|\bDate\s*\.\s*now\b|\bnew\s+Date\b/
     const wrong = modules
-      .filter(({ path }) => rooms.get(roomOf(path))?.kind === 'pure')
+      .filter(({ path }) => rooms.get(findRoom(path) ?? '')?.kind === 'pure')
       .flatMap((file) => findLines(file, impure))
     expect(wrong).toEqual([])
   })
@@ -132,7 +177,7 @@ describe('rooms', () => {
 })
 
 describe('error codes', async () => {
-  const tables = modules.filter(({ path }) => /^src\/[^/]+\/errors\.ts$/.test(path))
+  const tables = modules.filter(({ path }) => /\/errors\.ts$/.test(path))
   const codes: { code: string; path: string; meaning: unknown }[] = []
   for (const { path } of tables) {
     const module = await import(pathToFileURL(join(ROOT, path)).href)
@@ -175,7 +220,12 @@ describe('the repository', () => {
   test('names no machine', () => {
     // Put together here, so that this file does not contain what it looks for.
     const machine = new RegExp(
-      ['/wo' + 'rk/', '/ro' + 'ot/', '/ho' + 'me/', '\\.\\./sha' + 'red'].join('|'),
+      [
+        '/wo' + 'rk/',
+        '/ro' + 'ot/',
+        '/ho' + 'me/',
+        '\\.\\./sha' + 'red/(?:data|design|findings|hooks|prototypes)/',
+      ].join('|'),
     )
     const registry = new RegExp('registry\\.np' + 'mjs')
     expect([
@@ -187,10 +237,11 @@ describe('the repository', () => {
   })
 
   test('pins its dependencies to exact versions', () => {
-    const manifest = readJson('package.json') as Record<string, Record<string, string> | undefined>
-    const all = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides'].flatMap(
-      (group) => Object.entries(manifest[group] ?? {}),
-    )
+    const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides']
+    const all = ['.', 'packages/policy', 'packages/sluice'].flatMap((folder) => {
+      const manifest = readJson(`${folder}/package.json`) as Record<string, Record<string, string>>
+      return groups.flatMap((group) => Object.entries(manifest[group] ?? {}))
+    })
     expect(
       all.filter(([, version]) => !/^(npm:[@\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
     ).toEqual([])
@@ -271,8 +322,13 @@ function importsOf(text: string): string[] {
   return [...statements].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
 }
 
-function roomOf(path: string): string {
-  return path.split('/')[1] ?? ''
+/** The source files that a file imports, from the root of the repository. */
+function targetsOf({ path, text }: File): string[] {
+  return importsOf(text).flatMap((target) => {
+    const inPolicy = /^@sluice\/policy\/(.+)$/.exec(target)?.[1]
+    if (inPolicy !== undefined) return [`packages/policy/src/${inPolicy}.ts`]
+    return target.startsWith('.') ? [join(dirname(path), target)] : []
+  })
 }
 
 /** The rooms that need a file of core: by an import of their own, or through another file of core. */
@@ -280,10 +336,37 @@ function roomsUsing(path: string, seen = new Set<string>()): Set<string> {
   seen.add(path)
   const users = new Set<string>()
   for (const other of modules) {
-    const targets = importsOf(other.text).map((target) => join(dirname(other.path), target))
-    if (!targets.includes(path) || seen.has(other.path)) continue
-    if (roomOf(other.path) !== 'core') users.add(roomOf(other.path))
+    if (!targetsOf(other).includes(path) || seen.has(other.path)) continue
+    const room = findRoom(other.path) ?? other.path
+    if (room !== findRoom(path)) users.add(room)
     else for (const user of roomsUsing(other.path, seen)) users.add(user)
   }
   return users
+}
+
+/** The imports of one cycle between folders, or none. */
+function findCycle(imports: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (folder: string): string[] => {
+    if (done.has(folder)) return []
+    const start = path.indexOf(folder)
+    if (start >= 0) {
+      const cycle = [...path.slice(start), folder]
+      return cycle.slice(1).map((to, at) => imports.get(cycle[at] ?? '')?.get(to) ?? '')
+    }
+    path.push(folder)
+    for (const to of imports.get(folder)?.keys() ?? []) {
+      const cycle = visit(to)
+      if (cycle.length > 0) return cycle
+    }
+    path.pop()
+    done.add(folder)
+    return []
+  }
+  for (const folder of imports.keys()) {
+    const cycle = visit(folder)
+    if (cycle.length > 0) return cycle
+  }
+  return []
 }

@@ -4,14 +4,14 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { compile } from '@sluice/policy/compile/compile'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { ERRORS as DOCUMENT_ERRORS } from '@sluice/policy/document/errors'
 import type { Problem } from '@sluice/policy/document/problem'
-import { compile } from '@sluice/policy/compile/compile'
 import { ERRORS } from '@sluice/policy/language/errors'
+import { describe, expect, test } from 'vitest'
 
-const CASES = join(import.meta.dirname, 'cases')
+const CASES = join(import.meta.dirname, '../cases')
 const FOLDER = join(CASES, 'bad-policies')
 
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]

@@ -3,17 +3,17 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { type CaseFile, readCases } from '@sluice/policy/cases/cases'
 import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { type CaseResult, runCase } from '@sluice/policy/cases/run-cases'
 import { compile } from '@sluice/policy/compile/compile'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { describe, expect, test } from 'vitest'
+import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
 
-const FOLDER = join(import.meta.dirname, 'cases', 'policies')
+const FOLDER = join(import.meta.dirname, '../cases/policies')
 const topics = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.cases.yaml'))
   .map((file) => file.replace('.cases.yaml', ''))

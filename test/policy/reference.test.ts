@@ -5,8 +5,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { FAULTS } from './reference/faults.ts'
 import { ROOT } from '../support/rooms.ts'
+import { FAULTS } from './reference/faults.ts'
 
 const DECISIONS = Number(process.env.SLUICE_REFERENCE_DECISIONS ?? 30_000)
 const SEED = '1'

@@ -1,16 +1,16 @@
 // The policy the catalogue suggests, held against the engine: it compiles without a word for the very
 // tools it is for, stops what it is meant to stop, and leaves every other tool working.
 
-import { describe, expect, test } from 'vitest'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { suggestPolicy } from '../../packages/sluice/src/catalogue/pages/suggest-policy.ts'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { compile } from '@sluice/policy/compile/compile'
 import type { Call } from '@sluice/policy/core/call'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { sampleFacts } from '@sluice/policy/cases/sample-facts'
-import { compile } from '@sluice/policy/compile/compile'
-import { decide } from '@sluice/policy/decide/decide'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { decide } from '@sluice/policy/decide/decide'
+import { describe, expect, test } from 'vitest'
+import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { suggestPolicy } from '../../packages/sluice/src/catalogue/pages/suggest-policy.ts'
 
 const text = { type: 'string' }
 const TOOLS: ToolDefinition[] = [

@@ -3,8 +3,8 @@
 // keeps the groups.
 
 import { join } from 'node:path'
-import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { Watcher } from '../../packages/sluice/src/gateway/processes/watcher.ts'
+import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { writeRequest } from '../../packages/sluice/src/protocol/write-message.ts'
 
 const log = (): void => {}

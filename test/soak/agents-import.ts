@@ -6,9 +6,13 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunOptions } from '../../scripts/dispatch.ts'
 import { Bench, coreImage } from '../../packages/sluice/src/agents/agents.test-support.ts'
-import { privateKey, publicHex, writeBundle } from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import {
+  privateKey,
+  publicHex,
+  writeBundle,
+} from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import type { RunOptions } from '../../scripts/dispatch.ts'
 
 export async function run(options: RunOptions): Promise<number> {
   const count = Number(options.count ?? 10_000)

@@ -1,8 +1,8 @@
 // `npm run soak -- documents`: the hostile and the largest documents at their full size, a megabyte
 // each. The same tests run on a sixteenth of it in `npm test`.
 
-import { runStep } from '../../scripts/run-step.ts'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
+import { runStep } from '../../scripts/run-step.ts'
 
 export async function run(): Promise<number> {
   process.env.SLUICE_DOCUMENT_LENGTH = String(DOCUMENT_LENGTH_MAX)

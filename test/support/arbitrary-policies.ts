@@ -1,15 +1,15 @@
 // Small arbitraries for the engine's properties: documents that load, tools, calls, facts, usage.
 // Everything is built of few words, so that rules meet and counterexamples shrink to a few lines.
 
-import fc from 'fast-check'
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import { ACTIONS, type Action } from '@sluice/policy/core/actions'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Take, Usage } from '@sluice/policy/core/counters'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
-import { sampleFacts } from '@sluice/policy/cases/sample-facts'
-import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import fc from 'fast-check'
 
 /** Runs of one property; SLUICE_RUNS multiplies. */
 export const runs = (usual: number) => ({ numRuns: usual * Number(process.env.SLUICE_RUNS ?? 1) })

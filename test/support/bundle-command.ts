@@ -31,11 +31,14 @@ export async function setup(): Promise<void> {
   mkdirSync(PLACE, { recursive: true })
   for (const name of readdirSync(PLACE)) forget(join(PLACE, name))
   const { outputFiles } = await build({
-    ...bundleOptions((path) => ({
-      dirname: JSON.stringify(dirname(path)),
-      filename: JSON.stringify(path),
-      url: JSON.stringify(pathToFileURL(path).href),
-    })),
+    ...bundleOptions({
+      placeOf: (path) => ({
+        dirname: JSON.stringify(dirname(path)),
+        filename: JSON.stringify(path),
+        url: JSON.stringify(pathToFileURL(path).href),
+      }),
+      policy: [join(ROOT, 'packages/policy/src'), '.ts'],
+    }),
     stdin: { contents: START, loader: 'ts', resolveDir: ROOT },
     outdir: PLACE,
     entryNames: 'sluice',

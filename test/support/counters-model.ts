@@ -1,11 +1,11 @@
 // A plain list of events, which every driver of Counters must equal: arbitrary histories, the player
 // that holds a driver's answers against the list, and short ways to say what is taken when.
 
-import fc from 'fast-check'
-import { expect } from 'vitest'
 import type { Instant } from '@sluice/policy/core/clock'
 import type { Consumed, Counters, Receipt, Room, Take, Usage } from '@sluice/policy/core/counters'
 import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+import fc from 'fast-check'
+import { expect } from 'vitest'
 
 /** Runs of each property; SLUICE_RUNS multiplies. */
 export const RUNS = 200 * Number(process.env.SLUICE_RUNS ?? 1)

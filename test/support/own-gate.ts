@@ -1,18 +1,24 @@
 // A real gate in the process of the test: its HTTP front, its store and its servers as anywhere, and its
 // approvals at hand, so that a test can be the person who decides.
 
-import { controlOf } from '../../packages/sluice/src/operations/commands.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import type { Person } from '../../packages/sluice/src/core/person.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
-import { compileDocuments, readDocuments } from '../../packages/sluice/src/gateway/state/documents.ts'
-import { type RunningGate as Running, runGate } from '../../packages/sluice/src/gateway/start/run-gate.ts'
+import type { Log } from '../../packages/sluice/src/gateway/shared/log.ts'
+import {
+  type RunningGate as Running,
+  runGate,
+} from '../../packages/sluice/src/gateway/start/run-gate.ts'
+import {
+  compileDocuments,
+  readDocuments,
+} from '../../packages/sluice/src/gateway/state/documents.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { controlOf } from '../../packages/sluice/src/operations/commands.ts'
 import type { GateSpec, RunningGate } from './start-gate.ts'
-import { type Log } from "../../packages/sluice/src/gateway/shared/log.ts";
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
   readonly approvals: Running['approvals']

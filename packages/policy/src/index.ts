@@ -1,6 +1,8 @@
 // The door of `sluice/policy`: the engine as a library for whoever wants its decisions in another
 // program. Everything here is pure.
 
+export { sampleFacts } from './cases/sample-facts.ts'
+export { type Compiled, type CompileOptions, compile, type Source } from './compile/compile.ts'
 export { type Action, isStronger, stronger } from './core/actions.ts'
 export type { Call, Facts } from './core/call.ts'
 export type { Instant } from './core/clock.ts'
@@ -14,11 +16,9 @@ export type {
 } from './core/decision.ts'
 export { ExactNumber, type JsonObject, type JsonValue } from './core/json.ts'
 export type { Category, KnownTool, Risk, ToolDefinition } from './core/tools.ts'
-export type { Problem, Severity } from './document/problem.ts'
-export { sampleFacts } from './cases/sample-facts.ts'
-export { type Compiled, type CompileOptions, compile, type Source } from './compile/compile.ts'
 export { decide, visible } from './decide/decide.ts'
 export type { TraceStep } from './decide/trace.ts'
+export type { Problem, Severity } from './document/problem.ts'
 export { ERRORS, type PolicyErrorCode } from './language/errors.ts'
 export { policyJsonSchema } from './language/json-schema.ts'
 export type { CompiledPolicy } from './model/policy.ts'

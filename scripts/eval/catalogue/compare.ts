@@ -1,10 +1,13 @@
 // The methods side by side, each with whole servers left out: the signals with what the lexicon says by
 // itself as their beginning, words alone, and both together.
 
-import { floorOf } from '../../../packages/sluice/src/catalogue/classify/floors.ts'
-import { amountsOf, gatherSignals } from '../../../packages/sluice/src/catalogue/signals/gather-signals.ts'
-import { choose, sharesOf } from '../../../packages/sluice/src/catalogue/classify/score.ts'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import { floorOf } from '../../../packages/sluice/src/catalogue/classify/floors.ts'
+import { choose, sharesOf } from '../../../packages/sluice/src/catalogue/classify/score.ts'
+import {
+  amountsOf,
+  gatherSignals,
+} from '../../../packages/sluice/src/catalogue/signals/gather-signals.ts'
 import type { Labelled } from './data.ts'
 import { type Report, reportOf, type Verdict } from './report.ts'
 import { FOLDS, foldsOf } from './split.ts'

@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pinOf } from '../../../packages/sluice/src/catalogue/pins/pin.ts'
 import {
   CATEGORIES,
   type Category,
@@ -12,6 +11,7 @@ import {
   type Risk,
   type ToolDefinition,
 } from '@sluice/policy/core/tools'
+import { pinOf } from '../../../packages/sluice/src/catalogue/pins/pin.ts'
 
 export interface Labelled {
   readonly tool: ToolDefinition

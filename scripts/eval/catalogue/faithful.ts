@@ -1,10 +1,13 @@
 // Is the evidence what the class stands on? With the shown words blanked out, the class must change
 // or the confidence fall below its threshold; with as many other words blanked out it must not.
 
-import { account, CONFIDENCE_MIN } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import {
+  account,
+  CONFIDENCE_MIN,
+} from '../../../packages/sluice/src/catalogue/classify/classify.ts'
 import { valueAt } from '../../../packages/sluice/src/catalogue/classify/evidence.ts'
 import type { Weights } from '../../../packages/sluice/src/catalogue/classify/score.ts'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 
 interface Faithfulness {
   readonly tools: number

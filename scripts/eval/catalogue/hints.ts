@@ -1,8 +1,8 @@
 // The shipped weights against the vendors' own hints, which the classifier is not shown: read or not.
 
-import { account } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { account } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
 import { isKept } from './split.ts'
 
 export interface HintsScore {

@@ -1,8 +1,12 @@
 // What a signal is worth before any example: what its family, its choice or its rule says by itself. The
 // training draws every weight towards this, so that a verb or a rule nobody labelled still speaks.
 
-import { classOf, FAMILY_NAMES, type Family } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import {
+  classOf,
+  FAMILY_NAMES,
+  type Family,
+} from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
 
 /** What a signal is worth before any example: its family's or choice's own class. */
 export function priorOf(feature: string): number[] {

@@ -2,10 +2,10 @@
 // the lexicon says by itself, by plain gradient descent from the same start. No randomness: the same
 // data gives the same numbers.
 
+import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
 import { COMPANY_FEATURES } from '../../../packages/sluice/src/catalogue/signals/company.ts'
 import { FAMILY_NAMES } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
-import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import { priorOf, STRENGTH } from './priors.ts'
 
 export interface Example {

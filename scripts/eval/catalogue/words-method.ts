@@ -2,9 +2,9 @@
 // description, names of arguments, first words of choices, and runs of letters of names; those of three
 // servers or more. No lexicon and no grammar, so it learns nothing but what the labels say.
 
-import { splitName, splitText } from '../../../packages/sluice/src/catalogue/signals/split-words.ts'
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { splitName, splitText } from '../../../packages/sluice/src/catalogue/signals/split-words.ts'
 import type { Example } from './train.ts'
 
 const SERVERS_MIN = 3

@@ -10,7 +10,7 @@ const PARTS = [
   { file: 'weights-of-heads', holds: /^text=/, of: 'verbs of descriptions' },
   { file: 'weights-of-names', holds: /^name(?!=)/, of: 'names' },
   { file: 'weights-of-texts', holds: /^text(?!=)/, of: 'descriptions' },
-  { file: 'weights-of-the-rest', holds: /^(?!name|text)/, of: 'schemas, phrases and company' },
+  { file: 'weights-other', holds: /^(?!name|text)/, of: 'schemas, phrases and company' },
 ]
 /** A signal that weighs less changes nothing. */
 const WEIGHT_MIN = 0.03
@@ -34,6 +34,6 @@ export const ${name} = \`
 ${lines.join('\n')}
 \`
 `
-    writeFileSync(join(ROOT, 'src/catalogue', `${file}.ts`), text)
+    writeFileSync(join(ROOT, 'packages/sluice/src/catalogue/classify', `${file}.ts`), text)
   }
 }

@@ -5,12 +5,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { RESTING_BYTES_MAX } from '../../../packages/sluice/src/agents/shared/limits.ts'
 import { Service } from '../../../packages/sluice/src/agents/service/service.ts'
+import { RESTING_BYTES_MAX } from '../../../packages/sluice/src/agents/shared/limits.ts'
 import { settingsOf } from '../model-server.ts'
 import { type StandIn, standInGate } from '../stand-in-gate.ts'
 
-const COUNTER = join(import.meta.dirname, '../servers/counter.ts')
+const COUNTER = join(import.meta.dirname, '../../servers/counter.ts')
 const LONG = { timeout: 180_000 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-in-agent-'))

@@ -2,7 +2,10 @@
 // the same request with the same body, and both end it at the same byte.
 
 import { readByNode } from '../../../packages/sluice/src/gateway/front/fast-path/node-request.test-support.ts'
-import { PlainReader, type PlainRequest } from '../../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
+import {
+  PlainReader,
+  type PlainRequest,
+} from '../../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const HEAD = ['POST /mcp/notes HTTP/1.1', 'Host: 127.0.0.1:7433', 'content-type: application/json']

@@ -3,8 +3,8 @@
 
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { readJson } from '../../../packages/sluice/src/protocol/json/read-json.ts'
-import { readMessages } from '../../../packages/sluice/src/protocol/read-message.ts'
 import { writeJson } from '../../../packages/sluice/src/protocol/json/write-json.ts'
+import { readMessages } from '../../../packages/sluice/src/protocol/read-message.ts'
 
 export const seeds = [
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"amount":1.5}}}',

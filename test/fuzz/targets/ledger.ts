@@ -1,6 +1,10 @@
 // Records of the ledger as somebody may have left them on the disk: decoded, or refused as damaged.
 
-import { decode, decodeCall, decodeTakes } from '../../../packages/sluice/src/ledger/records/decoding.ts'
+import {
+  decode,
+  decodeCall,
+  decodeTakes,
+} from '../../../packages/sluice/src/ledger/records/decoding.ts'
 import { LedgerError } from '../../../packages/sluice/src/ledger/records/errors.ts'
 
 const INTENT = JSON.stringify([

@@ -3,8 +3,8 @@
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
-import { decide } from '@sluice/policy/decide/decide'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { decide } from '@sluice/policy/decide/decide'
 
 export const seeds = [
   'version: 1\ndefault: deny\ncategories: { Read: allow }\n',

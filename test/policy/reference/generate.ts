@@ -2,10 +2,10 @@
 // for the reference, the tools it is about, and a batch of calls in the order of time. What the
 // page forbids is never drawn; what it allows and is easy to get wrong is drawn often.
 
-import { stringify } from 'yaml'
 import type { Action } from '@sluice/policy/core/actions'
 import type { Category, KnownTool } from '@sluice/policy/core/tools'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import { stringify } from 'yaml'
 import type { RefDocument, RefRule } from './document.ts'
 import type { Ast } from './expression.ts'
 import { render } from './expression.ts'

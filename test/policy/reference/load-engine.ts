@@ -3,11 +3,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { compile } from '@sluice/policy/compile/compile'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { decide } from '@sluice/policy/decide/decide'
 import { build } from 'esbuild'
 import { ROOT } from '../../../scripts/run-step.ts'
-import { compile } from '@sluice/policy/compile/compile'
-import { decide } from '@sluice/policy/decide/decide'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { Engine } from './compare.ts'
 import type { Fault } from './faults.ts'
 
@@ -35,7 +35,7 @@ export async function loadFaulty(faults: readonly Fault[]): Promise<Map<string, 
 }
 
 async function plant({ file, find, put }: Fault, outfile: string): Promise<void> {
-  const place = join(ROOT, 'src', file)
+  const place = join(ROOT, 'packages', file)
   const source = readFileSync(place, 'utf8')
   if (source.split(find).length !== 2) throw new Error(`\`${find}\` does not stand once in ${file}`)
   await build({

@@ -2,7 +2,10 @@
 // why it stopped; a slider over its turns shows it as it was. Prompt, stop, fork, export.
 
 import { type JSX, useRef, useState } from 'react'
-import type { AgentEvent, AgentPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  AgentEvent,
+  AgentPage,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { download, post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo } from '../../route.ts'

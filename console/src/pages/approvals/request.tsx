@@ -2,7 +2,10 @@
 // before, who has voted; and the verdict, which the person proves with a passkey.
 
 import { type JSX, useEffect, useRef, useState } from 'react'
-import type { ApprovalRequest, Revealed } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  ApprovalRequest,
+  Revealed,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { pathTo } from '../../route.ts'
 import { decideRequest, revealArguments, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'

@@ -2,7 +2,12 @@
 // ask for any more. Ending one needs no passkey, for it tightens; lifting the other does.
 
 import type { JSX } from 'react'
-import type { Barred, Bound, Standing, StandingTold } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  Barred,
+  Bound,
+  Standing,
+  StandingTold,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { call } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, proven, useMe } from '../../session.ts'

@@ -2,7 +2,10 @@
 // to. While the gate still indexes its newest records the first page is asked for again and again.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { CallRecord, LedgerPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  CallRecord,
+  LedgerPage,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { type ApiError, get } from '../../api.ts'
 
 const PAGE = 200

@@ -2,7 +2,11 @@
 // verify the chain, take an export. Filters stand in the address.
 
 import { type JSX, memo, useState } from 'react'
-import type { CallRecord, LedgerEvents, LedgerVerified } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  CallRecord,
+  LedgerEvents,
+  LedgerVerified,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'

@@ -1,7 +1,12 @@
 // What Live knows: the last five minutes second by second, and the last rows. Fed by the gate's ticks;
 // told to the page at most four times a second, whatever passes.
 
-import type { CallWord, LiveHello, LiveRow, LiveTick } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  CallWord,
+  LiveHello,
+  LiveRow,
+  LiveTick,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { listen } from '../../stream.ts'
 import { WORDS } from '../../ui/marks.tsx'
 

@@ -4,7 +4,10 @@
 // only those that are seen are there.
 
 import { type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { BoardTool, PolicyDraft } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  BoardTool,
+  PolicyDraft,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useShown } from '../../ui/long-list.tsx'
 import { Mark, wordOf } from '../../ui/marks.tsx'

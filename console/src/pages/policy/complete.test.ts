@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
+import { expect, test } from 'vitest'
 import { pathAt, type Schema, schemasAt } from './complete.ts'
 
 const schema = policyJsonSchema() as Schema

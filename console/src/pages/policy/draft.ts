@@ -2,7 +2,10 @@
 // is asked about at the gate, which parses it as it will be parsed; the last answer counts.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { PolicyDocumentView, PolicyDraft } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  PolicyDocumentView,
+  PolicyDraft,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { complain } from '../../ui/toasts.tsx'
 

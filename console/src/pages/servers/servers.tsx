@@ -2,7 +2,11 @@
 // person to look at the difference.
 
 import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
-import type { HeldPin, ServerView, ToolView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  HeldPin,
+  ServerView,
+  ToolView,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'

@@ -3,12 +3,18 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asked, compiled, document, runs, usage } from '../../../../test/support/arbitrary-policies.ts'
+import {
+  asked,
+  compiled,
+  document,
+  runs,
+  usage,
+} from '../../../../test/support/arbitrary-policies.ts'
 import type { Call, Facts } from '../core/call.ts'
 import { ExactNumber, type JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { decide } from '../decide/decide.ts'
 import { judgedValues } from '../decide/collect-inputs.ts'
+import { decide } from '../decide/decide.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { replayCall } from './replay-call.ts'
 import { sampleFacts } from './sample-facts.ts'

@@ -6,9 +6,8 @@ import type { Call, Facts, Principal } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
 import type { Usage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
-import type { JsonValue } from '../core/json.ts'
 import { isNotKept, type Judged } from '../core/decision-inputs.ts'
-import { decide, decideAssuming } from '../decide/decide.ts'
+import type { JsonValue } from '../core/json.ts'
 import {
   bearingOn,
   claimText,
@@ -17,15 +16,16 @@ import {
   LOCAL,
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
+import { decide, decideAssuming } from '../decide/decide.ts'
 import { resolve } from '../decide/resolve.ts'
-import { readiesOf, type Scope } from '../model/applicable-rules.ts'
 import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { Program } from '../expression/evaluate/bind-expression.ts'
 import { evaluate, type Truth } from '../expression/evaluate/evaluate.ts'
 import type { Slot } from '../expression/expression-slots.ts'
+import { pathText } from '../language/argument-path.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
+import { readiesOf, type Scope } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { pathText } from "../language/argument-path.ts";
 
 export interface PastCall {
   readonly call: Omit<Call, 'args'>

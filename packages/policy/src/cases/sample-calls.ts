@@ -4,7 +4,6 @@
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
-import { readiesOf, type Scope } from '../model/applicable-rules.ts'
 import { childrenOf, type Node } from '../expression/cel.ts'
 import {
   BOOLEAN,
@@ -18,6 +17,7 @@ import {
   STRING,
 } from '../expression/evaluate/declared-types.ts'
 import type { Slot } from '../expression/expression-slots.ts'
+import { readiesOf, type Scope } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
 

@@ -3,11 +3,11 @@
 
 import type { Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { sampleFacts } from './sample-facts.ts'
 import { decideAssuming } from '../decide/decide.ts'
 import { toolScope } from '../decide/resolve.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
+import { sampleFacts } from './sample-facts.ts'
 
 export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
   const { rules, doubted } = toolScope(policy, tool)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ACTIONS } from '../core/actions.ts'
 import { compile } from '../compile/compile.ts'
+import { ACTIONS } from '../core/actions.ts'
 import { type Move, moveRule } from './edit-rule.ts'
 
 const DOCUMENT = `# who may what

@@ -3,10 +3,10 @@
 // comes out is compiled before it is given back; what cannot be done by one word is refused. Pure.
 
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml'
+import { compile } from '../compile/compile.ts'
 import type { Action } from '../core/actions.ts'
 import { parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
-import { compile } from '../compile/compile.ts'
 
 export interface Move {
   readonly section: 'tools' | 'categories'

@@ -3,15 +3,19 @@
 // An error in `check`; a warning at start, so that no server can stop a policy from loading.
 
 import type { KnownTool } from '../core/tools.ts'
+import { toolScope } from '../decide/resolve.ts'
 import { asMap } from '../document/check-shape.ts'
 import { PROBLEMS_MAX } from '../document/limits.ts'
 import { nearest } from '../document/nearest.ts'
 import type { Problems, Severity } from '../document/problem.ts'
 import { entry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
-import { toolScope } from '../decide/resolve.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import { type BindProblem, undeclared } from '../expression/evaluate/bind-problems.ts'
-import { type Declared, declaredArguments, declaredAt } from '../expression/evaluate/declared-types.ts'
+import {
+  type Declared,
+  declaredArguments,
+  declaredAt,
+} from '../expression/evaluate/declared-types.ts'
 import { globMatches, parseGlob, wildcardMatches } from '../language/glob.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'

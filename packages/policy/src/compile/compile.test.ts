@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KnownTool } from '../core/tools.ts'
 import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
-import { type Compiled, compile } from './compile.ts'
 import { GUARDRAILS_MAX } from '../language/limits.ts'
+import { type Compiled, compile } from './compile.ts'
 
 const CASES = join(import.meta.dirname, '../../../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]

@@ -1,14 +1,14 @@
 // How people are asked, from a rule's `approval`, and where the client itself may not be the one who
 // answers.
 
-import { CHANNELS, type Channel } from '../core/decision.ts'
+import type { Channel } from '../core/decision.ts'
 import { asMap } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
 import { entry, type LocatedMap } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import type { Approval } from '../model/rule.ts'
-import { APPROVAL_DEFAULT } from "../model/rule.ts";
+import { APPROVAL_DEFAULT } from '../model/rule.ts'
 
 export function parseApproval(map: LocatedMap, problems: Problems): Approval {
   const node = entry(map, 'approval')

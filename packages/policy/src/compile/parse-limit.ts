@@ -13,9 +13,9 @@ import {
   placeOf,
 } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
+import { pathText } from '../language/argument-path.ts'
 import type { Amount, Limit, Per } from '../model/rule.ts'
-import { pathText } from "../language/argument-path.ts";
-import { partText } from "../model/rule.ts";
+import { partText } from '../model/rule.ts'
 
 const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
 const ARGUMENT = /^args(?:\.[A-Za-z_]\w*|\["[^"\\]{1,100}"\])+$/

@@ -14,10 +14,10 @@ import {
 } from '../document/read-document.ts'
 import { isGlob, parseGlob } from '../language/glob.ts'
 import type { Rule } from '../model/rule.ts'
+import { APPROVAL_DEFAULT } from '../model/rule.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { checkClientChannel } from './parse-approval.ts'
 import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
-import { APPROVAL_DEFAULT } from "../model/rule.ts";
 
 export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
 

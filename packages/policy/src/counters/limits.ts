@@ -11,5 +11,3 @@ export const COUNTERS_PER_LIMIT_MAX = 100_000
 
 /** How often counters whose window is over are looked for where a limit is full of them. */
 export const COUNTERS_SWEEP_MS = 1_000
-
-

@@ -4,15 +4,9 @@
 
 import type { Instant } from '../core/clock.ts'
 import type { Consumed, Counters, Receipt, Room, Take, Usage } from '../core/counters.ts'
-import {
-  addDecimal,
-  compareDecimal,
-  type Decimal,
-  subtractDecimal,
-  ZERO,
-} from '../core/decimal.ts'
+import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
+import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from './limits.ts'
 import { Window } from './window.ts'
-import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from "./limits.ts";
 
 /** The events of one counter, oldest first, by their age. */
 export interface CountedKey {

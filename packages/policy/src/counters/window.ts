@@ -2,13 +2,7 @@
 // they differ. A busy limit holds a million of them, and as objects they would be most of what the
 // gate keeps in memory and what its garbage collector carries about. Pure; used by the counters.
 
-import {
-  addDecimal,
-  compareDecimal,
-  type Decimal,
-  subtractDecimal,
-  ZERO,
-} from '../core/decimal.ts'
+import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
 
 /** Room for so many at first. */
 const CAPACITY_MIN = 8

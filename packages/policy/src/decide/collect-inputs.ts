@@ -4,16 +4,16 @@
 // a secret too. Called by the gate for the record of every call.
 
 import type { Call, Facts, Principal } from '../core/call.ts'
-import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import type { Judged, JudgedValue, NotKept } from '../core/decision-inputs.ts'
+import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { Slot } from '../expression/expression-slots.ts'
+import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
+import type { Ready, Scope } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { resolve } from './resolve.ts'
-import type { Ready, Scope } from '../model/applicable-rules.ts'
-import { pathText } from "../language/argument-path.ts";
 
 /** Beside the paths: whether arguments came that the tool does not declare. */
 export const UNDECLARED = 'undeclared'

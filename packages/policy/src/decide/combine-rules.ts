@@ -4,15 +4,15 @@
 
 import { type Action, isStronger, stronger } from '../core/actions.ts'
 import type { ApprovalAsk, GuardrailMatch } from '../core/decision.ts'
-import { DEFAULT_SAYS, saysOf } from '../model/canonical-rule.ts'
 import { evaluate, type Situation, type Truth } from '../expression/evaluate/evaluate.ts'
 import { TOOL_CALL } from '../language/methods.ts'
-import { namesOwnFiles, OWN_FILES } from './protected-files.ts'
+import type { Ready, Scope } from '../model/applicable-rules.ts'
+import { DEFAULT_SAYS, saysOf } from '../model/canonical-rule.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
-import type { Ready, Scope } from '../model/applicable-rules.ts'
+import { APPROVAL_DEFAULT } from '../model/rule.ts'
+import { namesOwnFiles, OWN_FILES } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
-import { APPROVAL_DEFAULT } from "../model/rule.ts";
 
 /** A verdict while it is being reached. */
 export interface Laid {

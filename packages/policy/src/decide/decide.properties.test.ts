@@ -16,11 +16,11 @@ import {
   TOOLS,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
+import { sampleFacts } from '../cases/sample-facts.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { Usage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { sampleFacts } from '../cases/sample-facts.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { decide, visible } from './decide.ts'
 

@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
 import type { Usage } from '../core/counters.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
-import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { decide, hidden, visible } from './decide.ts'
 import type { TraceStep } from './trace.ts'

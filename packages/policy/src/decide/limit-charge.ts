@@ -13,10 +13,10 @@ import {
   NUMBER,
   STRING,
 } from '../expression/evaluate/declared-types.ts'
+import { pathText } from '../language/argument-path.ts'
 import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
 import type { Amount, Limit, Per } from '../model/rule.ts'
-import { pathText } from "../language/argument-path.ts";
-import { partText } from "../model/rule.ts";
+import { partText } from '../model/rule.ts'
 
 export type Taken = { readonly take: Take } | { readonly take?: undefined; readonly denial: string }
 

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
 import { NORMALIZED_CHARS_MAX, PATH_LENGTH_MAX, PATH_READINGS_MAX } from '../language/limits.ts'
-import { namesOwnFiles } from './protected-files.ts'
 import { shortPaths } from './path-readings.ts'
+import { namesOwnFiles } from './protected-files.ts'
 
 const OWN = ['/desk/gate/policy.yaml', '/desk/gate/.sluice', '/desk/jos\u00e9 b/rules']
 const BASE = '/desk'

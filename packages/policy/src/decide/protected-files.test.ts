@@ -2,13 +2,13 @@
 // that name the gate's own files are denied, in every spelling that a server might undo.
 
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../core/json.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
-import { decide, visible } from './decide.ts'
-import type { TraceStep } from './trace.ts'
+import type { JsonValue } from '../core/json.ts'
 import { DECODED_CHARS_MAX } from '../language/limits.ts'
+import { decide, visible } from './decide.ts'
 import { namesOwnFiles } from './protected-files.ts'
+import type { TraceStep } from './trace.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
 

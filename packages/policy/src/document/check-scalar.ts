@@ -2,10 +2,10 @@
 // of time. Numbers must be written plainly: YAML's other spellings mean something else to somebody.
 
 import { parseDecimal } from '../core/decimal.ts'
+import { describe, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { didYouMean } from './nearest.ts'
 import type { Problems } from './problem.ts'
 import type { Located, LocatedScalar } from './read-document.ts'
-import { describe, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { parseDuration, type Shape } from './shape.ts'
 
 export function checkScalar(

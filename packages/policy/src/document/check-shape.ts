@@ -3,11 +3,11 @@
 // after may rely on it.
 
 import { checkScalar } from './check-scalar.ts'
+import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Problems } from './problem.ts'
 import type { Located, LocatedMap, LocatedScalar } from './read-document.ts'
-import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import type { KeyShape, Shape } from './shape.ts'
 
 export function checkShape(node: Located, shape: Shape, what: string, problems: Problems): boolean {

@@ -5,6 +5,7 @@
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 import { readsOnly } from '../core/sql-reads.ts'
+import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { type PolicyEmail, parseEmail } from './functions/email.ts'
 import { type PolicyPath, parsePath, within } from './functions/path.ts'
 import {
@@ -17,7 +18,6 @@ import {
   wholeOf,
 } from './functions/text.ts'
 import { isPrivate, type PolicyUrl, parseUrl } from './functions/url.ts'
-import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 
 export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 

@@ -3,8 +3,8 @@
 
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
+import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
 import { declaredArguments } from './evaluate/declared-types.ts'
 import { evaluate } from './evaluate/evaluate.ts'

@@ -1,7 +1,11 @@
 // The pattern of `matches`: a literal that RE2 takes, within what a document's patterns may cost
 // together. A pattern from an argument would be a program from an attacker.
 
-import { DOCUMENT_PATTERN_STEPS_MAX, PATTERN_LENGTH_MAX, PATTERN_STEPS_MAX } from '../language/limits.ts'
+import {
+  DOCUMENT_PATTERN_STEPS_MAX,
+  PATTERN_LENGTH_MAX,
+  PATTERN_STEPS_MAX,
+} from '../language/limits.ts'
 import type { Node } from './cel.ts'
 import { compilePattern } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'

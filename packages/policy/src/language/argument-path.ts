@@ -4,5 +4,3 @@
 export function pathText(path: readonly string[]): string {
   return `args${path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `["${name}"]`)).join('')}`
 }
-
-

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { globMatches, isGlob, isWider, parseGlob, wildcardMatches } from './glob.ts'
 import { narrowest } from '../model/policy.ts'
+import { globMatches, isGlob, isWider, parseGlob, wildcardMatches } from './glob.ts'
 
 const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 5 })
 const part = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), minLength: 1, maxLength: 3 })

@@ -7,12 +7,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { document, runs } from '../../../../test/support/arbitrary-policies.ts'
-import type { Shape } from '../document/shape.ts'
 import { compile } from '../compile/compile.ts'
+import type { Shape } from '../document/shape.ts'
 import { policyJsonSchema } from './json-schema.ts'
 import { DOCUMENT } from './language.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const PACKAGE = join(import.meta.dirname, '..', '..')
+const ROOT = join(PACKAGE, '..', '..')
 const schema = policyJsonSchema() as Node
 
 interface Node {
@@ -20,7 +21,7 @@ interface Node {
 }
 
 test('schema/policy.json is the language of today; `npm run build` writes it', () => {
-  const onDisk = JSON.parse(readFileSync(join(ROOT, 'schema', 'policy.json'), 'utf8'))
+  const onDisk = JSON.parse(readFileSync(join(PACKAGE, 'schema', 'policy.json'), 'utf8'))
   expect(onDisk).toEqual(JSON.parse(JSON.stringify(schema)))
 })
 

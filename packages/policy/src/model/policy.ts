@@ -3,8 +3,8 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
-import type { Scope } from './applicable-rules.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
+import type { Scope } from './applicable-rules.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 export type NameSection = 'tools' | 'resources' | 'prompts'

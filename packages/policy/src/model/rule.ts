@@ -1,13 +1,13 @@
 // Rules as the engine holds them, after the document was read and checked: made by parse-rule.ts,
 // judged by decide.ts.
 
-import { CHANNELS } from '../core/decision.ts'
-import { pathText } from '../language/argument-path.ts'
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
 import type { ApprovalAsk } from '../core/decision.ts'
+import { CHANNELS } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
 import type { Expression } from '../expression/expression.ts'
+import { pathText } from '../language/argument-path.ts'
 import type { Glob } from '../language/glob.ts'
 
 /** What splits a counter. `args` parts carry the path they read. */

@@ -17,12 +17,12 @@ import {
   SignJWT,
 } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { endpointIn } from '../identity/oauth/discover-issuer.ts'
-import { InstallationKey } from '../identity/keys/installation-key.ts'
-import { ALGORITHMS, type Issuer } from '../identity/callers/issuer.ts'
-import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../identity/limits.ts'
-import { challengeOf } from '../identity/people/sign-in-states.ts'
 import { Tokens } from '../identity/callers/access-token-verifier.ts'
+import { ALGORITHMS, type Issuer } from '../identity/callers/issuer.ts'
+import { InstallationKey } from '../identity/keys/installation-key.ts'
+import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../identity/limits.ts'
+import { endpointIn } from '../identity/oauth/discover-issuer.ts'
+import { challengeOf } from '../identity/people/sign-in-states.ts'
 import { Elsewhere } from './sign-in/external-sign-in.ts'
 
 const ORIGIN = 'http://localhost:7433'

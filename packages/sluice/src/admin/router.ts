@@ -4,12 +4,12 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { holds, type Person } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
+import { holds, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
 import { readJson } from '../protocol/json/read-json.ts'
-import type { Challenges } from './sign-in/challenges.ts'
+import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
@@ -20,8 +20,8 @@ import {
   STREAMS_MAX,
   STREAMS_PER_PERSON_MAX,
 } from './http/limits.ts'
+import type { Challenges } from './sign-in/challenges.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
-import { bearerOf, headerOf } from "./http/bearer-token.ts";
 
 export interface RouterOptions {
   readonly endpoints: readonly Endpoint[]

@@ -2,34 +2,34 @@
 // by the composition root with the first request that is not MCP.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Service } from '../agents/service/service.ts'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Person } from '../core/person.ts'
+import type { Service } from '../agents/service/service.ts'
 import { Refused } from '../core/operation-error.ts'
+import type { Person } from '../core/person.ts'
+import { byWhom } from '../core/person.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import { proverOf } from '../operations/verify-person.ts'
+import type { Site } from '../gateway/front/http/site.ts'
 import { peopleBase } from '../gateway/start/people-base.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
+import type { Tokens } from '../identity/callers/access-token-verifier.ts'
 import { Links } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
-import type { Tokens } from '../identity/callers/access-token-verifier.ts'
+import { proverOf } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
 import { approvalEndpoints } from './endpoints/approval-endpoints.ts'
-import { Challenges } from './sign-in/challenges.ts'
+import { peopleEndpoints } from './endpoints/people-endpoints.ts'
 import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
-import { guestOf } from './sign-in/external-people.ts'
 import { CODE_MS, INVITATION_MS } from './http/limits.ts'
 import { openApiOf } from './http/openapi.ts'
-import { peopleEndpoints } from './endpoints/people-endpoints.ts'
 import { Router } from './router.ts'
+import { Challenges } from './sign-in/challenges.ts'
+import { guestOf } from './sign-in/external-people.ts'
 import { Elsewhere } from './sign-in/external-sign-in.ts'
 import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 import { SignIns } from './sign-in/sign-ins.ts'
 import { startConsole } from './start-console.ts'
-import { type Site } from "../gateway/front/http/site.ts";
-import { byWhom } from "../core/person.ts";
 
 /** `agents`: undefined where the gate runs none. */
 export function startAdmin(

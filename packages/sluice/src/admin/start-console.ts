@@ -2,21 +2,21 @@
 // they work on. Called by start-admin.ts.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Service } from '../agents/service/service.ts'
 import type { JsonObject } from '@sluice/policy/core/json'
+import type { Service } from '../agents/service/service.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
 import { agentsEndpoints } from './endpoints/agents-endpoints.ts'
 import { ConsoleStore } from './endpoints/console-store.ts'
-import type { Endpoint } from './http/endpoint.ts'
 import { exportEndpoints } from './endpoints/export-endpoints.ts'
 import { liveEndpoints } from './endpoints/live-endpoints.ts'
 import { LiveHub } from './endpoints/live-hub.ts'
 import { policyEndpoints } from './endpoints/policy-endpoints.ts'
-import { Reader } from './queries/ledger-reader.ts'
-import { ruleTextOf } from './queries/rule-text.ts'
-import { ConsolePage } from './http/serve-console.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
+import type { Endpoint } from './http/endpoint.ts'
+import { ConsolePage } from './http/serve-console.ts'
+import { Reader } from './queries/ledger-reader.ts'
+import { ruleTextOf } from './queries/rule-text.ts'
 
 export interface StartedConsole {
   readonly endpoints: readonly Endpoint[]

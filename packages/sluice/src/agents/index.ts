@@ -1,8 +1,8 @@
 // The agents as others use them: the service, its MCP server, and what is handed in: models and the
 // gate that leads to tools.
 
-export { AgentError } from './shared/errors.ts'
-export type { ModelSettings } from './models/models.ts'
 export { createAgentsServer } from './mcp/server.ts'
+export type { ModelSettings } from './models/models.ts'
 export { Service, type ServiceOptions } from './service/service.ts'
+export { AgentError } from './shared/errors.ts'
 export type { GateCall, GateOutcome, GateTool, ToolGate } from './shared/tool-gate.ts'

@@ -2,19 +2,19 @@
 // end of what has run out. One change at a time. The engine says what may happen; this does it.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { JsonObject } from '@sluice/policy/core/json'
 import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
-import type { JsonObject } from '@sluice/policy/core/json'
 import { lookAlikeOf } from '../core/look-alikes.ts'
 import { Refused } from '../core/operation-error.ts'
 import type { Event } from '../ledger/records/record.ts'
+import { isSatisfied, standingOf } from './count-votes.ts'
 import { canonicalMembers } from './json-text.ts'
 import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { maskCall } from './mask-text.ts'
 import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
 import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
-import { isSatisfied, standingOf } from './count-votes.ts'
 
 export interface BookParts {
   /** gate.db, with the tables of schema.ts. */

@@ -1,8 +1,8 @@
 // A call that a rule wants a person to approve, and what identifies it: the same caller, tool and
 // members of `params` but `_meta`, in a form that keeps the digits of numbers. Made by the gateway.
 
-import type { CallHeld } from '../core/approval.ts'
 import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { CallHeld } from '../core/approval.ts'
 import { digestOf } from '../ledger/records/record.ts'
 import { canonicalText } from './json-text.ts'
 

@@ -1,12 +1,12 @@
 // Attacks on the approvals that once worked, each by the name of its finding.
 
+import type { ApprovalAsk } from '@sluice/policy/core/decision'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ApprovalRequest } from '../core/approval.ts'
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
-import { bodyOf, WEBHOOK_FORMS } from './channels/message-forms.ts'
-import { tellOf } from './channels/approval-message.ts'
-import { EngineBench, person } from './engine.test-support.ts'
 import type { HeldCall } from './approval-submission.ts'
+import { tellOf } from './channels/approval-message.ts'
+import { bodyOf, WEBHOOK_FORMS } from './channels/message-forms.ts'
+import { EngineBench, person } from './engine.test-support.ts'
 import { EXPIRY_AGAIN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 

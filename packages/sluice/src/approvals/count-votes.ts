@@ -1,8 +1,8 @@
 // Whose word counts: which of the asking rules a person may satisfy, and whether all of them are. A
 // vote counts for the arguments it was given on and for the asks its giver fitted then. Pure.
 
-import type { AskStanding } from '../core/approval.ts'
 import type { ApprovalAsk, Channel } from '@sluice/policy/core/decision'
+import type { AskStanding } from '../core/approval.ts'
 import { canonicalName, holds, type Person } from '../core/person.ts'
 import type { KeptVote, Row } from './requests.ts'
 

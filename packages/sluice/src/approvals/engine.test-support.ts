@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { ApprovalAsk } from '@sluice/policy/core/decision'
 import type { Person } from '../core/person.ts'
 import type { Event } from '../ledger/records/record.ts'
-import { ApprovalEngine } from './engine.ts'
 import type { HeldCall } from './approval-submission.ts'
+import { ApprovalEngine } from './engine.ts'
 import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from './schema.ts'
 
 export class EngineBench {

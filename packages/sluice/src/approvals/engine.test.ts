@@ -1,9 +1,10 @@
 // The approvals from their door: what a request is bound to, whose word counts, how often it may be
 // used, and what is left after a crash.
 
+import type { ApprovalAsk } from '@sluice/policy/core/decision'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { HeldCall } from './approval-submission.ts'
 import {
   ASK,
   ada,
@@ -15,7 +16,6 @@ import {
   proposed,
   yes,
 } from './engine.test-support.ts'
-import type { HeldCall } from './approval-submission.ts'
 import { canonicalText } from './json-text.ts'
 import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'

@@ -4,6 +4,7 @@
 // channels know it as `Approvals`.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Channel } from '@sluice/policy/core/decision'
 import type {
   ApprovalFilter,
   ApprovalRequest,
@@ -14,13 +15,13 @@ import type {
   Standing,
   Verdict,
 } from '../core/approval.ts'
-import type { Channel } from '@sluice/policy/core/decision'
-import { holds, type Person } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
+import { holds, type Person } from '../core/person.ts'
 import { digestOf } from '../ledger/records/record.ts'
 import { Book, type BookParts, besideName, GONE } from './approval-registry.ts'
-import { Denials } from './denials.ts'
 import { askedOf, type HeldCall, keyOf } from './approval-submission.ts'
+import { clientObjection, isSatisfied } from './count-votes.ts'
+import { Denials } from './denials.ts'
 import { canonicalText } from './json-text.ts'
 import {
   ARGS_LENGTH_MAX,
@@ -32,13 +33,12 @@ import {
   UNUSED_MS_MAX,
   USED_TOLD_MS,
 } from './limits.ts'
+import { Tellers, type Told } from './notify-approvers.ts'
 import { aboutPerson, aboutProposal, aboutRequest, aboutWhile } from './record-steps.ts'
 import { type Became, whatBecame } from './recover.ts'
 import type { Row } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
-import { Tellers, type Told } from './notify-approvers.ts'
 import { weighVerdict } from './verdict.ts'
-import { clientObjection, isSatisfied } from './count-votes.ts'
 
 /** Where a held call stands. */
 export type Hold =

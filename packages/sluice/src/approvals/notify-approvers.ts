@@ -2,8 +2,8 @@
 // channels that the asking rules name, in their order, each is tried until one has told somebody. What
 // fails is on the record, and so is who was told.
 
-import type { ApprovalRequest, Notifier } from '../core/approval.ts'
 import type { Channel } from '@sluice/policy/core/decision'
+import type { ApprovalRequest, Notifier } from '../core/approval.ts'
 import { TELL_MS_MAX, TELLING_MAX } from './limits.ts'
 
 export interface Told {

@@ -1,10 +1,10 @@
 // The steps of a request on the ledger, each an event of its own: proposed, notified, voted, approved,
 // denied, expired, void, executed, returned, revealed; and what people do beside. Reports read these.
 
-import type { ForAWhile } from '../core/approval.ts'
 import type { Channel } from '@sluice/policy/core/decision'
-import { displayName } from '../core/display-name.ts'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { ForAWhile } from '../core/approval.ts'
+import { displayName } from '../core/display-name.ts'
 import type { Person } from '../core/person.ts'
 import { digestOf, type Event } from '../ledger/records/record.ts'
 import type { Row } from './requests.ts'

@@ -2,8 +2,8 @@
 // rules of who may change what are the engine's. Used by engine.ts alone.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ApprovalFilter, ApprovalState, Before, CallHeld, Vote } from '../core/approval.ts'
 import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { ApprovalFilter, ApprovalState, Before, CallHeld, Vote } from '../core/approval.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
 
 /** A vote, with the asks it counts for and the arguments it was given on. */

@@ -3,9 +3,9 @@
 // principal, definition or asking rule is another call. They lift `require_approval` and nothing else.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Bound, ForAWhile, Standing } from '../core/approval.ts'
 import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
+import type { Bound, ForAWhile, Standing } from '../core/approval.ts'
 import { Refused } from '../core/operation-error.ts'
 import type { Sent } from './approval-registry.ts'
 import { canonicalMembers, canonicalText } from './json-text.ts'

@@ -1,13 +1,13 @@
 // What a verdict comes to: held against the request, whoever gives it and by which way, before anything
 // changes. Refuses with what is wrong and what to do.
 
-import type { Verdict } from '../core/approval.ts'
 import type { Channel } from '@sluice/policy/core/decision'
-import type { Person } from '../core/person.ts'
+import type { Verdict } from '../core/approval.ts'
 import { Refused } from '../core/operation-error.ts'
+import type { Person } from '../core/person.ts'
+import { fits, isSatisfied, mayNotDecide } from './count-votes.ts'
 import { ARGS_LENGTH_MAX, COMMENT_LENGTH_MAX } from './limits.ts'
 import type { KeptVote, Row } from './requests.ts'
-import { fits, isSatisfied, mayNotDecide } from './count-votes.ts'
 
 export interface Weighed {
   readonly votes: readonly KeptVote[]

@@ -3,9 +3,9 @@
 
 import { Command } from 'commander'
 import { ownVersion } from '../gateway/shared/package-version.ts'
-import { addCommands } from './commands.ts'
 import type { Answer } from '../terminal/exit-code.ts'
 import { tellFailure } from '../terminal/failure.ts'
+import { addCommands } from './commands.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode: number | undefined

@@ -2,22 +2,22 @@
 // takes the thread for long. CPU of the thread, compared with that of a loop measured beside it, so
 // that a busy or slow machine changes both.
 
+import type { KnownTool } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
 import { canonicalText } from '../approvals/json-text.ts'
 import { HELD_MARKS_MAX } from '../approvals/limits.ts'
 import { maskText } from '../approvals/mask-text.ts'
 import { classOfCall } from '../catalogue/classify/classify-call.ts'
-import type { KnownTool } from '@sluice/policy/core/tools'
 import { digestOf } from '../ledger/records/record.ts'
 import { JSON_LIMITS, NAME_LENGTH_MAX } from '../protocol/json/limits.ts'
-import { readMessages } from '../protocol/read-message.ts'
 import { elementsOf, membersOf } from '../protocol/json/raw-members.ts'
+import { readMessages } from '../protocol/read-message.ts'
 import { oneLine, writeRequest } from '../protocol/write-message.ts'
-import { decodeUtf8 } from './shared/decode-utf8.ts'
-import { KnownTools } from './tools/known-tools.ts'
-import { DEFINITION_LENGTH_MAX } from './shared/limits.ts'
 import { withoutOurNames } from './call/replies.ts'
+import { decodeUtf8 } from './shared/decode-utf8.ts'
+import { DEFINITION_LENGTH_MAX } from './shared/limits.ts'
 import { callOf, objectionTo } from './shared/parse-call.ts'
+import { KnownTools } from './tools/known-tools.ts'
 
 /** What a quiet machine of today does in some 10 ms: distinct keys, as in the worst messages. */
 const CALIBRATED_KEYS = 15_000

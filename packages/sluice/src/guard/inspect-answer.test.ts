@@ -2,8 +2,8 @@
 // text may cost. Tokens are put together here, so that no scanner takes this file for a leak.
 
 import { createHash } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '@sluice/policy/core/json'
+import { describe, expect, test } from 'vitest'
 import { findInAnswer } from './answer-injections.ts'
 import { findHidden } from './hidden-text.ts'
 import { holdsSecret, inspectAnswer } from './inspect-answer.ts'

@@ -1,6 +1,6 @@
+import type { JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { findHidden, stripHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { inspectDefinition } from './inspect-definition.ts'

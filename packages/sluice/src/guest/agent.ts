@@ -5,16 +5,16 @@
 import { beginCall } from './begin-call.ts'
 import { type Begun, Calls, type Outcome } from './calls.ts'
 import { Conversation, checkPrompt } from './conversation.ts'
-import { Effort } from './work-budget.ts'
 import { Files } from './files.ts'
+import { Refusal } from './guest-error.ts'
 import { Meter } from './meter.ts'
 import { Outbox } from './outbox.ts'
-import { Refusal } from './guest-error.ts'
+import type { Changes, Config, Event, RunStop, Step, Stop, Summary, ToolCall } from './protocol.ts'
 import type { Phase, Prompt, Run } from './run.ts'
 import { judgeStop } from './stopping.ts'
 import { summarise } from './summarise.ts'
 import { Todos } from './todos.ts'
-import type { Changes, Config, Event, RunStop, Step, Stop, Summary, ToolCall } from './protocol.ts'
+import { Effort } from './work-budget.ts'
 
 const QUEUE_MAX = 32
 const REMINDERS_MAX = 3

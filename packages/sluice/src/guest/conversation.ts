@@ -3,8 +3,8 @@
 // messages do, so that whoever keeps a copy knows to ask again.
 
 import { Refusal } from './guest-error.ts'
-import { cut, wellFormed } from './text.ts'
 import type { Message, ToolCall } from './protocol.ts'
+import { cut, wellFormed } from './text.ts'
 
 const MESSAGE_LENGTH_MAX = 1_000_000
 const RESULT_LENGTH_MAX = 200_000

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Effort } from './work-budget.ts'
 import { Files } from './files.ts'
 import { compileGlob } from './glob.ts'
 import { normalisePath } from './paths.ts'
 import { compilePattern } from './pattern.ts'
-import { utf8Bytes } from './text.ts'
 import type { Limits } from './protocol.ts'
+import { utf8Bytes } from './text.ts'
+import { Effort } from './work-budget.ts'
 
 const LIMITS = { fileBytesMax: 100, totalBytesMax: 250, filesMax: 4 } as Limits
 

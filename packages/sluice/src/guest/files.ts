@@ -1,13 +1,13 @@
 // The files of an agent: text as text, anything else as bytes, under normalised paths. Every write
 // goes through `put`, which holds all limits, so that no operation gets around them.
 
-import type { Effort } from './work-budget.ts'
 import { compileGlob } from './glob.ts'
+import { Refusal } from './guest-error.ts'
 import { normalisePath } from './paths.ts'
 import { compilePattern } from './pattern.ts'
-import { Refusal } from './guest-error.ts'
-import { utf8Bytes, wellFormed } from './text.ts'
 import type { FileFacts, FileIn, Limits } from './protocol.ts'
+import { utf8Bytes, wellFormed } from './text.ts'
+import type { Effort } from './work-budget.ts'
 
 export interface File {
   readonly content: string | Uint8Array

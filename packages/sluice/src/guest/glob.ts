@@ -2,8 +2,8 @@
 // Time is bounded by the product of the lengths, whatever the pattern: no backtracking; and over all
 // paths that one glob is held against it is counted.
 
-import { Effort } from './work-budget.ts'
 import { Refusal } from './guest-error.ts'
+import { Effort } from './work-budget.ts'
 
 const PATTERN_LENGTH_MAX = 512
 const ALTERNATIVES_MAX = 64

@@ -1,11 +1,11 @@
 // The tools an agent has inside its sandbox: what a model is told of each, and what each does to the
 // agent's own files and todos. None of them reaches outside; run_code leaves as an effect.
 
-import type { Effort } from './work-budget.ts'
 import type { Files } from './files.ts'
 import { Refusal } from './guest-error.ts'
-import type { Todos } from './todos.ts'
 import type { Limits, ToolDefinition } from './protocol.ts'
+import type { Todos } from './todos.ts'
+import type { Effort } from './work-budget.ts'
 
 export interface Workplace {
   readonly files: Files

@@ -3,9 +3,9 @@
 // this memory away. This file is what the image of an agent is baked from.
 
 import { Agent } from './agent.ts'
-import { answer } from './questions.ts'
 import { Refusal } from './guest-error.ts'
 import type { Event, Question } from './protocol.ts'
+import { answer } from './questions.ts'
 
 let agent: Agent | undefined
 

@@ -1,8 +1,8 @@
 // What an agent has used up: turns, tool calls, tokens, cost, and how often it has gone in circles.
 // The stop conditions are judged from this.
 
-import type { Standing } from './stopping.ts'
 import type { ModelUsage, Price, Usage } from './protocol.ts'
+import type { Standing } from './stopping.ts'
 
 const TURN_KEPT_LENGTH = 65_536
 

@@ -3,8 +3,8 @@
 // to find states is counted. Knows literals, `.`, classes, `\d \w \s \b`-free escapes, `^ $`, groups,
 // `|`, `* + ? {m,n}`. Called by grep.
 
-import { Effort } from './work-budget.ts'
 import { Refusal } from './guest-error.ts'
+import { Effort } from './work-budget.ts'
 
 const PATTERN_LENGTH_MAX = 1_000
 const NODES_MAX = 2_000

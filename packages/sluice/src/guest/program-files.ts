@@ -3,8 +3,8 @@
 // as text.
 
 import { normalisePath } from './paths.ts'
-import { wellFormed } from './text.ts'
 import type { FileIn } from './protocol.ts'
+import { wellFormed } from './text.ts'
 
 type Content = string | Uint8Array
 

@@ -2,11 +2,11 @@
 // the memory all the same. Content of files leaves as it is, not inside JSON.
 
 import type { Agent } from './agent.ts'
-import { Effort, QUESTION_EFFORT_MAX } from './work-budget.ts'
 import { compileGlob } from './glob.ts'
 import { LOCAL_TOOLS } from './local-tools.ts'
 import { normalisePath } from './paths.ts'
 import type { Message, Portable, Question, ToolDefinition } from './protocol.ts'
+import { Effort, QUESTION_EFFORT_MAX } from './work-budget.ts'
 
 export interface Reply {
   readonly value: unknown

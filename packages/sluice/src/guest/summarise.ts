@@ -3,8 +3,8 @@
 
 import type { Files } from './files.ts'
 import type { Meter } from './meter.ts'
-import type { Todos } from './todos.ts'
 import type { AgentState, Config, Stop, Summary } from './protocol.ts'
+import type { Todos } from './todos.ts'
 
 export interface Summarised {
   readonly config: Config

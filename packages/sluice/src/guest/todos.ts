@@ -2,8 +2,8 @@
 // item stays, so that whoever watches sees the same item change.
 
 import { Refusal } from './guest-error.ts'
-import { wellFormed } from './text.ts'
 import type { Todo, TodoStatus } from './protocol.ts'
+import { wellFormed } from './text.ts'
 
 const TODOS_MAX = 200
 const CONTENT_LENGTH_MAX = 2_000

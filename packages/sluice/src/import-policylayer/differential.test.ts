@@ -2,15 +2,15 @@
 // through the original lets through too, and where arguments have the types that conditions speak
 // of, denials agree as well (limits aside, where ours may only be tighter).
 
-import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { stringify } from 'yaml'
+import { compile } from '@sluice/policy/compile/compile'
 import type { Facts } from '@sluice/policy/core/call'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { compile } from '@sluice/policy/compile/compile'
 import { decide } from '@sluice/policy/decide/decide'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { stringify } from 'yaml'
 import { importPolicy } from './import-policy.ts'
 import {
   type Condition,

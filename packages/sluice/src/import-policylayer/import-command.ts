@@ -3,11 +3,11 @@
 
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { importPolicy } from './import-policy.ts'
-import type { Answer } from '../terminal/exit-code.ts'
 import { CliError } from '../terminal/errors.ts'
+import type { Answer } from '../terminal/exit-code.ts'
 import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
+import { importPolicy } from './import-policy.ts'
 
 interface Options {
   server: string

@@ -1,8 +1,8 @@
 // Intercept documents and what becomes of them: the text that is written, and every warning and
 // error with its place. The samples are our own.
 
-import { describe, expect, it } from 'vitest'
 import { compile } from '@sluice/policy/compile/compile'
+import { describe, expect, it } from 'vitest'
 import { importPolicy } from './import-policy.ts'
 import { options, rulesOf, told } from './look.test-support.ts'
 

@@ -1,7 +1,7 @@
 // What the tests of both formats share: one import, looked at as text or as its problems.
 
-import { expect } from 'vitest'
 import { compile } from '@sluice/policy/compile/compile'
+import { expect } from 'vitest'
 import { importPolicy } from './import-policy.ts'
 
 export const options = { file: 'theirs.yaml', server: 'shop' }

@@ -4,7 +4,6 @@
 // the original, and another type does, where the original lets the call go.
 // Invariant: `pass` is never true where the original is false; `match` is never false where it is true.
 
-import { RE2JS } from 're2js'
 import { didYouMean } from '@sluice/policy/document/nearest'
 import {
   entry,
@@ -13,6 +12,7 @@ import {
   type LocatedScalar,
 } from '@sluice/policy/document/read-document'
 import { PATTERN_LENGTH_MAX } from '@sluice/policy/language/limits'
+import { RE2JS } from 're2js'
 import {
   type ArgumentPath,
   parsePath,

@@ -4,11 +4,11 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMap, parseDocument } from 'yaml'
-import type { NamedServer } from './move/name-servers.ts'
 import { readConfig, readPlace } from '../gateway/config/config.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
+import type { NamedServer } from './move/name-servers.ts'
 
 /** The data directory that `sluice up` will use may have come with the project. Throws a StoreError. */
 export function checkDataOf(file: string): void {

@@ -6,10 +6,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Machine } from './files/client-files.ts'
-import type { FoundServer } from './move/find-servers.ts'
-import type { Text } from './files/read-server.ts'
 import { directoriesOf, isBelow, withReal } from '../gateway/config/work-directory.ts'
+import type { Machine } from './files/client-files.ts'
+import type { Text } from './files/read-server.ts'
+import type { FoundServer } from './move/find-servers.ts'
 
 interface User {
   readonly home: string

@@ -2,12 +2,12 @@
 // command that starts them, reasons for what stays, and every line that would change. Keys are shown
 // as stars of the same length unless they are asked for.
 
+import { type Output, plural, printable } from '../terminal/output.ts'
 import { CLIENTS, type ClientFile } from './files/client.ts'
-import type { FoundAll, FoundServer } from './move/find-servers.ts'
 import type { WrittenServer } from './move/extract-secrets.ts'
+import type { FoundAll, FoundServer } from './move/find-servers.ts'
 import type { NamedServer } from './move/name-servers.ts'
 import { changedLines } from './move/show-change.ts'
-import { type Output, plural, printable } from '../terminal/output.ts'
 
 export interface Change {
   readonly file: string

@@ -2,11 +2,11 @@
 // anybody else wrote since stays.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { CliError } from '../terminal/errors.ts'
+import { type Output, plural, printable } from '../terminal/output.ts'
 import { CLIENTS } from './files/client.ts'
 import { isOpen, type Undone, undoMoves, undoOne } from './move/move-entries.ts'
 import { type Moved, readMoved } from './move/move-log.ts'
-import { CliError } from '../terminal/errors.ts'
-import { type Output, plural, printable } from '../terminal/output.ts'
 import { type Change, showChanges } from './show.ts'
 
 export async function undoInit(record: string, isDry: boolean, output: Output): Promise<0 | 1> {

@@ -4,9 +4,9 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openLedgerReadOnly } from './chain/read.ts'
 import { allowed, judgement } from './judgements.test-support.ts'
 import { Ledger, type LedgerState } from './ledger.ts'
-import { openLedgerReadOnly } from './chain/read.ts'
 import { verifyLedger } from './verify/verify.ts'
 
 const directory = process.argv[2] as string

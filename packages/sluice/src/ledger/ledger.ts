@@ -12,6 +12,8 @@ import { readBase } from './chain/base.ts'
 import { type Appended, Chain } from './chain/chain.ts'
 import { hexOf } from './chain/checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
+import { type Reserve, ReserveFile } from './chain/reserve.ts'
+import { findDrop, type Keep } from './chain/retention.ts'
 import { LedgerError } from './records/errors.ts'
 import { CHECKPOINTS_FILE } from './records/files.ts'
 import {
@@ -21,10 +23,14 @@ import {
   RETRY_MS_MAX,
   RETRY_MS_MIN,
 } from './records/limits.ts'
-import { type Entry, type Event, type Judgement, type OutcomeSaid, outcomeEntry } from './records/record.ts'
+import {
+  type Entry,
+  type Event,
+  type Judgement,
+  type OutcomeSaid,
+  outcomeEntry,
+} from './records/record.ts'
 import { checkTail, findOpen } from './verify/recover.ts'
-import { type Reserve, ReserveFile } from './chain/reserve.ts'
-import { findDrop, type Keep } from './chain/retention.ts'
 import { RETENTION_EVENT } from './verify/verify-checkpoints.ts'
 
 /** `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still

@@ -3,15 +3,15 @@
 
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { pinOf } from '../catalogue/pins/pin.ts'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { Person } from '../core/person.ts'
+import { pinOf } from '../catalogue/pins/pin.ts'
 import { Refused } from '../core/operation-error.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Person } from '../core/person.ts'
+import { byWhom } from '../core/person.ts'
 import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
-import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import type { HeldTool, Pins } from '../gateway/tools/pins.ts'
-import { byWhom } from "../core/person.ts";
+import { readKeptTools } from '../gateway/tools/stored-tools.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 
 export interface AcceptParts {
   readonly pins: Pins

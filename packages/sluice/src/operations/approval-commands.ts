@@ -1,12 +1,12 @@
 // `sluice approvals …` as the running gate does it: listing and waiting for news need nobody's proof,
 // every verdict, every look behind a mask and every lifting does. Words of the control channel.
 
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ApprovalRequest, Approvals, Bound, ForAWhile, Verdict } from '../core/approval.ts'
 import { APPROVAL_STATES } from '../core/approval.ts'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { Refused } from '../core/operation-error.ts'
-import { APPROVALS_NEWS_MS, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
 import type { Command } from '../gateway/front/socket/command-registry.ts'
+import { APPROVALS_NEWS_MS, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
 import { MAY, type Prove } from './verify-person.ts'
 
 export function approvalWords(

@@ -1,33 +1,22 @@
 // What the running gate does for commands: each word of the control channel with the parts it works
 // on. Put together once, when the gate starts.
 
-import type { Approvals } from '../core/approval.ts'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { Refused } from '../core/operation-error.ts'
-import type { Door } from '../identity/callers/authenticator.ts'
-import type { Grants } from '../identity/callers/grants.ts'
-import type { People } from '../identity/people/people.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import { processClock } from '../store/process-clock.ts'
-import type { GateConfig } from '../gateway/config/config.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import type { Gate } from '../gateway/gate.ts'
+import { Control } from '../gateway/front/socket/command-registry.ts'
 import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import type { CommandParts } from '../gateway/start/run-admin.ts'
+import type { Policies } from '../gateway/state/policies.ts'
+import type { LockInForce } from '../gateway/tools/active-lock-file.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
+import { processClock } from '../store/process-clock.ts'
 import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
 import { approvalWords } from './approval-commands.ts'
-import { type Command, Control } from '../gateway/front/socket/command-registry.ts'
 import { freeze, thaw, told } from './freeze.ts'
-import type { Freezes } from '../gateway/state/freezes.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
-import type { LockInForce } from '../gateway/tools/active-lock-file.ts'
 import { listPeople, peopleWords } from './people-commands.ts'
-import type { Pins } from '../gateway/tools/pins.ts'
-import type { Policies } from '../gateway/state/policies.ts'
 import { MAY, type Prove, proverOf } from './verify-person.ts'
-import type { MetricsWriter } from '../gateway/metrics/write-metrics.ts'
-import { type Log } from "../gateway/shared/log.ts";
-import { type CommandParts } from "../gateway/start/run-admin.ts";
 
 export function controlOf(parts: CommandParts): Control {
   const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts

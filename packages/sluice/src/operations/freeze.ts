@@ -2,12 +2,12 @@
 // freeze holds at once, whatever cannot be written; a thaw is on record before it takes effect.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Person } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Person } from '../core/person.ts'
+import { byWhom } from '../core/person.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import { type Freezes, type Frozen, nameOf, SCOPES, type Scope } from '../gateway/state/freezes.ts'
-import { byWhom } from "../core/person.ts";
+import type { Ledger } from '../ledger/ledger.ts'
 
 export interface FreezeParts {
   readonly freezes: Freezes

@@ -2,16 +2,16 @@
 // record before anybody can call with it.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Person } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
-import { IdentityError } from '../identity/errors.ts'
+import type { Person } from '../core/person.ts'
+import { byWhom } from '../core/person.ts'
+import { nameOne } from '../gateway/config/grants.ts'
 import type { Grant } from '../identity/callers/grant.ts'
 import type { Grants, GrantWish } from '../identity/callers/grants.ts'
+import { IdentityError } from '../identity/errors.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { nameOne } from '../gateway/config/grants.ts'
-import { byWhom } from "../core/person.ts";
 
 export interface GrantParts {
   readonly grants: Grants

@@ -4,18 +4,13 @@
 // every start.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { type Person, ROLES, type Role, byWhom } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
+import { byWhom, type Person, ROLES, type Role } from '../core/person.ts'
+import type { Command } from '../gateway/front/socket/command-registry.ts'
 import { GRANT_GROUPS_MAX } from '../identity/limits.ts'
-import {
-  GROUP_NAME,
-  GROUP_NAME_HELP,
-  isPersonName,
-  PERSON_NAME_HELP,
-} from '../identity/names.ts'
+import { GROUP_NAME, GROUP_NAME_HELP, isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
 import { canProve, type Decider, type KeptPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
-import type { Command } from '../gateway/front/socket/command-registry.ts'
 import { MAY, type Prove, type ProveParts } from './verify-person.ts'
 
 export interface PeopleParts extends ProveParts {

@@ -3,15 +3,15 @@
 // called by `policy replay`.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { type PastCall, replayCall } from '@sluice/policy/cases/replay-call'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { recordsFrom } from '../ledger/chain/read.ts'
-import type { JudgementRecord, LedgerRecord } from '../ledger/records/record.ts'
-import { type PastCall, replayCall } from '@sluice/policy/cases/replay-call'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from '../gateway/shared/limits.ts'
+import { recordsFrom } from '../ledger/chain/read.ts'
+import type { JudgementRecord, LedgerRecord } from '../ledger/records/record.ts'
 
 /** A verdict that becomes another, for all calls of one tool that it holds for. */
 export interface Flip {

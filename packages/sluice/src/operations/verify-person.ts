@@ -3,8 +3,8 @@
 // else; that somebody tried a wrong one is on the record.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { holds, type Person, type PinProof, type Role } from '../core/person.ts'
 import { Refused } from '../core/operation-error.ts'
+import { holds, type Person, type PinProof, type Role } from '../core/person.ts'
 import { type People, WrongPin } from '../identity/people/people.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 

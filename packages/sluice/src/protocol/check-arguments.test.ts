@@ -1,7 +1,7 @@
 // Keys of one object that a peer might take for one, at every depth, whatever a schema says.
 
-import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '@sluice/policy/core/json'
+import { describe, expect, test } from 'vitest'
 import { findTwinKeys } from './check-arguments.ts'
 
 describe('F7: two keys of one object that fold alike are found', () => {

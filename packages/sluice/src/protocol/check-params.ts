@@ -3,10 +3,10 @@
 // read-message.ts asks it for every request and notification.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { belongsTo, META } from './protocol-generation.ts'
-import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
 import { Refusal, show } from './json/wire-rejection.ts'
+import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
+import { belongsTo, META } from './protocol-generation.ts'
 
 interface Kind {
   readonly name: string

@@ -1,9 +1,9 @@
 // Headers that repeat the body, at the door of the room: whatever the text, it comes back as it was;
 // and headers that do not say what the body says are found, whichever of the two has more to say.
 
+import type { JsonObject } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '@sluice/policy/core/json'
 import {
   type Base64,
   decodeValue,

@@ -1,8 +1,8 @@
 // Members put together anew: value and text always say the same, every other byte stays.
 
+import type { JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { patchObject, readMembers, withMembers } from './members.ts'
 import { readMessages } from './read-message.ts'
 

@@ -2,8 +2,8 @@
 // and what it repeats in headers come from the same place. Pure.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { Members } from './message.ts'
 import { membersOf } from './json/raw-members.ts'
+import type { Members } from './message.ts'
 import { writeMembers } from './write-message.ts'
 
 /** `texts` in place of what was there; undefined takes a member out. */

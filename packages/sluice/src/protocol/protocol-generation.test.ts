@@ -1,8 +1,15 @@
 // Which era a request shows itself to be of, and what is missing for that.
 
 import { describe, expect, test } from 'vitest'
-import { belongsTo, faultOf, META, metaOf, STATELESS_REVISION, versionOf } from './protocol-generation.ts'
 import type { Request } from './message.ts'
+import {
+  belongsTo,
+  faultOf,
+  META,
+  metaOf,
+  STATELESS_REVISION,
+  versionOf,
+} from './protocol-generation.ts'
 import { readMessages } from './read-message.ts'
 import { SESSION_REVISIONS, settledRevision } from './revisions.ts'
 

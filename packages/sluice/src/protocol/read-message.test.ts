@@ -1,9 +1,9 @@
 // Messages from the reader's door: what is taken, with the texts that are kept, what is refused,
 // with which code and id, and that both agree with a value written by JSON.stringify.
 
+import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ExactNumber } from '@sluice/policy/core/json'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
 import { BATCH_MESSAGES_MAX, ID_LENGTH_MAX, METHOD_LENGTH_MAX } from './json/limits.ts'
 import type { Message } from './message.ts'

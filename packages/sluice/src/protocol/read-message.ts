@@ -4,9 +4,8 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import { checkParams, refuseTwin } from './check-params.ts'
-import type { WireErrorCode } from './json/errors.ts'
 import { findId, isId } from './find-id.ts'
-import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
+import type { WireErrorCode } from './json/errors.ts'
 import {
   BATCH_MESSAGES_MAX,
   ID_LENGTH_MAX,
@@ -14,10 +13,11 @@ import {
   type JsonLimits,
   METHOD_LENGTH_MAX,
 } from './json/limits.ts'
-import type { Answer, Id, Members, Message } from './message.ts'
 import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './json/read-json.ts'
-import { Refusal, show } from './json/wire-rejection.ts'
 import { skipValue } from './json/skip-json.ts'
+import { Refusal, show } from './json/wire-rejection.ts'
+import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
+import type { Answer, Id, Members, Message } from './message.ts'
 
 /** Of MCP's revisions only this one has batches. */
 export function hasBatches(revision: string): boolean {

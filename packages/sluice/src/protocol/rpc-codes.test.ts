@@ -1,7 +1,7 @@
 // Every code of the wire and of decisions has a number, and the numbers that peers see do not move.
 
-import { expect, test } from 'vitest'
 import { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
+import { expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
 import { type LocalCode, RPC, rpcCodeOf } from './rpc-codes.ts'
 

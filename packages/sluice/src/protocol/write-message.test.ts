@@ -1,9 +1,9 @@
 // What is written is what was read: member texts untouched, the envelope anew, and one line that
 // means the same, for every JSON there is.
 
+import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ExactNumber } from '@sluice/policy/core/json'
 import { readJson } from './json/read-json.ts'
 import { readMessages } from './read-message.ts'
 import {

@@ -3,8 +3,8 @@
 // whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
 
 import type { JsonValue } from '@sluice/policy/core/json'
-import type { Id } from './message.ts'
 import { writeJson } from './json/write-json.ts'
+import type { Id } from './message.ts'
 
 /** Texts of members of `params` in place of those that were read; undefined takes a member out. */
 export type Overrides = Readonly<Record<string, string | undefined>>

@@ -4,9 +4,9 @@
 
 import { extname, join } from 'node:path'
 import { SandboxError, type SandboxErrorCode } from './errors.ts'
+import { Turns } from './fair-queue.ts'
 import type { Overlay, ProgramSaid } from './read-program.ts'
 import { Thread } from './thread.ts'
-import { Turns } from './fair-queue.ts'
 
 export interface ProgramPiece {
   readonly operation: 'start' | 'settle'

@@ -1,13 +1,13 @@
 // A decision and its trace as text for people: what counted, what did not and why, conditions with
 // how they came out, limits with what is left, and the verdict with its place in the document.
 
-import { classText } from '../catalogue/classify/classify.ts'
 import type { Action } from '@sluice/policy/core/actions'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { type CompiledPolicy, rulesOf } from '@sluice/policy/model/policy'
+import { classText } from '../catalogue/classify/classify.ts'
 import { type Output, printable, type Style, toJsonLine } from './output.ts'
 
 const STYLES: Record<Action, Style> = {

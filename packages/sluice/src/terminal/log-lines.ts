@@ -1,8 +1,9 @@
 // The log of a gate on stderr: a line a happening, for people or, as JSON, for whatever gathers logs.
 // What a server or client said is shown with its control characters made visible; arguments and
 // answers of calls are never in it.
+
+import type { Log } from '../gateway/shared/log.ts'
 import { printable } from './output.ts'
-import { type Log } from "../gateway/shared/log.ts";
 
 export const LOG_FORMATS = ['text', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]

@@ -5,8 +5,8 @@
 import { styleText } from 'node:util'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
-import { escapeUnseenJson, visibleText } from '../core/visible-text.ts'
 import type { Problem } from '@sluice/policy/document/problem'
+import { escapeUnseenJson, visibleText } from '../core/visible-text.ts'
 
 const LINE_WIDTH = 100
 export type Style = Parameters<typeof styleText>[0]

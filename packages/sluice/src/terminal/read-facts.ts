@@ -1,12 +1,12 @@
 // `--facts` of `policy explain`: who calls, and what the session is like. Held against a shape like
 // every document, since a misspelt fact would silently explain another call than the one meant.
 
+import { factFields, type SampleFacts } from '@sluice/policy/cases/sample-facts'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import { checkShape } from '@sluice/policy/document/check-shape'
 import { Problems } from '@sluice/policy/document/problem'
 import { readDocument } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
-import { factFields, type SampleFacts } from '@sluice/policy/cases/sample-facts'
 import { CliError } from './errors.ts'
 import { type Output, plural } from './output.ts'
 import { readObject } from './read-input.ts'

@@ -3,10 +3,10 @@
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
+import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { nearest } from '@sluice/policy/document/nearest'
 import type { Problem } from '@sluice/policy/document/problem'
-import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { JsonLimits } from '../protocol/json/limits.ts'
 import { readJson } from '../protocol/json/read-json.ts'

@@ -1,10 +1,10 @@
 // Files of tool definitions: the tools a policy is held against, and which of them is meant where
 // somebody named one that is not there.
 
-import { classify } from '../catalogue/classify/classify.ts'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
+import { classify } from '../catalogue/classify/classify.ts'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'

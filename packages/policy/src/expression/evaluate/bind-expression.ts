@@ -2,12 +2,12 @@
 // beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
 // for each tool it meets.
 
+import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
+import type { Expression } from '../expression.ts'
 import { applyEdits } from './apply-edits.ts'
 import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
 import { type BoundSlot, boundSlot, slotType } from './bound-slot.ts'
-import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import { ANYTHING, type Declared, declaredAt } from './declared-types.ts'
-import type { Expression } from '../expression.ts'
 import { NumberKinds } from './number-kinds.ts'
 
 export interface Program {

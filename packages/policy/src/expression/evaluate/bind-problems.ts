@@ -2,11 +2,11 @@
 // checker speaks of slots and of names that functions run under.
 
 import { nearest } from '../../document/nearest.ts'
+import { pathText } from '../../language/argument-path.ts'
 import type { PolicyErrorCode } from '../../language/errors.ts'
-import { type BoundSlot, slotType } from './bound-slot.ts'
 import { FUNCTIONS, METHODS } from '../cel-functions.ts'
+import { type BoundSlot, slotType } from './bound-slot.ts'
 import { type Declared, declaredAt } from './declared-types.ts'
-import { pathText } from "../../language/argument-path.ts";
 
 export interface BindProblem {
   readonly code: PolicyErrorCode

@@ -2,10 +2,10 @@
 // type, and how often it is walked.
 
 import { childrenOf, type Node } from '../cel.ts'
-import { celType, type Declared } from './declared-types.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
 import type { Slot } from '../expression-slots.ts'
+import { celType, type Declared } from './declared-types.ts'
 
 export interface BoundSlot extends Slot {
   /** For arguments: what may stand there. */

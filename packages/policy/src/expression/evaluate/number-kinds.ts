@@ -1,12 +1,12 @@
 // Whole-number literals beside doubles: in CEL an int and a double do not mix, and a person who
 // writes `args.price < 5` means 5.0. Which numbers are doubles follows from what a tool declares.
 
-import type { BoundSlot } from './bound-slot.ts'
 import type { Node } from '../cel.ts'
-import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
 import type { Edit } from '../expression-slots.ts'
+import type { BoundSlot } from './bound-slot.ts'
+import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 
 type NumberKind = 'int' | 'double' | 'literal' | 'other'
 

@@ -3,8 +3,9 @@
 // bounded before it runs. Throws Undecided; evaluate.ts catches.
 
 import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts'
-import { Undecided } from '../functions/undecidable-error.ts'
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
+import { Undecided } from '../functions/undecidable-error.ts'
+import type { Macro } from '../macro-cost.ts'
 import type { BoundSlot } from './bound-slot.ts'
 import {
   ANYTHING,
@@ -17,7 +18,6 @@ import {
   NUMBER,
   STRING,
 } from './declared-types.ts'
-import type { Macro } from '../macro-cost.ts'
 
 /** One evaluation's walk over the arguments it reads. */
 export class Walk {

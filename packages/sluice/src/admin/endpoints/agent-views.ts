@@ -6,7 +6,12 @@ import type { Looked } from '../../agents/step-thread/inspect-agent.ts'
 import type { HistoryEntry } from '../../agents/step-thread/operations.ts'
 import { historyView } from '../../agents/tools/views.ts'
 import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../contract/console-limits.ts'
-import type { AgentEvent, AgentMessage, AgentPage, AgentView } from '../contract/contract-console.ts'
+import type {
+  AgentEvent,
+  AgentMessage,
+  AgentPage,
+  AgentView,
+} from '../contract/contract-console.ts'
 
 export function agentView(agent: AgentRow): AgentView {
   const { id, owner, model, template, summary, hostStop, createdAt, depth } = agent

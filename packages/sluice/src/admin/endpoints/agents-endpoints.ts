@@ -3,14 +3,14 @@
 // an agent calls goes through the gate, whoever prompted it.
 
 import { z } from 'zod'
-import { AgentError } from '../../agents/shared/errors.ts'
 import type { Service } from '../../agents/service/service.ts'
+import { AgentError } from '../../agents/shared/errors.ts'
 import type { Person } from '../../core/person.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { agentEvent, agentPage, agentView } from './agent-views.ts'
 import { AGENTS_SHOWN, FILE_LENGTH_SHOWN, PROMPT_WAIT_MS } from '../contract/console-limits.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
+import { agentEvent, agentPage, agentView } from './agent-views.ts'
 
 const TURN = z.strictObject({ turn: z.coerce.number().int().min(0).optional() })
 const FILE = z.strictObject({ path: z.string().min(1).max(4_096) })

@@ -2,16 +2,16 @@
 // thread that reads the ledger, a stretch at a time, as fast as the page takes it. Who took it is on
 // record.
 
-import { z } from 'zod'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { z } from 'zod'
 import type { Person } from '../../core/person.ts'
+import { byWhom } from '../../core/person.ts'
 import { EXPORT_FORMATS, type ExportFormat, type Stretch } from '../../ledger/export/chunks.ts'
 import type { Query } from '../../ledger/query/query.ts'
 import { Download } from '../http/download.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
-import { FILTER } from './live-endpoints.ts'
 import type { Reader } from '../queries/ledger-reader.ts'
-import { byWhom } from "../../core/person.ts";
+import { FILTER } from './live-endpoints.ts'
 
 export interface ExportParts {
   readonly reader: Reader

@@ -3,13 +3,13 @@
 
 import { z } from 'zod'
 import { BOUNDS_MS } from '../../gateway/metrics/meter.ts'
-import { callExplained } from '../queries/call-views.ts'
 import type { CallExplained, LiveHello } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { Events } from '../http/events.ts'
-import type { LiveHub } from './live-hub.ts'
+import { callExplained } from '../queries/call-views.ts'
 import type { Reader } from '../queries/ledger-reader.ts'
+import type { LiveHub } from './live-hub.ts'
 
 export interface LiveEndpointParts {
   readonly hub: LiveHub

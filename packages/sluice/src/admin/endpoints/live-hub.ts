@@ -4,8 +4,13 @@
 
 import type { Decision } from '@sluice/policy/core/decision'
 import { displayName } from '../../core/display-name.ts'
+import type {
+  CallTap,
+  CallWatch,
+  TappedCall,
+  Watched,
+} from '../../gateway/metrics/instrument-calls.ts'
 import type { Meter } from '../../gateway/metrics/meter.ts'
-import type { CallTap, CallWatch, TappedCall, Watched } from '../../gateway/metrics/instrument-calls.ts'
 import {
   LIVE_ENDS_A_TICK,
   LIVE_ROWS_A_TICK,
@@ -13,8 +18,8 @@ import {
   LIVE_TICKS_KEPT,
 } from '../contract/console-limits.ts'
 import type { CallWord, LiveRow, LiveTick } from '../contract/contract-console.ts'
-import { eventBytes, type Feed } from '../http/events.ts'
 import { wordOf } from '../contract/outcome-label.ts'
+import { eventBytes, type Feed } from '../http/events.ts'
 
 export interface LiveParts {
   readonly meter: Pick<Meter, 'decisions' | 'steps'>

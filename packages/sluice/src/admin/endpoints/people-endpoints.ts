@@ -1,8 +1,8 @@
 // People, grants and the freeze over `/api`: what `sluice approvers`, `grants`, `freeze` and `thaw` do,
 // with a passkey in the place of the PIN. Tokens and invitations are in one answer and nowhere else.
 
-import { z } from 'zod'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { z } from 'zod'
 import { type Person, ROLES } from '../../core/person.ts'
 import { type FreezeParts, freeze, thaw, told } from '../../operations/freeze.ts'
 import {
@@ -11,12 +11,7 @@ import {
   grantTold,
   revokeGrant,
 } from '../../operations/grant-commands.ts'
-import {
-  addBy,
-  listPeople,
-  type PeopleParts,
-  removeBy,
-} from '../../operations/people-commands.ts'
+import { addBy, listPeople, type PeopleParts, removeBy } from '../../operations/people-commands.ts'
 import { MAY } from '../../operations/verify-person.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Person } from '../../core/person.ts'
+import { openGateStore } from '../../gateway/data/gate-store.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
   makeDocument,
 } from '../../gateway/state/documents.ts'
-import { openGateStore } from '../../gateway/data/gate-store.ts'
 import { Policies } from '../../gateway/state/policies.ts'
 import { ConsoleStore } from './console-store.ts'
 import { savePolicy } from './save-policy.ts'

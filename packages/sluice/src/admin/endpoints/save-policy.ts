@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/operation-error.ts'
+import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
-import type { ConsoleStore } from './console-store.ts'
 import type { PolicySaved } from '../contract/contract-console.ts'
+import type { ConsoleStore } from './console-store.ts'
 import { patchOf } from './patch-of.ts'
 
 export interface SavePolicyParts {

@@ -2,18 +2,18 @@
 // catalogue's page of a tool, definitions that wait for a person. Accepting one needs a proof and says
 // which very definition is meant: a server may have changed it again since it was looked at.
 
+import type { JsonValue } from '@sluice/policy/core/json'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { z } from 'zod'
 import { account } from '../../catalogue/classify/classify.ts'
 import { markdownOf } from '../../catalogue/pages/page-markdown.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { Refused } from '../../core/operation-error.ts'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { REFUSAL_LENGTH_MAX } from '../../gateway/shared/limits.ts'
-import { acceptPins, refusePins } from '../../operations/accept-pins.ts'
-import type { HeldTool } from '../../gateway/tools/pins.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import type { HeldTool } from '../../gateway/tools/pins.ts'
+import { acceptPins, refusePins } from '../../operations/accept-pins.ts'
 import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
 import type { HeldPin, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'

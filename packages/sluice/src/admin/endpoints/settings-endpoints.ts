@@ -4,9 +4,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { nameOf } from '../../gateway/state/freezes.ts'
 import { ownVersion } from '../../gateway/shared/package-version.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { nameOf } from '../../gateway/state/freezes.ts'
 import type { SettingsView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 

@@ -11,4 +11,3 @@ export function headerOf(request: IncomingMessage, name: string): string | undef
   const value = request.headers[name]
   return typeof value === 'string' ? value : undefined
 }
-

@@ -1,14 +1,14 @@
 // A policy as a board: for each known tool the column it stands in, the limits that hold for it, and
 // why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
 
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { plainVerdict } from '@sluice/policy/cases/typical-action'
 import { type Action, stronger } from '@sluice/policy/core/actions'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
-import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { decideAssuming } from '@sluice/policy/decide/decide'
 import { toolScope } from '@sluice/policy/decide/resolve'
-import { readiesOf, type Scope } from '@sluice/policy/model/applicable-rules'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import { readiesOf, type Scope } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Rule } from '@sluice/policy/model/rule'
 import type { BoardCategory, BoardTool, PolicyDraft } from '../contract/contract-console.ts'

@@ -2,8 +2,8 @@
 // is known of its verdict. Reads nothing itself.
 
 import { formatDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
 import { isNotKept, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import { ExactNumber } from '@sluice/policy/core/json'
 import type { Called } from '../../ledger/query/query.ts'
 import type { CallExplained, CallRecord } from '../contract/contract-console.ts'
 import { wordOf } from '../contract/outcome-label.ts'

@@ -3,18 +3,25 @@
 // none of it may hold up a call.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { loosenings } from '@sluice/policy/change/compare'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { HOUSE, LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { ownVersion } from '../../gateway/shared/package-version.ts'
 import {
   compileDocuments,
   makeDocument,
   type PolicyDocument,
 } from '../../gateway/state/documents.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
-import { replay } from '../../operations/replay.ts'
 import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
+import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import {
+  openLedgerReadOnly,
+  recordReader,
+  recordsBackwards,
+  recordsFrom,
+} from '../../ledger/chain/read.ts'
 import {
   type ExportFormat,
   type Stretch,
@@ -22,14 +29,10 @@ import {
   stretchOf,
 } from '../../ledger/export/chunks.ts'
 import { type Called, type Query, queryLedger } from '../../ledger/query/query.ts'
-import { openLedgerReadOnly, recordReader, recordsBackwards, recordsFrom } from '../../ledger/chain/read.ts'
-import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
+import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
-import { loosenings } from '@sluice/policy/change/compare'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { boardOf } from './board.ts'
-import { callRecord } from './call-views.ts'
+import { replay } from '../../operations/replay.ts'
 import {
   CALL_FOUND_WITHIN_MS,
   CALL_READ_RECORDS_MAX,
@@ -51,6 +54,8 @@ import type {
   LiveHello,
   PolicyDraft,
 } from '../contract/contract-console.ts'
+import { boardOf } from './board.ts'
+import { callRecord } from './call-views.ts'
 
 export interface CallAddress {
   readonly callId: string

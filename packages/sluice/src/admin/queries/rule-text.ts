@@ -1,9 +1,9 @@
 // The rule that a record points at, as it stands in the document in force: file, line and the lines of
 // the rule. Null where the document has changed since, or the rule is none of a document's.
 
-import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
+import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { HOUSE } from '../../gateway/config/grants.ts'
 import type { Documents } from '../../gateway/state/documents.ts'
 import { RULE_TEXT_LENGTH_MAX } from '../contract/console-limits.ts'

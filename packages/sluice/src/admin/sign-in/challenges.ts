@@ -3,8 +3,8 @@
 // page's token can neither make one nor change what was signed.
 
 import { hash, randomBytes } from 'node:crypto'
-import type { Person } from '../../core/person.ts'
 import { Refused } from '../../core/operation-error.ts'
+import type { Person } from '../../core/person.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { ApiError } from '../http/errors.ts'
 import { CHALLENGE_MS, CHALLENGES_MAX, CHALLENGES_PER_PERSON_MAX } from '../http/limits.ts'

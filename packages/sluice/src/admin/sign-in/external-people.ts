@@ -4,9 +4,9 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { type Person, ROLES } from '../../core/person.ts'
+import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
 import { NotLetIn } from '../../identity/callers/caller.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
-import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
 import { ApiError } from '../http/errors.ts'
 
 export interface Guest {

@@ -2,15 +2,15 @@
 // back. The page holds a secret in its tab and brings it along with the answer; the gate exchanges the
 // code, so the page never has a token of that server. Called by the endpoints of sign-in.
 
-import type { InstallationKey } from '../../identity/keys/installation-key.ts'
+import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
+import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { IssuerSignIn } from '../../identity/people/oidc-sign-in.ts'
 import { SignInStates } from '../../identity/people/sign-in-states.ts'
-import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
 import type { IssuerAnswer, SignInElsewhere } from '../contract/contract.ts'
 import { ApiError } from '../http/errors.ts'
-import { type Guest, personOf, refuse } from './external-people.ts'
 import { EXCHANGES_MAX, GUEST_MS } from '../http/limits.ts'
+import { type Guest, personOf, refuse } from './external-people.ts'
 
 export interface ElsewhereParts {
   /** Those that give roles. */

@@ -3,20 +3,20 @@
 // where its claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
 
 import type { IncomingMessage } from 'node:http'
-import { z } from 'zod'
 import { isObject } from '@sluice/policy/core/json'
+import { z } from 'zod'
 import type { Person } from '../../core/person.ts'
 import type { Links } from '../../identity/keys/approval-links.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { asPerson, type People } from '../../identity/people/people.ts'
-import type { Challenges } from './challenges.ts'
 import type { IssuerAnswer, LinkTold, Me, SignedIn, SignInWays } from '../contract/contract.ts'
+import { bearerOf } from '../http/bearer-token.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS } from '../http/limits.ts'
+import type { Challenges } from './challenges.ts'
 import type { Elsewhere } from './external-sign-in.ts'
 import type { SignedInAs, SignIns } from './sign-ins.ts'
-import { bearerOf } from "../http/bearer-token.ts";
 
 export interface SignInParts {
   readonly people: People

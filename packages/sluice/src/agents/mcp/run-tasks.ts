@@ -5,11 +5,11 @@
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { RunEnd } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { RunRow } from '../journal/rows.ts'
-import { TASK_POLL_MS, WAIT_MS_MAX } from '../shared/limits.ts'
-import type { PromptAnswer, PromptArguments, Service } from '../service/service.ts'
 import type { Progress } from '../runs/run-watch.ts'
+import type { PromptAnswer, PromptArguments, Service } from '../service/service.ts'
+import { AgentError } from '../shared/errors.ts'
+import { TASK_POLL_MS, WAIT_MS_MAX } from '../shared/limits.ts'
 
 export interface RunTask {
   readonly taskId: string

@@ -4,8 +4,8 @@
 
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { type Caller, createAgentsServer, isQuick, type PlainCall, plainCalls } from './server.ts'
 import type { Service } from '../service/service.ts'
+import { type Caller, createAgentsServer, isQuick, type PlainCall, plainCalls } from './server.ts'
 
 interface Plain {
   readonly id: string | number

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { serveAgentsOverStdio } from './serve-stdio.ts'
 import { Service } from '../service/service.ts'
+import { serveAgentsOverStdio } from './serve-stdio.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 const envelope = (extensions: object) => ({

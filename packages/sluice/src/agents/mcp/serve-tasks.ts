@@ -10,9 +10,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import type { PromptAnswer } from '../service/service.ts'
 import { AgentError } from '../shared/errors.ts'
 import type { RunTask, RunTasks } from './run-tasks.ts'
-import type { PromptAnswer } from '../service/service.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'

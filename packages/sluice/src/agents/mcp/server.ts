@@ -11,17 +11,17 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import { AgentError } from '../shared/errors.ts'
-import { Gallery } from '../tools/gallery.ts'
-import { LIST_PAGE_MAX } from '../shared/limits.ts'
-import { RunTasks } from './run-tasks.ts'
 import type { Progress } from '../runs/run-watch.ts'
-import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
 import type { Service } from '../service/service.ts'
+import { AgentError } from '../shared/errors.ts'
+import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import { callTool, readArguments, TOOLS } from '../tools/all-tools.ts'
+import { Gallery } from '../tools/gallery.ts'
 import { withLabelFlow } from '../tools/label-flow.ts'
 import type { Category, ToolSetting } from '../tools/tool-table.ts'
 import { promptView, todoView } from '../tools/views.ts'
+import { RunTasks } from './run-tasks.ts'
+import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
 
 export interface Caller {
   /** The principal's name; agents belong to it. */

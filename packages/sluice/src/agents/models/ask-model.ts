@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, Message, ToolDefinition } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import {
   MESSAGES_PAGE_LENGTH,
   MODEL_ATTEMPTS,
@@ -14,10 +14,10 @@ import {
   MODEL_RETRY_MS_MIN,
   MODEL_TIMEOUT_MS,
 } from '../shared/limits.ts'
-import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
-import { Slots } from './semaphore.ts'
 import type { Steps } from '../step-thread/step-client.ts'
+import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
 import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
+import { Slots } from './semaphore.ts'
 
 export interface AskOptions {
   readonly signal: AbortSignal

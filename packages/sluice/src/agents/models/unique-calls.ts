@@ -3,8 +3,8 @@
 // badly would have one call made twice and the other never. Arguments with a number that no double
 // holds are marked: rounded, they would be judged and sent as another amount. Pure; called by models.ts.
 
-import type { LanguageModelMiddleware } from 'ai'
 import { saysExactly } from '@sluice/policy/core/is-exact-double'
+import type { LanguageModelMiddleware } from 'ai'
 
 type Part = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
 

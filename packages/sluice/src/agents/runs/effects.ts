@@ -4,16 +4,16 @@
 
 import type { Effect, Event, GrantedTool } from '../../guest/protocol.ts'
 import type { Programs } from '../../sandbox/programs.ts'
-import type { AgentError } from '../shared/errors.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
 import { type AskOptions, ModelAsker } from '../models/ask-model.ts'
+import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
 import type { ModelSettings } from '../models/models.ts'
+import type { AgentError } from '../shared/errors.ts'
+import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { Applied } from '../steps/stepper.ts'
-import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
-import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
-import { Resting } from './suspended-programs.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
+import { Resting } from './suspended-programs.ts'
 
 export interface EffectSetting {
   readonly steps: Steps

@@ -5,8 +5,8 @@ import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { PROGRAM_ANSWERS_LENGTH_MAX } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
-import { Resting } from './suspended-programs.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
+import { Resting } from './suspended-programs.ts'
 
 let programs: Programs
 

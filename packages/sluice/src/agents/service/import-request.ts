@@ -3,10 +3,10 @@
 // from the export's.
 
 import type { GrantedTool, Price } from '../../guest/protocol.ts'
-import { grantTools, toGranted } from '../transfer/create-config.ts'
 import { AgentError } from '../shared/errors.ts'
-import type { Steps } from '../step-thread/step-client.ts'
 import type { GateTool } from '../shared/tool-gate.ts'
+import type { Steps } from '../step-thread/step-client.ts'
+import { grantTools, toGranted } from '../transfer/create-config.ts'
 import type { Imported, ImportOptions } from '../transfer/import-agent.ts'
 import type { Exported } from '../transfer/portable.ts'
 import type { ExportOptions } from '../transfer/seal-export.ts'

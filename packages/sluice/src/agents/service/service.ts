@@ -8,6 +8,26 @@ import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { sha256 } from '../../sandbox/quickjs.ts'
 import { processClock } from '../../store/process-clock.ts'
+import type { CreateEvent } from '../journal/new-rows.ts'
+import type { HistoryKept } from '../journal/retention.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import { checkModel, type ModelSettings } from '../models/models.ts'
+import { Effects } from '../runs/effects.ts'
+import { type Outcome, type Progress, RunWatch } from '../runs/run-watch.ts'
+import { AgentError } from '../shared/errors.ts'
+import {
+  CODE_THREADS,
+  DEPTH_MAX,
+  HISTORY_MEGABYTES_DEFAULT,
+  PROMPT_LENGTH_MAX,
+  WAIT_MS_DEFAULT,
+  WAIT_MS_MAX,
+} from '../shared/limits.ts'
+import { type GateTool, NO_GATE, type ToolGate } from '../shared/tool-gate.ts'
+import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
+import { WakeTimer } from '../step-thread/wake-timer.ts'
+import type { Applied, ApplyHow } from '../steps/stepper.ts'
+import { installationKey } from '../transfer/bundle-key.ts'
 import {
   type CreateArguments,
   checkPrice,
@@ -18,29 +38,9 @@ import {
   toFiles,
   toLimits,
 } from '../transfer/create-config.ts'
-import { AgentError } from '../shared/errors.ts'
-import type { CreateEvent } from '../journal/new-rows.ts'
-import type { HistoryKept } from '../journal/retention.ts'
-import type { AgentRow } from '../journal/rows.ts'
-import {
-  CODE_THREADS,
-  DEPTH_MAX,
-  HISTORY_MEGABYTES_DEFAULT,
-  PROMPT_LENGTH_MAX,
-  WAIT_MS_DEFAULT,
-  WAIT_MS_MAX,
-} from '../shared/limits.ts'
-import { checkModel, type ModelSettings } from '../models/models.ts'
-import { Effects } from '../runs/effects.ts'
-import { type Outcome, type Progress, RunWatch } from '../runs/run-watch.ts'
-import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
-import type { Applied, ApplyHow } from '../steps/stepper.ts'
-import { WakeTimer } from '../step-thread/wake-timer.ts'
-import { type GateTool, NO_GATE, type ToolGate } from '../shared/tool-gate.ts'
-import { installationKey } from '../transfer/bundle-key.ts'
 import { packFiles } from '../transfer/pack-files.ts'
-import { exportAgent, importGiven } from './import-request.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
+import { exportAgent, importGiven } from './import-request.ts'
 
 const { nowMs } = processClock
 

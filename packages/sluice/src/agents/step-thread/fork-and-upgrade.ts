@@ -4,20 +4,20 @@
 
 import type { Event } from '../../guest/protocol.ts'
 import type { Instance } from '../../sandbox/instance.ts'
-import { AgentError } from '../shared/errors.ts'
+import type { Answers } from '../journal/checkpoint-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import { CHILDREN_MAX, FORKS_MAX } from '../shared/limits.ts'
-import { checkStep } from '../steps/check-step.ts'
-import type { Answers } from '../journal/checkpoint-store.ts'
-import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { runWhole } from '../shared/sliced.ts'
+import { checkStep } from '../steps/check-step.ts'
+import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 import { digestOf } from '../transfer/canonical.ts'
+import { takeExport } from '../transfer/export-agent.ts'
 import { packFiles, unpackExported } from '../transfer/pack-files.ts'
 import { type Exported, toPortable } from '../transfer/portable.ts'
 import { sealExport } from '../transfer/seal-export.ts'
-import { takeExport } from '../transfer/export-agent.ts'
 
 export function forkAgent(
   stepper: Stepper,

@@ -2,8 +2,8 @@
 // used, now or as it was after a turn. Looking changes nothing. Called in the step thread.
 
 import type { FileFacts, Message, Portable, Question } from '../../guest/protocol.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import { LOOKED_MESSAGES_MAX, MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
 import { LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'

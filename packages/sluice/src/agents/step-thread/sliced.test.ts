@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest'
 import { bench, configOf } from '../agents.test-support.ts'
 import { FILES_MAX, SLICE_MS } from '../shared/limits.ts'
-import { packFiles } from '../transfer/pack-files.ts'
 import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
+import { packFiles } from '../transfer/pack-files.ts'
 
 /** CPU time of each slice, in ms. */
 function slicesOf(work: Sliced<unknown>): number[] {

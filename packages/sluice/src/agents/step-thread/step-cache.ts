@@ -4,20 +4,20 @@
 // loses nothing. Owned by step-client.ts.
 
 import type { Question, Step } from '../../guest/protocol.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import {
   ANSWER_KEPT_BYTES_MAX,
   ANSWERS_KEPT_BYTES_MAX,
   ANSWERS_KEPT_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import { heldBy } from '../steps/enforce.ts'
-import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
 import { Kept } from '../shared/lru-map.ts'
-import type { Operations, Standing } from './operations.ts'
 import type { ResultOf } from '../shared/sliced.ts'
+import { heldBy } from '../steps/enforce.ts'
 import type { Applied } from '../steps/stepper.ts'
+import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
+import type { Operations, Standing } from './operations.ts'
 
 type Name = keyof Operations
 type Answered = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>

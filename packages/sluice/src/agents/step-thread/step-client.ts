@@ -4,10 +4,10 @@
 
 import { extname, join } from 'node:path'
 import type { Event } from '../../guest/protocol.ts'
-import { Thread } from '../../sandbox/thread.ts'
 import { Turns } from '../../sandbox/fair-queue.ts'
-import { toAgentError } from '../shared/errors.ts'
+import { Thread } from '../../sandbox/thread.ts'
 import type { Beside } from '../journal/new-rows.ts'
+import { toAgentError } from '../shared/errors.ts'
 import {
   LIGHT_AGENT_BYTES,
   LIGHT_REQUEST_LENGTH,
@@ -15,11 +15,11 @@ import {
   STEP_HEAP_MEGABYTES,
   STEPS_AT_ONCE,
 } from '../shared/limits.ts'
+import type { ResultOf } from '../shared/sliced.ts'
+import type { ApplyHow } from '../steps/stepper.ts'
 import type { ImportOptions } from '../transfer/import-agent.ts'
 import type { Operations } from './operations.ts'
-import type { ResultOf } from '../shared/sliced.ts'
 import { StepMirror } from './step-cache.ts'
-import type { StepThreadData } from './step-thread.ts'
 import {
   type NextSlice,
   packRequest,
@@ -28,7 +28,7 @@ import {
   type StepAnswer,
   type StepRequest,
 } from './step-codec.ts'
-import type { ApplyHow } from '../steps/stepper.ts'
+import type { StepThreadData } from './step-thread.ts'
 
 export type Steps = {
   readonly [Name in keyof Operations]: (

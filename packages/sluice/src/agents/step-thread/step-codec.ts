@@ -11,9 +11,9 @@ import {
   rowsOf,
 } from '../journal/new-rows.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
-import type { Operations } from './operations.ts'
 import type { ResultOf } from '../shared/sliced.ts'
 import type { Applied } from '../steps/stepper.ts'
+import type { Operations } from './operations.ts'
 
 export interface StepRequest {
   readonly name: keyof Operations

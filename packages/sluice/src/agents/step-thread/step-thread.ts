@@ -7,8 +7,9 @@ import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { HistoryKept } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../shared/limits.ts'
-import { Operations } from './operations.ts'
 import { isSliced, runSlice, type Sliced } from '../shared/sliced.ts'
+import { Stepper } from '../steps/stepper.ts'
+import { Operations } from './operations.ts'
 import {
   type NextSlice,
   packAnswer,
@@ -16,7 +17,6 @@ import {
   type SliceAnswer,
   type StepRequest,
 } from './step-codec.ts'
-import { Stepper } from '../steps/stepper.ts'
 
 export interface StepThreadData {
   readonly directory: string

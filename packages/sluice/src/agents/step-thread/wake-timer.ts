@@ -3,8 +3,8 @@
 
 import { processClock } from '../../store/process-clock.ts'
 import { WAKE_AGAIN_MS } from '../shared/limits.ts'
-import type { Steps } from './step-client.ts'
 import type { Applied } from '../steps/stepper.ts'
+import type { Steps } from './step-client.ts'
 
 /** Longer than this a timer cannot be set for at once. */
 const PAUSE_MS_MAX = 2 ** 31 - 1

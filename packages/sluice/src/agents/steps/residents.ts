@@ -9,9 +9,9 @@ import type { GuestAnswer, Instance } from '../../sandbox/instance.ts'
 import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../../sandbox/limits.ts'
 import { Pool } from '../../sandbox/pool.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Retention } from '../journal/retention.ts'
+import { AgentError } from '../shared/errors.ts'
 import {
   ANSWER_KEPT_BYTES_MAX,
   CHECKPOINT_EVENT_BYTES,
@@ -20,8 +20,8 @@ import {
   CHECKPOINT_RUN_EVENTS,
   REPLAY_EVENTS_MAX,
 } from '../shared/limits.ts'
-import { ResidentSet } from './resident-set.ts'
 import { runWhole, type Sliced } from '../shared/sliced.ts'
+import { ResidentSet } from './resident-set.ts'
 
 /** What waking needs of an agent. */
 export interface Place {

@@ -5,11 +5,11 @@
 import type { Event, Question, Said, Step } from '../../guest/protocol.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
-import { AgentError, toAgentError } from '../shared/errors.ts'
 import { Journal } from '../journal/journal.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import { type HistoryKept, Retention } from '../journal/retention.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from '../journal/rows.ts'
+import { AgentError, toAgentError } from '../shared/errors.ts'
 import {
   AGENTS_PER_OWNER_MAX,
   CHILDREN_MAX,
@@ -17,8 +17,8 @@ import {
   OWN_EVENTS_AGENTS_MAX,
 } from '../shared/limits.ts'
 import { checkStep } from './check-step.ts'
-import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
 import { type KnownStart, KnownStarts, startName } from './create-step-cache.ts'
+import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 
 export interface Applied extends Footing {

@@ -4,9 +4,9 @@
 import { z } from 'zod'
 import type { Message, Portable, Todo, ToolDefinition } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { createShape, limitsShape } from '../transfer/create-config.ts'
 import { AgentError } from '../shared/errors.ts'
 import { FORKS_MAX, LIST_PAGE_MAX, MESSAGES_PAGE_LENGTH, WAIT_MS_MAX } from '../shared/limits.ts'
+import { createShape, limitsShape } from '../transfer/create-config.ts'
 import { instructionsOf, readRvf } from '../transfer/rvf.ts'
 import {
   agentId,

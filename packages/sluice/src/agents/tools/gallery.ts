@@ -3,10 +3,10 @@
 // scanned before it is kept.
 
 import { z } from 'zod'
-import { type CreateArguments, createShape } from '../transfer/create-config.ts'
 import { AgentError } from '../shared/errors.ts'
 import { IMPORT_DEPTH_MAX, TEMPLATE_ELEMENTS_MAX, TEMPLATES_MAX } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
+import { type CreateArguments, createShape } from '../transfer/create-config.ts'
 import { checkJsonSize } from '../transfer/measure-json.ts'
 import { type Container, EMPTY, instructionsOf, readRvf, writeRvf } from '../transfer/rvf.ts'
 import {

@@ -3,9 +3,9 @@
 
 import { z } from 'zod'
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import type { Gallery } from './gallery.ts'
 import type { Progress } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
+import type { Gallery } from './gallery.ts'
 
 export interface ToolSetting {
   readonly service: Service

@@ -2,9 +2,9 @@
 // know. The same for the MCP server and the command line. Pure.
 
 import type { Event, Todo } from '../../guest/protocol.ts'
-import type { DigestedFile } from '../step-thread/file-digests.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { PromptAnswer } from '../service/service.ts'
+import type { DigestedFile } from '../step-thread/file-digests.ts'
 import type { HistoryEntry, Standing } from '../step-thread/operations.ts'
 
 const SHOWN_LENGTH = 2_000

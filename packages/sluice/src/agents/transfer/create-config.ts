@@ -3,8 +3,8 @@
 
 import { z } from 'zod'
 import type { Config, GrantedTool, Limits, Price } from '../../guest/protocol.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import {
   CONTEXT_TOKENS_DEFAULT,
   FILE_BYTES_MAX,

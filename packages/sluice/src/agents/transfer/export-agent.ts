@@ -2,7 +2,13 @@
 // larger than a file or a page of messages. What takes long (secrets, digest, packing) is done of the
 // pieces by seal-export.ts, in a thread in which nobody's agent waits.
 
-import type { FileFacts, Message, Portable, Question, ToolDefinition } from '../../guest/protocol.ts'
+import type {
+  FileFacts,
+  Message,
+  Portable,
+  Question,
+  ToolDefinition,
+} from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'

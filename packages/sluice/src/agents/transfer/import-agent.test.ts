@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type Bench, bench, configOf } from '../agents.test-support.ts'
 import { REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
-import type { ImportOptions } from './import-agent.ts'
 import { privateKey, publicHex, writeBundle } from './bundle.ts'
+import type { ImportOptions } from './import-agent.ts'
 import { seal } from './portable.ts'
 
 const KEY = privateKey(randomBytes(32))

@@ -3,14 +3,14 @@
 // portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
 import type { Config, Event, GrantedTool, Price } from '../../guest/protocol.ts'
-import { checkPrice } from './create-config.ts'
-import { AgentError } from '../shared/errors.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import { DEPTH_MAX } from '../shared/limits.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
+import { checkPrice } from './create-config.ts'
 import type { ImportFacts, ReadImport } from './read-import.ts'
 
 export interface ImportOptions {

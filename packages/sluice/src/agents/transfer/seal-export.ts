@@ -5,9 +5,9 @@
 import type { Message } from '../../guest/protocol.ts'
 import { writeBundle } from './bundle.ts'
 import { installationKey } from './bundle-key.ts'
+import type { TakenPieces } from './export-agent.ts'
 import { type Exported, type ExportedFile, FORMAT, seal, VERSION } from './portable.ts'
 import { Redactor } from './secrets.ts'
-import type { TakenPieces } from './export-agent.ts'
 
 export interface ExportOptions {
   readonly secrets: 'redact' | 'keep'

@@ -2,8 +2,8 @@
 // for itself. Started when it is first needed. Owned by the service.
 
 import { extname, join } from 'node:path'
-import { Thread } from '../../sandbox/thread.ts'
 import { Turns } from '../../sandbox/fair-queue.ts'
+import { Thread } from '../../sandbox/thread.ts'
 import { toAgentError } from '../shared/errors.ts'
 import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
 import type { ReadImport } from './read-import.ts'

@@ -4,9 +4,9 @@
 
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { TRANSFER_TIMEOUT_MS } from '../shared/limits.ts'
+import type { TakenPieces } from './export-agent.ts'
 import { readImport } from './read-import.ts'
 import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
-import type { TakenPieces } from './export-agent.ts'
 
 export interface TransferThreadData {
   readonly directory: string

@@ -5,8 +5,8 @@
 import { Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
-import { MAILS_AT_ONCE_MAX, SMTP_MS_MAX, TELLING_MS_MAX } from './limits.ts'
 import { type LinkFor, linksFor, type Told, tellOf } from './approval-message.ts'
+import { MAILS_AT_ONCE_MAX, SMTP_MS_MAX, TELLING_MS_MAX } from './limits.ts'
 
 export interface EmailConfig {
   readonly host: string

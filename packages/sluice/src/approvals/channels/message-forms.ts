@@ -3,8 +3,8 @@
 // that show text as it is, so that no name can spell a link or call a group. Pure.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
-import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
 import type { Told } from './approval-message.ts'
+import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
 
 export const WEBHOOK_FORMS = ['plain', 'slack', 'teams'] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]

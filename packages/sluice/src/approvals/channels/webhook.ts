@@ -4,6 +4,7 @@
 
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
 import { deliver } from '../../ledger/chain/deliver-webhook.ts'
+import { type LinkFor, linksFor, tellOf } from './approval-message.ts'
 import {
   TELLING_MS_MAX,
   WEBHOOK_FIRST_PAUSE_MS,
@@ -11,7 +12,6 @@ import {
   WEBHOOK_TRY_MS_MAX,
 } from './limits.ts'
 import { bodyOf, type WebhookForm } from './message-forms.ts'
-import { type LinkFor, linksFor, tellOf } from './approval-message.ts'
 
 export interface WebhookConfig {
   readonly url: string

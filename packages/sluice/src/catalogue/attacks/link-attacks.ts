@@ -5,14 +5,14 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import type { Account } from '../classify/classify.ts'
+import { argumentsOf } from '../classify/flows.ts'
+import { readsSecrets } from '../classify/risk.ts'
 import type { Attack, Signal } from './attack.ts'
 import { ATTACKS_BY_CLASS } from './attacks-by-class.ts'
 import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
 import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
-import type { Account } from '../classify/classify.ts'
-import { argumentsOf } from '../classify/flows.ts'
 import { looksAlike } from './look-alike.ts'
-import { readsSecrets } from '../classify/risk.ts'
 
 export const ATTACKS: readonly Attack[] = [
   ...ATTACKS_ON_DEFINITIONS,

@@ -1,8 +1,8 @@
 // Names that one takes for another (A03): the same name on another server, letters of other scripts,
 // a suffix such as `_v1` or `_new`, a digit for a letter. Pure; called by the attacks and the pins.
 
-import { foldLookAlikes } from '../../core/look-alikes.ts'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { foldLookAlikes } from '../../core/look-alikes.ts'
 
 const TAIL_WORD = /^(?:v?\d+|new|old|copy|plus|pro|official|real|safe|secure)$/
 const ARTICLES = /(?:^|[_-])(?:the|a|an|my)(?=[_-])/g

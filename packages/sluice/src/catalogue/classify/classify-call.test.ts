@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { classOfCall, dependsOn } from './classify-call.ts'
+import { describe, expect, test } from 'vitest'
 import { classify } from './classify.ts'
+import { classOfCall, dependsOn } from './classify-call.ts'
 
 const run = {
   server: 'db',

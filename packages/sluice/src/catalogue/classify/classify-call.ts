@@ -4,7 +4,12 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
-import { CATEGORIES, type Category, type KnownTool, type ToolDefinition } from '@sluice/policy/core/tools'
+import {
+  CATEGORIES,
+  type Category,
+  type KnownTool,
+  type ToolDefinition,
+} from '@sluice/policy/core/tools'
 import { choicesOf } from '../signals/read-schema.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
 

@@ -1,9 +1,9 @@
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { toldOf } from '../pages/assessment-cache.ts'
 import { account, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
 import { valueAt } from './evidence.ts'
-import { toldOf } from '../pages/assessment-cache.ts'
 
 function tool(name: string, description?: string, rest: object = {}): ToolDefinition {
   return { server: 'acme', name, ...(description === undefined ? {} : { description }), ...rest }

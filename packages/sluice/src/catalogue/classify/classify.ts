@@ -2,20 +2,25 @@
 // that say so, why it is nothing else, and the arguments its class depends on. The vendor's hints are
 // a cross-check. Pure: no network, no model but the numbers in weights.ts, the same answer each time.
 
-import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
+import {
+  CATEGORIES,
+  type Category,
+  type Risk,
+  type ToolDefinition,
+} from '@sluice/policy/core/tools'
 import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
-import { type Depends, dependsOn } from './classify-call.ts'
 import { isOfCompany } from '../signals/company.ts'
+import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
+import type { Signal } from '../signals/signal.ts'
+import { type Depends, dependsOn } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
 import { type Flows, flowsOf } from './flows.ts'
-import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
+import { standOn } from './minimal-evidence.ts'
+import { type WhyNot, whyNot } from './rejected-categories.ts'
 import { rate } from './risk.ts'
 import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
-import type { Signal } from '../signals/signal.ts'
-import { standOn } from './minimal-evidence.ts'
 import { WEIGHTS } from './weights.ts'
-import { type WhyNot, whyNot } from './rejected-categories.ts'
 
 export interface Classification {
   /** Where it is unknown, the best guess; the same holds of the risk. */

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { describe, expect, test } from 'vitest'
 import { account, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */

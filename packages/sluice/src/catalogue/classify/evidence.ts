@@ -4,10 +4,10 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import { isObject } from '@sluice/policy/core/json'
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
-import type { Floor } from './floors.ts'
-import { sayOf } from './describe-signal.ts'
-import type { Weights } from './score.ts'
 import type { Signal } from '../signals/signal.ts'
+import { sayOf } from './describe-signal.ts'
+import type { Floor } from './floors.ts'
+import type { Weights } from './score.ts'
 
 export interface Evidence {
   /** JSON Pointer of the text in the definition. */

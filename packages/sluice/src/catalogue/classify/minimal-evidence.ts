@@ -3,11 +3,11 @@
 // So what is shown is what decided, and the eval can measure it. Pure; called by classify.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { EVIDENCE_MAX } from '../signals/limits.ts'
+import type { Signal } from '../signals/signal.ts'
 import type { Judged } from './classify.ts'
 import { type Evidence, show, type Weighed, weigh } from './evidence.ts'
-import { EVIDENCE_MAX } from '../signals/limits.ts'
 import type { Weights } from './score.ts'
-import type { Signal } from '../signals/signal.ts'
 
 /** The verdict without some words, if the class still stands. */
 type Stands = (without: ToolDefinition, schema: readonly Signal[]) => Judged | undefined

@@ -3,8 +3,8 @@
 // Pure; called by classify.
 
 import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
-import { argumentsOf } from './flows.ts'
 import { splitName, splitText } from '../signals/split-words.ts'
+import { argumentsOf } from './flows.ts'
 
 export interface Rated {
   readonly risk: Risk

@@ -5,8 +5,8 @@ import { BIAS, type Weights } from './score.ts'
 import { WEIGHTS_OF_HEADS } from './weights-of-heads.ts'
 import { WEIGHTS_OF_NAMES } from './weights-of-names.ts'
 import { WEIGHTS_OF_TEXTS } from './weights-of-texts.ts'
-import { WEIGHTS_OF_THE_REST } from './weights-other.ts'
 import { WEIGHTS_OF_VERBS } from './weights-of-verbs.ts'
+import { WEIGHTS_OF_THE_REST } from './weights-other.ts'
 
 export const WEIGHTS: Weights = new Map(
   [

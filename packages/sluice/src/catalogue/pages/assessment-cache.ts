@@ -2,8 +2,8 @@
 // the same account. Kept by the definition's identity, and gone with it.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { type Account, account } from '../classify/classify.ts'
 import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
+import { type Account, account } from '../classify/classify.ts'
 
 export interface Told extends Account {
   readonly attacks: readonly LinkedAttack[]

@@ -2,10 +2,10 @@
 // class, risk and the words that say so; and the policy to begin with. Pure.
 
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { toldOf } from './assessment-cache.ts'
 import type { Page } from './page.ts'
 import { say, yaml } from './page.ts'
 import { suggestPolicy } from './suggest-policy.ts'
-import { toldOf } from './assessment-cache.ts'
 
 export interface Counted {
   readonly tools: number

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
 import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
-import { markdownOf } from './page-markdown.ts'
+import { expect, test } from 'vitest'
 import { toldOf } from './assessment-cache.ts'
+import { markdownOf } from './page-markdown.ts'
 import { toolPage } from './tool-page.ts'
 
 const properties = {

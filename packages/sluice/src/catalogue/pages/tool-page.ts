@@ -3,15 +3,20 @@
 // Pure; the words of the definition are the server's and are shown as such.
 
 import { isObject } from '@sluice/policy/core/json'
-import { CATEGORIES, type Category, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
-import type { Account } from '../classify/classify.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type Risk,
+  type ToolDefinition,
+} from '@sluice/policy/core/tools'
 import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
+import type { Account } from '../classify/classify.ts'
+import { splitName } from '../signals/split-words.ts'
+import { toldOf } from './assessment-cache.ts'
 import { type Block, type Page, type Section, say, yaml } from './page.ts'
 import { count, summaryOf } from './server-page.ts'
 import { suggestRule } from './suggest-policy.ts'
-import { toldOf } from './assessment-cache.ts'
 import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
-import { splitName } from '../signals/split-words.ts'
 
 const MEANS: Readonly<Record<Category, string>> = {
   Read: 'It answers and changes nothing; what it answers stays with the agent.',

@@ -1,6 +1,6 @@
+import type { ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { changesBetween, gradeChange } from './grade-change.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import { canonicalText, pinOf } from './pin.ts'

@@ -1,15 +1,14 @@
 // `sluice approvers …`: who may decide, and how they show that it is they. Everything but listing needs
 // the PIN of an admin, at the terminal; the very first PIN needs nobody's, and is told everywhere.
 
-import type { Command } from 'commander'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { Command } from 'commander'
 import { ROLES } from '../../core/person.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
 import {
   addProofOption,
   askFirstPin,
@@ -17,6 +16,7 @@ import {
   peopleOffline,
   provePerson,
 } from '../connect/prove-person.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends PlaceOptions {
   readonly as?: string

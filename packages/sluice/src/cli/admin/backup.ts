@@ -5,14 +5,14 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { backUp } from '../../gateway/data/backup.ts'
-import { restoreBackup } from '../../gateway/data/restore.ts'
 import { DataLock, DataTaken } from '../../gateway/data/data-lock.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { asCliError } from '../connect/run-on-owner.ts'
+import { restoreBackup } from '../../gateway/data/restore.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
+import { asCliError } from '../connect/run-on-owner.ts'
 
 interface Options extends PlaceOptions {
   readonly as?: string

@@ -2,18 +2,18 @@
 // principal or agent, from this instant; and let it go on. Works on a running gate and on one that is
 // to run.
 
-import type { Command } from 'commander'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { type FreezeParts, freeze, thaw } from '../../operations/freeze.ts'
-import { Freezes, type Frozen, nameOf } from '../../gateway/state/freezes.ts'
+import type { Command } from 'commander'
 import { openGateStore } from '../../gateway/data/gate-store.ts'
-import { MAY } from '../../operations/verify-person.ts'
+import { Freezes, type Frozen, nameOf } from '../../gateway/state/freezes.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { type FreezeParts, freeze, thaw } from '../../operations/freeze.ts'
+import { MAY } from '../../operations/verify-person.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { provePerson, withPeople } from '../connect/prove-person.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends PlaceOptions {
   readonly server?: string

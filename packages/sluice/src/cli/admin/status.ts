@@ -3,20 +3,20 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { told } from '../../operations/freeze.ts'
-import { readFreezes } from '../../gateway/state/freezes.ts'
+import type { Command } from 'commander'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { listPeople } from '../../operations/people-commands.ts'
+import { readFreezes } from '../../gateway/state/freezes.ts'
 import { People } from '../../identity/people/people.ts'
+import { told } from '../../operations/freeze.ts'
+import { listPeople } from '../../operations/people-commands.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { showPeople } from './approvers.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
-import { whatOf } from './freeze.ts'
-import { askGate } from '../connect/gate-socket.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { showPeople } from './approvers.ts'
+import { whatOf } from './freeze.ts'
 
 interface Options extends PlaceOptions {
   readonly metrics?: boolean

@@ -3,8 +3,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import type { AgentsDoor } from './agents-api.ts'
 import {

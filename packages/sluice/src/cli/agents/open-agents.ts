@@ -7,8 +7,8 @@ import type { Command } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
 import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
 import { printable } from '../../terminal/output.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
 import type { AgentsDoor, Watch } from './agents-api.ts'
 
 export interface AgentsOptions {

@@ -1,16 +1,16 @@
 // `sluice approvals approve | deny | lift | end`: a person's word at the terminal. The PIN is asked for
 // at the terminal device itself, so that an agent with a shell cannot decide.
 
-import type { Command } from 'commander'
-import type { ApprovalRequest, Bound } from '../../core/approval.ts'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { parseDuration } from '@sluice/policy/document/shape'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { Command } from 'commander'
+import type { ApprovalRequest, Bound } from '../../core/approval.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { terminal } from '../../terminal/terminal.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, pageOf, reveal } from './source.ts'
 
 interface Options extends PlaceOptions {

@@ -4,8 +4,8 @@
 import type { Command } from 'commander'
 import { APPROVAL_STATES, type ApprovalRequest } from '../../core/approval.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, type Listed, lineOf, pageOf, reveal } from './source.ts'
 

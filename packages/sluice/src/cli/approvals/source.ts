@@ -1,13 +1,13 @@
 // The running gate's approvals as commands reach them, and how a request looks on a terminal: what it
 // came from is somebody else's text, so nothing of it drives the terminal.
 
+import type { JsonObject } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
 import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
-import type { JsonObject } from '@sluice/policy/core/json'
 import { CliError } from '../../terminal/errors.ts'
-import { askGate } from '../connect/gate-socket.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
+import { askGate } from '../connect/gate-socket.ts'
 
 export interface Listed {
   readonly requests: readonly ApprovalRequest[]

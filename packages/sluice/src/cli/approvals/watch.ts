@@ -3,10 +3,10 @@
 
 import type { Command } from 'commander'
 import type { ApprovalRequest } from '../../core/approval.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, type Listed, lineOf, pageOf } from './source.ts'
 

@@ -1,9 +1,9 @@
 // `sluice classify`: what each of the tools on standard input can do, how sure that is, the words
 // that say so and the attacks that fit. Answers in the order of the question.
 
+import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import { toldOf } from '../../catalogue/pages/assessment-cache.ts'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'

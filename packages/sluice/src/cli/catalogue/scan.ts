@@ -2,20 +2,20 @@
 // and risk, JSON, an HTML page, or a summary for an agent. Starts nothing that was not named.
 
 import { writeFileSync } from 'node:fs'
+import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
+import { type Told, toldOf } from '../../catalogue/pages/assessment-cache.ts'
 import { htmlOf, STYLE } from '../../catalogue/pages/page-html.ts'
 import { count, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
-import { type Told, toldOf } from '../../catalogue/pages/assessment-cache.ts'
-import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
-import { loadConfig } from '../connect/load-config.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
+import { loadConfig } from '../connect/load-config.ts'
 
 interface Options {
   readonly url?: string

@@ -7,8 +7,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readPlace } from '../../gateway/config/config.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { environmentOf } from './load-environment.ts'
 import { readText } from '../../terminal/read-input.ts'
+import { environmentOf } from './load-environment.ts'
 
 const CONFIG = 'sluice.yaml'
 

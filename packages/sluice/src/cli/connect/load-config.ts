@@ -5,16 +5,16 @@ import { resolve } from 'node:path'
 import type { Problem } from '@sluice/policy/document/problem'
 import { type GateConfig, readConfig } from '../../gateway/config/config.ts'
 import { withData } from '../../gateway/config/work-directory.ts'
+import type { Log } from '../../gateway/shared/log.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
   readDocuments,
 } from '../../gateway/state/documents.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { environmentOf } from './load-environment.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { type Log } from "../../gateway/shared/log.ts";
+import { environmentOf } from './load-environment.ts'
 
 export interface ConfigOptions {
   readonly config: string

@@ -3,19 +3,19 @@
 // sets it, there and then, so that a first approval takes a minute.
 
 import { userInfo } from 'node:os'
-import type { Command } from 'commander'
 import type { JsonObject } from '@sluice/policy/core/json'
+import type { Command } from 'commander'
 import type { Command as Word } from '../../gateway/front/socket/command-registry.ts'
-import { peopleWords } from '../../operations/people-commands.ts'
-import { type Prove, proverOf } from '../../operations/verify-person.ts'
 import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
 import { People } from '../../identity/people/people.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import { askOwner } from './run-on-owner.ts'
+import { peopleWords } from '../../operations/people-commands.ts'
+import { type Prove, proverOf } from '../../operations/verify-person.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Ask, terminal } from '../../terminal/terminal.ts'
+import { askOwner } from './run-on-owner.ts'
 
 export interface ProofOptions {
   readonly as?: string

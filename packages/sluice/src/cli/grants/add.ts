@@ -8,10 +8,10 @@ import { hashOf, makeToken } from '../../identity/callers/grant.ts'
 import type { Grants, GrantWish } from '../../identity/callers/grants.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { readCount } from '../ledger/source.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
+import { readCount } from '../ledger/source.ts'
 import { changeGrants, type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
 
 interface Options extends GrantsOptions {

@@ -2,8 +2,8 @@
 // none is kept.
 
 import type { Command } from 'commander'
-import { grantTold } from '../../operations/grant-commands.ts'
 import type { Grant } from '../../identity/callers/grant.ts'
+import { grantTold } from '../../operations/grant-commands.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'

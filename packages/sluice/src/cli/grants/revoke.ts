@@ -3,8 +3,8 @@
 
 import type { Command } from 'commander'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { loadConfig } from '../connect/load-config.ts'
 import { Output } from '../../terminal/output.ts'
+import { loadConfig } from '../connect/load-config.ts'
 import { changeGrants, type GrantsOptions, withGrantsOptions } from './source.ts'
 
 interface Options extends GrantsOptions {

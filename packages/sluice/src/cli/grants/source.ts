@@ -1,21 +1,21 @@
 // What the grants commands share: the configuration that says where they are kept and which policies
 // they may name, the store itself, and the way to change it.
 
-import type { Command } from 'commander'
 import type { JsonObject } from '@sluice/policy/core/json'
+import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { policyNames } from '../../gateway/config/grants.ts'
+import { Grants } from '../../identity/callers/grants.ts'
+import { IdentityError } from '../../identity/errors.ts'
 import { addGrant, revokeGrant } from '../../operations/grant-commands.ts'
 import { MAY } from '../../operations/verify-person.ts'
-import { IdentityError } from '../../identity/errors.ts'
-import { Grants } from '../../identity/callers/grants.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import type { Output } from '../../terminal/output.ts'
+import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { provePerson, withPeople } from '../connect/prove-person.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
 
 export interface GrantsOptions extends ConfigOptions {
   readonly as?: string

@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Command, Option } from 'commander'
 import { ownVersion } from '../../gateway/shared/package-version.ts'
 import { deliver } from '../../ledger/chain/deliver-webhook.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import {
   chunksOf,
   EXPORT_FORMATS,
@@ -15,9 +16,8 @@ import {
   type Found,
   foundFrom,
 } from '../../ledger/export/chunks.ts'
-import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { asTold, readCount, readTime, told } from './source.ts'
 

@@ -5,17 +5,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
-import { QUERY_RECORDS_MAX, SQL_MS_ALLOWED_MAX, SQL_ROWS_ALLOWED_MAX } from '../../ledger/records/limits.ts'
 import { type Query, queryLedger } from '../../ledger/query/query.ts'
 import type { RecordIndex } from '../../ledger/query/record-index.ts'
 import { runSql } from '../../ledger/query/run-sql.ts'
 import { VIEW_COLUMNS } from '../../ledger/query/sql-views.ts'
+import {
+  QUERY_RECORDS_MAX,
+  SQL_MS_ALLOWED_MAX,
+  SQL_ROWS_ALLOWED_MAX,
+} from '../../ledger/records/limits.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
 import { callLine } from './lines.ts'
 import { asTold, openIndex, readCount, readTime, withLedger } from './source.ts'
 

@@ -7,11 +7,11 @@ import { gatherReport } from '../../ledger/report/gather.ts'
 import type { Report } from '../../ledger/report/report.ts'
 import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
 import { openIndex, readTime, withLedger } from './source.ts'
 
 interface Options {

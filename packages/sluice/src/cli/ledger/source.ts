@@ -2,9 +2,9 @@
 // as a person writes them, and errors of the rooms below as the command line's own.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { LedgerError } from '../../ledger/records/errors.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { LedgerError } from '../../ledger/records/errors.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'

@@ -3,12 +3,17 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
+import {
+  openLedgerReadOnly,
+  readHead,
+  recordsBackwards,
+  recordsFrom,
+} from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
-import { openLedgerReadOnly, readHead, recordsBackwards, recordsFrom } from '../../ledger/chain/read.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
 import { Output } from '../../terminal/output.ts'
+import { addDirectoryOptions } from '../connect/find-data.ts'
 import { recordLine } from './lines.ts'
 import { readCount, told } from './source.ts'
 

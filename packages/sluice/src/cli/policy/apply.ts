@@ -1,20 +1,20 @@
 // `sluice policy apply`: puts a policy in force that may loosen something, after it was seen what. A
 // change that only tightens needs no command: the gate takes it by itself.
 
-import type { Command } from 'commander'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { applyPolicy } from '../../operations/commands.ts'
+import type { Command } from 'commander'
 import { openGateStore } from '../../gateway/data/gate-store.ts'
+import { Policies } from '../../gateway/state/policies.ts'
 import { LockInForce } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
-import { Policies } from '../../gateway/state/policies.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { applyPolicy } from '../../operations/commands.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output, printable } from '../../terminal/output.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { loadConfig, loadDocuments } from '../connect/load-config.ts'
-import { Output, printable } from '../../terminal/output.ts'
 import { addProofOption, provePerson, withPeople } from '../connect/prove-person.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends PlaceOptions {
   readonly dryRun?: boolean

@@ -2,12 +2,12 @@
 // (all-commands.ts).
 
 import type { Command } from 'commander'
+import { addPolicyImport } from '../../import-policylayer/import-command.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
 import { addPolicyApply } from './apply.ts'
 import { addPolicyCheck } from './check.ts'
 import { addPolicyCoverage } from './coverage.ts'
 import { addPolicyExplain } from './explain.ts'
-import { addPolicyImport } from '../../import-policylayer/import-command.ts'
 import { addPolicyProve } from './prove.ts'
 import { addPolicyReplay } from './replay.ts'
 import { addPolicyTest } from './test.ts'

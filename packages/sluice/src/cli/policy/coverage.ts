@@ -1,10 +1,10 @@
 // `sluice policy coverage`: which rules, branches and limits the cases reach, and which tools no
 // case calls.
 
-import type { Command } from 'commander'
 import { measureCoverage } from '@sluice/policy/cases/coverage'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { type CaseOptions, runFile } from './test.ts'
 

@@ -1,16 +1,16 @@
 // `sluice policy prove`: properties over every known tool and every branch of every rule. What is
 // refuted comes with the command that shows it.
 
-import type { Command } from 'commander'
-import type { KnownTool } from '@sluice/policy/core/tools'
-import { UNSEEN } from '../../core/visible-text.ts'
-import { nearest } from '@sluice/policy/document/nearest'
 import { type Property, readProperties } from '@sluice/policy/cases/properties'
 import { type Proof, prove, type ToolProof } from '@sluice/policy/cases/prove'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { nearest } from '@sluice/policy/document/nearest'
 import { globMatches } from '@sluice/policy/language/glob'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { Command } from 'commander'
+import { UNSEEN } from '../../core/visible-text.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { placeOf } from '../../terminal/explanation.ts'
 import { Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
 import { loadHouse, loadPolicy, readText } from '../../terminal/read-input.ts'

@@ -1,19 +1,19 @@
 // `sluice policy replay`: what would another policy have said to the calls on record? Shows every
 // verdict that changes, and says where the record does not hold enough to tell.
 
-import type { Command } from 'commander'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Command } from 'commander'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
-import { readTime, withLedger } from '../ledger/source.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadHouse, loadPolicy } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
+import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { readTime, withLedger } from '../ledger/source.ts'
 
 interface Options extends PlaceOptions {
   readonly policy: string

@@ -2,8 +2,8 @@
 // at once, and most are never looked at. Handed to runGate by `sluice up`.
 
 import type { Service } from '../../agents/service/service.ts'
+import type { Site } from '../../gateway/front/http/site.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
-import { type Site } from "../../gateway/front/http/site.ts";
 
 /** `agents`: undefined where the gate runs none. */
 export function adminSite(parts: AdminParts, agents: () => Service | undefined): Site {

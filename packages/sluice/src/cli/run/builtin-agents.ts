@@ -5,9 +5,9 @@ import { resolve } from 'node:path'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
+import type { Log } from '../../gateway/shared/log.ts'
 import { ownVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
-import { type Log } from "../../gateway/shared/log.ts";
 
 /** Loads the room of the agents only where a gate has them. */
 export function agentsFor(

@@ -3,11 +3,11 @@
 
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
+import { Output } from '../../terminal/output.ts'
 import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { Output } from '../../terminal/output.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 
 interface Options extends PlaceOptions {

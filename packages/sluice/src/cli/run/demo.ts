@@ -3,8 +3,8 @@
 // client would.
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 
 interface Told {

@@ -9,13 +9,13 @@ import type { LoginOf } from '../../identity/oauth/login.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
-import { listenForRedirect } from './login-redirect.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
+import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { peopleOffline, provePerson } from '../connect/prove-person.ts'
+import { askOwner } from '../connect/run-on-owner.ts'
+import { listenForRedirect } from './login-redirect.ts'
 
 interface Options extends ConfigOptions {
   readonly principal?: string

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { connectGate, greet } from '../connect/gate-socket.ts'
 import { printable } from '../../terminal/output.ts'
+import { connectGate, greet } from '../connect/gate-socket.ts'
 
 const START_MS_MAX = 30_000
 /** Another gate had the directory and then did not serve, because it was ending: ours may. */

@@ -4,8 +4,8 @@
 import type { Command } from 'commander'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import type { Answer } from '../../terminal/exit-code.ts'
-import { loadConfig } from '../connect/load-config.ts'
 import { Output } from '../../terminal/output.ts'
+import { loadConfig } from '../connect/load-config.ts'
 import { pipe } from './pipe.ts'
 
 interface Options {

@@ -4,17 +4,17 @@
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
-import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
-import { adminSite } from './admin-site.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
-import { type ConfigOptions, loadConfig, loadDocuments } from '../connect/load-config.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
+import { type ConfigOptions, loadConfig, loadDocuments } from '../connect/load-config.ts'
+import { adminSite } from './admin-site.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean

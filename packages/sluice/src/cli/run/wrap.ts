@@ -9,11 +9,11 @@ import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Answer } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
-import { pipe } from './pipe.ts'
 import { loadPolicy } from '../../terminal/read-input.ts'
+import { pipe } from './pipe.ts'
 
 interface Options {
   policy?: string

@@ -1,8 +1,8 @@
 // A client of all servers without any wire: what it is told is kept, and servers are functions from a
 // request to an answer, behind links as the gate would open them.
 
-import type { Era } from '../../protocol/protocol-generation.ts'
 import type { Id, Message, Request } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeError, writeResult } from '../../protocol/write-message.ts'
 import type { ClientLink } from '../shared/transport.ts'

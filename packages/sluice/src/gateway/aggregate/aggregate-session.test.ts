@@ -12,7 +12,12 @@ import {
   RESTART_FIRST_MS,
   SESSION_REQUESTS_MAX,
 } from '../shared/limits.ts'
-import { AllServersClient, begun, type Server, toolServer } from './aggregate-session.test-support.ts'
+import {
+  AllServersClient,
+  begun,
+  type Server,
+  toolServer,
+} from './aggregate-session.test-support.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

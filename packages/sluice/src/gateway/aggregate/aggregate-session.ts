@@ -4,32 +4,28 @@
 // server; in the era of its client.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { belongsTo, knowsTasks, META } from '../../protocol/protocol-generation.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type { Answer, Id, Members, Message, Notification, Request } from '../../protocol/message.ts'
+import { belongsTo, knowsTasks, META } from '../../protocol/protocol-generation.ts'
 import { settledRevision } from '../../protocol/revisions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { membersOf } from '../../protocol/json/raw-members.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
-import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
-import {
-  noTasksAnswer,
-  renameUnknown,
-  unknownAnswer,
-} from '../call/replies.ts'
 import { writeAnswer } from '../call/pending-requests.ts'
+import { noTasksAnswer, renameUnknown, unknownAnswer } from '../call/replies.ts'
 import { dressed } from '../session/stateless-results.ts'
+import { errorAnswer, type Told } from '../shared/error-reply.ts'
+import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
+import { within } from '../shared/with-timeout.ts'
+import { Member } from './member.ts'
+import { MergedLists } from './merge-lists.ts'
+import { begunSession, discovered, mergeBegun } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
 import { type Found, ServerFinder } from './route-request.ts'
-import { AllListens } from './subscriptions.ts'
-import { Member } from './member.ts'
-import { begunSession, discovered, mergeBegun } from './merge-profiles.ts'
-import { MergedLists } from './merge-lists.ts'
 import { type Open, read, ServerTalk } from './server-messages.ts'
-import { within } from '../shared/with-timeout.ts'
-import { type Log } from "../shared/log.ts";
-import { errorAnswer, type Told } from "../shared/error-reply.ts";
+import { AllListens } from './subscriptions.ts'
 
 export interface AllServersContext {
   readonly servers: readonly string[]

@@ -4,14 +4,18 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { Era } from '../../protocol/protocol-generation.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type { Answer, Id, Members, Message } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 import { SESSION_REVISIONS } from '../../protocol/revisions.ts'
+import {
+  type Heard,
+  MemberLink,
+  type MemberLinkContext,
+} from '../front/sessions/member-transport.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../shared/limits.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
 import { restartDelayMs } from '../shared/restart.ts'
-import { type Heard, MemberLink, type MemberLinkContext } from '../front/sessions/member-transport.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
 
 /** What a server said of itself. */
 export interface Begun {

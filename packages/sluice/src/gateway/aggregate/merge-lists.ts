@@ -5,6 +5,8 @@
 import { isObject } from '@sluice/policy/core/json'
 import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
+import { membersFrom } from '../front/sessions/member-transport.ts'
+import { enterStep } from '../shared/current-step.ts'
 import {
   ENTRIES_AT_ONCE_MAX,
   LIST_AT_ONCE_LENGTH_MAX,
@@ -13,14 +15,12 @@ import {
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
 } from '../shared/limits.ts'
-import { enterStep } from '../shared/current-step.ts'
 import { Slices } from '../shared/slices.ts'
-import { farTask } from './qualified-handles.ts'
+import { within } from '../shared/with-timeout.ts'
 import { GivenNames } from './advertised-names.ts'
 import type { Member } from './member.ts'
-import { membersFrom } from '../front/sessions/member-transport.ts'
+import { farTask } from './qualified-handles.ts'
 import { ResourceRoutes } from './resource-routes.ts'
-import { within } from '../shared/with-timeout.ts'
 
 interface ListKind {
   /** Where the result has its entries, and what names one. */

@@ -3,8 +3,8 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { META } from '../../protocol/protocol-generation.ts'
-import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
 import { dressed } from '../session/stateless-results.ts'
+import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
 import { ownVersion } from '../shared/package-version.ts'
 import type { Begun } from './member.ts'
 

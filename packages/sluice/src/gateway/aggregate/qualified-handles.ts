@@ -4,9 +4,9 @@
 // knows whether it ever gave it out. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Era } from '../../protocol/protocol-generation.ts'
-import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
+import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task'

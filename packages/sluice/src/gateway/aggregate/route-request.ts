@@ -5,10 +5,10 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { Members, Request } from '../../protocol/message.ts'
 import { RELIST_MS } from '../shared/limits.ts'
-import { edit, nearTask, paramsForServer, withMember } from './qualified-handles.ts'
 import type { GivenNames } from './advertised-names.ts'
 import type { Member } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
+import { edit, nearTask, paramsForServer, withMember } from './qualified-handles.ts'
 
 interface Route {
   readonly member: Member

@@ -6,6 +6,7 @@ import type { Answer, Message, Notification } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
 import type { ClientLink, Related } from '../shared/transport.ts'
+import type { Member } from './member.ts'
 import {
   answerForServer,
   nearHandle,
@@ -14,7 +15,6 @@ import {
   withMember,
 } from './qualified-handles.ts'
 import type { AllListens } from './subscriptions.ts'
-import type { Member } from './member.ts'
 
 /** A request of the client's without an answer yet. */
 export interface Open {

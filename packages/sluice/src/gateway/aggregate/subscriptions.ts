@@ -3,15 +3,15 @@
 // servers tells goes on under the id that the client knows.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { Id, Notification } from '../../protocol/message.ts'
+import { LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
 import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
-import type { Member } from './member.ts'
 import { within } from '../shared/with-timeout.ts'
+import type { Member } from './member.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 interface Listen {

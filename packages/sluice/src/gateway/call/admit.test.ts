@@ -1,14 +1,14 @@
 // The spine: in which order things happen to a call, and what is left where one of them fails.
 
+import { compile } from '@sluice/policy/compile/compile'
+import type { Facts } from '@sluice/policy/core/call'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { describe, expect, test } from 'vitest'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
-import type { Facts } from '@sluice/policy/core/call'
-import { compile } from '@sluice/policy/compile/compile'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { admit, type CallRecord, type Judged, type Spine } from './admit.ts'
-import { Meter } from '../metrics/meter.ts'
 import { CallWatch } from '../metrics/instrument-calls.ts'
+import { Meter } from '../metrics/meter.ts'
+import { admit, type CallRecord, type Judged, type Spine } from './admit.ts'
 
 const CALL = { server: 's', method: 'tools/call', name: 'get_x', args: {} }
 const DEFINITION = { server: 's', name: 'get_x', inputSchema: { type: 'object' } }

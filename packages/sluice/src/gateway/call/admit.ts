@@ -7,11 +7,16 @@ import type { Instant } from '@sluice/policy/core/clock'
 import type { Consumed, Counters, Receipt, Take, Usage } from '@sluice/policy/core/counters'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { Decision, ShadowVerdict } from '@sluice/policy/core/decision'
-import { displayName } from '../../core/display-name.ts'
 import type { Judged as JudgedValues } from '@sluice/policy/core/decision-inputs'
-import { decide } from '@sluice/policy/decide/decide'
 import { judgedValues } from '@sluice/policy/decide/collect-inputs'
+import { decide } from '@sluice/policy/decide/decide'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { displayName } from '../../core/display-name.ts'
+import type { CallWatch, WatchedCall } from '../metrics/instrument-calls.ts'
+import { enterStep } from '../shared/current-step.ts'
+import type { Trace } from '../shared/transport.ts'
+import { type Concerned, type Frozen, frozenReason } from '../state/freezes.ts'
+import type { BoundPolicy } from '../state/policy-set.ts'
 import {
   type Holding,
   type HoldParts,
@@ -20,11 +25,6 @@ import {
   type TakenApproval,
   type Waited,
 } from './await-approval.ts'
-import type { Trace } from '../shared/transport.ts'
-import { enterStep } from '../shared/current-step.ts'
-import { type Concerned, type Frozen, frozenReason } from '../state/freezes.ts'
-import type { CallWatch, WatchedCall } from '../metrics/instrument-calls.ts'
-import type { BoundPolicy } from '../state/policy-set.ts'
 
 /** What is asked, as it was read. */
 export interface Asked {

@@ -2,22 +2,22 @@
 // made or found, waited for a while, and everything is judged anew before it goes on. Where the
 // approver changed the arguments, the changed call is judged. Called by admit.ts alone.
 
-import type { Hold } from '../../approvals/engine.ts'
-import { askedOf, type HeldCall } from '../../approvals/approval-submission.ts'
-import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
-import { becameOf } from '../../approvals/recover.ts'
-import type { Verdict } from '../../core/approval.ts'
 import type { ApprovalTold, Channel, Decision } from '@sluice/policy/core/decision'
-import type { Person } from '../../core/person.ts'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { askedOf, type HeldCall } from '../../approvals/approval-submission.ts'
+import type { Hold } from '../../approvals/engine.ts'
+import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
+import { becameOf } from '../../approvals/recover.ts'
+import type { Verdict } from '../../core/approval.ts'
+import type { Person } from '../../core/person.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import { type Asked, denied, type Spine } from './admit.ts'
-import { enterStep } from '../shared/current-step.ts'
 import type { WatchedCall } from '../metrics/instrument-calls.ts'
-import { type Outcome } from "../shared/outcome.ts";
+import { enterStep } from '../shared/current-step.ts'
+import type { Outcome } from '../shared/outcome.ts'
+import { type Asked, denied, type Spine } from './admit.ts'
 
 /** The approvals, as far as the spine needs them; an ApprovalEngine fits. */
 export interface HoldEngine {

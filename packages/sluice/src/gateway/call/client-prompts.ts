@@ -4,17 +4,17 @@
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { JsonValue } from '@sluice/policy/core/json'
-import { type Era, META, metaOf } from '../../protocol/protocol-generation.ts'
 import type { Request } from '../../protocol/message.ts'
+import { type Era, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { writeResult } from '../../protocol/write-message.ts'
-import type { Spine } from './admit.ts'
-import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 import type { ClientQuestions } from '../session/client-elicitations.ts'
 import type { Handles, Leg } from '../session/sealed-handles.ts'
-import { MAY_WANT_INPUT } from './input-requests.ts'
-import { type ClientAsk, clientAskOf, clientPerson, clientVerdict } from './elicitation.ts'
+import type { Told } from '../shared/error-reply.ts'
+import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
+import type { Spine } from './admit.ts'
 import type { Pending } from './await-approval.ts'
-import { type Told } from "../shared/error-reply.ts";
+import { type ClientAsk, clientAskOf, clientPerson, clientVerdict } from './elicitation.ts'
+import { MAY_WANT_INPUT } from './input-requests.ts'
 
 export interface HeldClientsContext {
   readonly era: Era

@@ -3,10 +3,10 @@
 // the session are in force before anybody has read it. Used by the relay, once for each client.
 
 import type { Strictness } from '../../guard/inspect-answer.ts'
-import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
-import type { Crossed } from './pending-requests.ts'
 import { namedIn } from '../session/known-names.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
+import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
+import type { Crossed } from './pending-requests.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
 export type InspectDelivery = (

@@ -2,9 +2,9 @@
 // lets the client decide, a form. What comes back is the caller's own word: real clients accept by
 // themselves, so it counts only where the rule says so and is on record as unverified.
 
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
 import { maskCall } from '../../approvals/mask-text.ts'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Person } from '../../core/person.ts'
 import { visibleText } from '../../core/visible-text.ts'
 import { declaredIn } from '../shared/server-questions.ts'

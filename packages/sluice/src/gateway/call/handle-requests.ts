@@ -7,11 +7,40 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { visible } from '@sluice/policy/decide/decide'
 import { NOT_NORMAL } from '@sluice/policy/decide/weigh-uri'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { belongsTo, type Era, knowsTasks, LIST_CHANGES } from '../../protocol/protocol-generation.ts'
 import { disagreement, paramHeadersOf } from '../../protocol/mcp-headers.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type { Request } from '../../protocol/message.ts'
+import {
+  belongsTo,
+  type Era,
+  knowsTasks,
+  LIST_CHANGES,
+} from '../../protocol/protocol-generation.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import type { ClientQuestions } from '../session/client-elicitations.ts'
+import { type KnownNames, namedIn } from '../session/known-names.ts'
+import type { Handles } from '../session/sealed-handles.ts'
+import type { OwnTasks } from '../session/session-tasks.ts'
+import type { SeenLists } from '../session/visible-lists.ts'
+import { BASE64 } from '../shared/base64.ts'
+import { errorAnswer, type Told } from '../shared/error-reply.ts'
+import {
+  LISTEN_RESOURCES_MAX,
+  SERVER_REQUESTS_MAX,
+  SESSION_REQUESTS_MAX,
+} from '../shared/limits.ts'
+import type { Outcome } from '../shared/outcome.ts'
+import {
+  callOf,
+  factsOf,
+  objectionTo,
+  passageFromClient,
+  passageFromServer,
+} from '../shared/parse-call.ts'
+import { questionFault } from '../shared/server-questions.ts'
+import type { Related } from '../shared/transport.ts'
+import type { Frozen } from '../state/freezes.ts'
+import { heldReason } from '../tools/pins.ts'
 import {
   type Admission,
   type Asked,
@@ -22,12 +51,7 @@ import {
   type Verdict,
 } from './admit.ts'
 import { HeldClients, type LegBack } from './client-prompts.ts'
-import { holdingOf, withArgs } from './wait-options.ts'
-import { LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
-import type { Related } from '../shared/transport.ts'
-import type { Frozen } from '../state/freezes.ts'
-import { heldReason } from '../tools/pins.ts'
-import { BASE64 } from '../shared/base64.ts'
+import { type Crossing, LISTEN } from './pending-requests.ts'
 import {
   frozenAnswer,
   noTasksAnswer,
@@ -36,16 +60,7 @@ import {
   refusalText,
   unknownAnswer,
 } from './replies.ts'
-import { callOf, factsOf, objectionTo, passageFromClient, passageFromServer } from '../shared/parse-call.ts'
-import type { ClientQuestions } from '../session/client-elicitations.ts'
-import { type Crossing, LISTEN } from './pending-requests.ts'
-import type { Handles } from '../session/sealed-handles.ts'
-import { type KnownNames, namedIn } from '../session/known-names.ts'
-import type { OwnTasks } from '../session/session-tasks.ts'
-import type { SeenLists } from '../session/visible-lists.ts'
-import { questionFault } from '../shared/server-questions.ts'
-import { type Outcome } from "../shared/outcome.ts";
-import { errorAnswer, type Told } from "../shared/error-reply.ts";
+import { holdingOf, withArgs } from './wait-options.ts'
 
 export interface JudgeContext {
   readonly spine: Spine

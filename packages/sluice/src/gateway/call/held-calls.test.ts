@@ -4,8 +4,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { person } from '../../approvals/engine.test-support.ts'
 import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
-import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 import { ELICIT, Play } from '../relay/relay.test-support.ts'
+import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 
 const RULES = `default: allow
 tools: { s/ask: { action: require_approval, reason: r, approval: { wait: 5s } } }`

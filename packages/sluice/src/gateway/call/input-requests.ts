@@ -3,18 +3,18 @@
 // been in a session, wherever it stands: a question that may not be put reaches nobody.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import type { Era } from '../../protocol/protocol-generation.ts'
-import { readMembers } from '../../protocol/members.ts'
-import type { Answer, Request } from '../../protocol/message.ts'
-import { RPC } from '../../protocol/rpc-codes.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
 import { writeJson } from '../../protocol/json/write-json.ts'
-import { type Admission, type Asked, admit, type Spine, type Verdict } from './admit.ts'
-import { holdingOf } from './wait-options.ts'
+import { readMembers } from '../../protocol/members.ts'
+import type { Answer, Request } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
 import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { callOf, passageFromServer } from '../shared/parse-call.ts'
-import type { JudgeContext } from './handle-requests.ts'
 import { type Declared, questionFault } from '../shared/server-questions.ts'
+import { type Admission, type Asked, admit, type Spine, type Verdict } from './admit.ts'
+import type { JudgeContext } from './handle-requests.ts'
+import { holdingOf } from './wait-options.ts'
 
 /** Of these the protocol lets a server want more. */
 export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([

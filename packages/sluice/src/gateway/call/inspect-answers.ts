@@ -2,8 +2,10 @@
 // policy gives its source, and what the guard finds (`session.saw.injection`, `session.saw.secret`).
 // The guard looks only for what a rule reads and the session has not seen. Called for every message.
 
-import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { JsonValue } from '@sluice/policy/core/json'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { labelsRead } from '@sluice/policy/model/reads-label'
+import type { SessionLabels } from '../../core/agent-calls.ts'
 import {
   inspectAnswer,
   type Strictness,
@@ -12,15 +14,13 @@ import {
 } from '../../guard/inspect-answer.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
 import type { SlotUse } from '../../identity/callers/session-quota.ts'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { labelsRead } from '@sluice/policy/model/reads-label'
-import { processClock } from '../../store/process-clock.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
-import type { InspectDelivery } from './deliveries.ts'
+import { processClock } from '../../store/process-clock.ts'
+import type { Log } from '../shared/log.ts'
+import type { Outcome } from '../shared/outcome.ts'
 import { labelsOf } from '../state/labels-of.ts'
-import { type Log } from "../shared/log.ts";
-import { type Outcome } from "../shared/outcome.ts";
+import type { InspectDelivery } from './deliveries.ts'
 
 const NONE: readonly string[] = []
 const WANTED: readonly Wanted[] = ['injection', 'secret']

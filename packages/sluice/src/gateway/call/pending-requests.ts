@@ -15,14 +15,14 @@ import {
   writeRequest,
   writeResult,
 } from '../../protocol/write-message.ts'
-import type { Admission } from './admit.ts'
-import type { Link, Related, Trace } from '../shared/transport.ts'
 import { enterStep } from '../shared/current-step.ts'
-import type { Carried } from '../upstream/upstream.ts'
-import { Few } from '../shared/small-set.ts'
+import type { Told } from '../shared/error-reply.ts'
+import type { Outcome } from '../shared/outcome.ts'
 import { FewBy } from '../shared/small-map.ts'
-import { type Outcome } from "../shared/outcome.ts";
-import { type Told } from "../shared/error-reply.ts";
+import { Few } from '../shared/small-set.ts'
+import type { Link, Related, Trace } from '../shared/transport.ts'
+import type { Carried } from '../upstream/upstream.ts'
+import type { Admission } from './admit.ts'
 
 /** A request that went over and has no answer yet. */
 export interface Crossed {

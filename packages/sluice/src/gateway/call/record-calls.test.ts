@@ -1,9 +1,9 @@
 // What of a call goes into the ledger.
 
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { expect, test } from 'vitest'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../../ledger/records/record.ts'
-import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import type { Judged } from './admit.ts'
 import { LedgerRecord } from './record-calls.ts'
 

@@ -5,9 +5,9 @@ import { performance } from 'node:perf_hooks'
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { digestOf, type Judgement } from '../../ledger/records/record.ts'
+import type { Log } from '../shared/log.ts'
+import type { Outcome } from '../shared/outcome.ts'
 import type { CallRecord, Judged } from './admit.ts'
-import { type Log } from "../shared/log.ts";
-import { type Outcome } from "../shared/outcome.ts";
 
 export class LedgerRecord implements CallRecord {
   readonly #ledger: Ledger

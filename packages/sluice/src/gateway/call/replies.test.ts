@@ -1,9 +1,9 @@
 // What callers are told, and what they are not told in the gate's name.
 
-import { describe, expect, test } from 'vitest'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../protocol/message.ts'
 import { refusalAnswer, withoutOurNames } from './replies.ts'
 

@@ -6,13 +6,13 @@ import type { ApprovalTold, Decision } from '@sluice/policy/core/decision'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { type Era, TASKS } from '../../protocol/protocol-generation.ts'
-import type { Answer, Id, Request } from '../../protocol/message.ts'
-import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
-import { writeError, writeMembers, writeResult } from '../../protocol/write-message.ts'
+import type { Answer, Id, Request } from '../../protocol/message.ts'
+import { type Era, TASKS } from '../../protocol/protocol-generation.ts'
+import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import { writeMembers, writeResult } from '../../protocol/write-message.ts'
+import { errorAnswer, type Told } from '../shared/error-reply.ts'
 import { type Frozen, frozenReason } from '../state/freezes.ts'
-import { type Told, errorAnswer } from "../shared/error-reply.ts";
 
 export interface Refusal {
   readonly decision: Decision

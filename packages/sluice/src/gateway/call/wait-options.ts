@@ -2,8 +2,8 @@
 // arguments of an approver where one wrote them. Made only where a rule asks for a person.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Request } from '../../protocol/message.ts'
 import { readJson } from '../../protocol/json/read-json.ts'
+import type { Request } from '../../protocol/message.ts'
 import type { Asked } from './admit.ts'
 import type { Holding } from './await-approval.ts'
 

@@ -1,11 +1,11 @@
 // How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
 // `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
 
-import { ROLES } from '../../core/person.ts'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
+import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
 import { GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'

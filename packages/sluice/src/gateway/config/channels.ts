@@ -2,14 +2,14 @@
 // `approvals`: a webhook and e-mail. Called by config.ts.
 
 import { readFileSync } from 'node:fs'
-import type { EmailConfig } from '../../approvals/channels/email.ts'
-import { TOLD_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
-import { WEBHOOK_FORMS, type WebhookForm } from '../../approvals/channels/message-forms.ts'
-import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
+import type { EmailConfig } from '../../approvals/channels/email.ts'
+import { TOLD_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
+import { WEBHOOK_FORMS, type WebhookForm } from '../../approvals/channels/message-forms.ts'
+import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import type { ConfigValues } from './values.ts'
 

@@ -2,15 +2,15 @@
 // hour. What a restart still reads stays: windows of limits, sessions that are in use, approvals that
 // are not over. Started with the gate.
 
+import { longestWindowMs } from '@sluice/policy/model/policy'
 import type { Approvals } from '../../core/approval.ts'
 import type { Slots } from '../../identity/callers/session-quota.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { longestWindowMs } from '@sluice/policy/model/policy'
 import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
 import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import { type Log } from "../shared/log.ts";
 
 export interface KeepParts {
   readonly config: LedgerConfig

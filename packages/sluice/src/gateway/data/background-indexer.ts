@@ -2,8 +2,8 @@
 // that `sluice ledger query` finds it so. What goes wrong with it hurts nobody: a query indexes too.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import {
   INDEX_BUSY_RECORDS,
@@ -12,7 +12,7 @@ import {
   INDEX_SLICE_MS,
   INDEX_SLICE_RECORDS,
 } from '../shared/limits.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 export class QuietIndex {
   readonly #options: { directory: string; ledger: Ledger; isQuiet: () => boolean; log: Log }

@@ -6,12 +6,12 @@ import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { type SigningKey, signingKeyOf } from '../../identity/keys/signing-key.ts'
 import { lastCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { checkAgainst } from '../../ledger/chain/checkpointer.ts'
-import type { PlaceConfig, SecondPlace } from '../../ledger/chain/remote-checkpoint-store.ts'
-import { LedgerError } from '../../ledger/records/errors.ts'
-import { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import type { PlaceConfig, SecondPlace } from '../../ledger/chain/remote-checkpoint-store.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import { LedgerError } from '../../ledger/records/errors.ts'
 import type { GateConfig } from '../config/config.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 export interface OpenLedger {
   readonly ledger: Ledger

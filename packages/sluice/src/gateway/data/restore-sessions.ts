@@ -2,11 +2,11 @@
 // no session forget what it saw. Called at start, before anything is served.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { SLOT_IDLE_MS } from '../../identity/limits.ts'
 import type { Slots } from '../../identity/callers/session-quota.ts'
-import type { PastCall } from '../../ledger/records/decoding.ts'
+import { SLOT_IDLE_MS } from '../../identity/limits.ts'
 import { recordReader } from '../../ledger/chain/read.ts'
 import { recentCalls } from '../../ledger/query/recent-calls.ts'
+import type { PastCall } from '../../ledger/records/decoding.ts'
 
 interface Past {
   lastUsedMs: number

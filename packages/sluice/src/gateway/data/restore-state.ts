@@ -2,14 +2,14 @@
 // behind that, or from the records alone. What was taken and seen stays so. Called at start, before
 // anything is served.
 
-import type { SigningKey } from '../../identity/keys/signing-key.ts'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { longestWindowMs } from '@sluice/policy/model/policy'
 import { Slots } from '../../identity/callers/session-quota.ts'
+import type { SigningKey } from '../../identity/keys/signing-key.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { restoreLimits } from '../../ledger/query/restore-limits.ts'
-import { longestWindowMs } from '@sluice/policy/model/policy'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import type { PolicySet } from '../state/policy-set.ts'
 import { labelsOf } from '../state/labels-of.ts'
+import type { PolicySet } from '../state/policy-set.ts'
 import { restoreSlots } from './restore-sessions.ts'
 import { readState } from './state-file.ts'
 

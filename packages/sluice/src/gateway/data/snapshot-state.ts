@@ -3,8 +3,8 @@
 
 import type { Ledger } from '../../ledger/ledger.ts'
 import { STATE_EVERY_RECORDS, STATE_LOOK_EVERY_MS } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
 import { type StateParts, writeState } from './state-file.ts'
-import { type Log } from "../shared/log.ts";
 
 /** Returns what ends it, with a last note. */
 export function keepState(parts: StateParts & { ledger: Ledger; log: Log }): () => void {

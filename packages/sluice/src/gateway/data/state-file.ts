@@ -8,12 +8,16 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
-import type { SigningKey } from '../../identity/keys/signing-key.ts'
-import type { Slots } from '../../identity/callers/session-quota.ts'
-import { hashAt } from '../../ledger/chain/read.ts'
 import type { CountedKey, MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { SigningKey } from '../../identity/keys/signing-key.ts'
+import { hashAt } from '../../ledger/chain/read.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from '../shared/limits.ts'
+import {
+  STATE_COUNTER_EVENTS_MAX,
+  STATE_EVENTS_MAX,
+  STATE_FILE_BYTES_MAX,
+} from '../shared/limits.ts'
 import type { NotedSlots } from './restore-sessions.ts'
 
 export interface State extends NotedSlots {

@@ -5,9 +5,9 @@ import { performance } from 'node:perf_hooks'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Decision } from '@sluice/policy/core/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { Outcome } from '../shared/outcome.ts'
 import type { Trace } from '../shared/transport.ts'
 import type { Meter, Step } from './meter.ts'
-import { type Outcome } from "../shared/outcome.ts";
 
 export interface Watched {
   readonly call: Call

@@ -15,13 +15,13 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Decision } from '@sluice/policy/core/decision'
-import { displayName } from '../../core/display-name.ts'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { displayName } from '../../core/display-name.ts'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../shared/limits.ts'
-import type { Trace } from '../shared/transport.ts'
+import type { Outcome } from '../shared/outcome.ts'
 import { ownVersion } from '../shared/package-version.ts'
+import type { Trace } from '../shared/transport.ts'
 import type { CallSpan, StartSpan, Watched } from './instrument-calls.ts'
-import { type Outcome } from "../shared/outcome.ts";
 
 export interface Telemetry {
   readonly startSpan: StartSpan

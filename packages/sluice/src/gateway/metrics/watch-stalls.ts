@@ -3,10 +3,10 @@
 // and with the CPU it took (a stall without CPU is the disk's or the machine's).
 
 import { performance } from 'node:perf_hooks'
-import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../shared/limits.ts'
 import { takeLongestStep } from '../shared/current-step.ts'
+import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
 import type { Meter } from './meter.ts'
-import { type Log } from "../shared/log.ts";
 
 /** Returns what ends it. */
 export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {

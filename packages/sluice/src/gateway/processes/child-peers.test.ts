@@ -7,9 +7,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { OwnPeers } from './child-peers.ts'
 import type { OwnChildren } from './child-processes.ts'
 import { readMark, writeMark } from './process-mark.ts'
-import { OwnPeers } from './child-peers.ts'
 
 let server: Server
 let folder: string
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')('F5: the mark of an earlier gate', 
     const ahead = (Math.floor(Date.now() / 1_000) + 86_400) * 256
     writeMark(folder, ahead)
     const script = `
-      import { OwnChildren } from ${JSON.stringify(join(import.meta.dirname, '../run/own-children.ts'))}
+      import { OwnChildren } from ${JSON.stringify(join(import.meta.dirname, 'child-processes.ts'))}
       const children = await OwnChildren.mark(process.argv[1], true)
       console.log(children.isSure)`
     const args = ['--input-type=module', '-e', script, folder]

@@ -5,11 +5,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { extname, join } from 'node:path'
+import type { Log } from '../shared/log.ts'
+import { Restarter } from '../shared/restart.ts'
 import { type Leftover, writeLeftovers } from './orphan-cleanup.ts'
 import { readStat } from './process-group.ts'
-import { Restarter } from '../shared/restart.ts'
 import type { Order } from './watcher-process.ts'
-import { type Log } from "../shared/log.ts";
 
 /** A watcher needs no heap to speak of. */
 const SMALL = [

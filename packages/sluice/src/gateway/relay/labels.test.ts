@@ -4,8 +4,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Era } from '../../protocol/protocol-generation.ts'
 import { META } from '../../protocol/protocol-generation.ts'
-import { settled } from '../upstream/scripted-link.test-support.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
+import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
 
 const ERAS: readonly Era[] = ['session', 'stateless']

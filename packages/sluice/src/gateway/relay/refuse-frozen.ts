@@ -1,8 +1,8 @@
 // A client's session with what is frozen: its first request is told so, and it ends. No server is
 // started or reached for it.
 
-import type { ClientLink } from '../shared/transport.ts'
 import { frozenAnswer } from '../call/replies.ts'
+import type { ClientLink } from '../shared/transport.ts'
 import { type Frozen, frozenReason } from '../state/freezes.ts'
 
 export function refuseFrozen(client: ClientLink, frozen: Frozen): void {

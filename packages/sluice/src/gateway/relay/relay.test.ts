@@ -3,9 +3,9 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Id } from '../../protocol/message.ts'
+import { Continuations } from '../session/continuations.ts'
 import { INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
-import { Continuations } from '../session/continuations.ts'
 import { ELICIT, type Play, playing } from './relay.test-support.ts'
 
 const NO_QUESTIONS = 'default: allow\nmethods: { elicitation/create: deny }'

@@ -2,12 +2,12 @@
 // subscription that asked for its kind; anything else is for nobody. Used by the relay.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { Id, Members, Notification } from '../../protocol/message.ts'
+import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
-import type { Related } from '../shared/transport.ts'
 import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
+import type { Related } from '../shared/transport.ts'
 
 export interface Notice {
   /** As the client calls its request. */

@@ -4,12 +4,12 @@
 
 import type { Id, Notification } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeResult } from '../../protocol/write-message.ts'
-import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
-import { notificationPassage } from '../shared/parse-call.ts'
 import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
 import type { KnownNames } from '../session/known-names.ts'
 import type { OwnTasks } from '../session/session-tasks.ts'
 import type { SeenLists } from '../session/visible-lists.ts'
+import { notificationPassage } from '../shared/parse-call.ts'
+import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
 import { type Notice, noticeOf } from './route-notifications.ts'
 
 /** The call that made the task has been answered. */

@@ -3,14 +3,14 @@
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { Answer } from '../../protocol/message.ts'
-import type { ClientLink } from '../shared/transport.ts'
-import { unknownError, withoutOurNames } from '../call/replies.ts'
 import type { Crossed } from '../call/pending-requests.ts'
+import { unknownError, withoutOurNames } from '../call/replies.ts'
 import type { KnownNames } from '../session/known-names.ts'
 import type { OwnTasks } from '../session/session-tasks.ts'
-import type { RelayContext } from './relay.ts'
-import type { SeenLists } from '../session/visible-lists.ts'
 import { dressed } from '../session/stateless-results.ts'
+import type { SeenLists } from '../session/visible-lists.ts'
+import type { ClientLink } from '../shared/transport.ts'
+import type { RelayContext } from './relay.ts'
 
 /** Answers by which a server introduces itself. */
 const HELLOS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])

@@ -3,8 +3,8 @@
 // each; all of a process that nobody else uses; nothing where others would wait with it. Used by the
 // relay, told by the client's link.
 
-import type { Era } from '../../protocol/protocol-generation.ts'
 import type { Id } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 import type { UpstreamLink } from '../upstream/upstream.ts'
 
 export class BackPressure {

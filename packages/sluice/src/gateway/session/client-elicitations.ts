@@ -7,8 +7,8 @@ import { withMembers } from '../../protocol/members.ts'
 import type { Answer, Id, Members } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
-import type { ClientLink } from '../shared/transport.ts'
 import { type Declared, declaredIn } from '../shared/server-questions.ts'
+import type { ClientLink } from '../shared/transport.ts'
 
 export class ClientQuestions {
   readonly #client: ClientLink

@@ -1,9 +1,9 @@
 // Roots of a client on their way to its server, in both generations of the protocol.
 
 import { afterEach, expect, test } from 'vitest'
+import { playing } from '../relay/relay.test-support.ts'
 import { CLIENT_ROOTS_MAX } from '../shared/limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
-import { playing } from '../relay/relay.test-support.ts'
 
 const { play, endPlays } = playing()
 afterEach(endPlays)

@@ -3,10 +3,10 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { UriTemplate } from '../../protocol/uri-template.ts'
 import { ResourceRoutes } from '../aggregate/resource-routes.ts'
+import { playing } from '../relay/relay.test-support.ts'
 import { SLICE_MS } from '../shared/limits.ts'
 import { watchPieces } from '../shared/thread-pieces.test-support.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
-import { playing } from '../relay/relay.test-support.ts'
 
 const { play, endPlays } = playing()
 afterEach(endPlays)

@@ -9,13 +9,13 @@ import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { hidden } from '@sluice/policy/decide/decide'
 import { mayHide } from '@sluice/policy/decide/may-hide'
 import { readsUris } from '@sluice/policy/decide/weigh-uri'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
+import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
 import type { Answer, Request } from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
 import { UriTemplate } from '../../protocol/uri-template.ts'
 import {
   HEARD_DEPTH_MAX,
@@ -24,9 +24,9 @@ import {
   MEMBER_TEMPLATES_MAX,
   RELIST_MS,
 } from '../shared/limits.ts'
+import { callOf } from '../shared/parse-call.ts'
 import { Slices } from '../shared/slices.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
-import { callOf } from '../shared/parse-call.ts'
 
 export interface KnownNamesContext {
   readonly server: string

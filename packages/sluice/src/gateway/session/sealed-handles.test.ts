@@ -1,8 +1,8 @@
 // Coming back with a sealed state goes on with the very call that it was given for.
 
 import { expect, test } from 'vitest'
-import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Seals } from '../../identity/keys/handle-sealer.ts'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { readMembers } from '../../protocol/members.ts'
 import { Continuations } from './continuations.ts'
 import { Handles } from './sealed-handles.ts'

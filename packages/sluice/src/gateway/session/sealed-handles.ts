@@ -3,13 +3,13 @@
 // one credential, so that unsealed A's would work for B.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { SealedFor, Seals } from '../../identity/keys/handle-sealer.ts'
 import { digestOf } from '../../ledger/records/record.ts'
-import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type { Members, Request } from '../../protocol/message.ts'
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 import { callOf } from '../shared/parse-call.ts'

@@ -2,8 +2,8 @@
 // lines, white space, colons, the columns of a hex dump (F12). The encoded prefix is searched with gaps;
 // only where it is found the text is read without them. Linear: the places that are decoded are bounded.
 
-import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import type { Steps } from '@sluice/policy/core/steps'
+import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeBase64 } from '../../guard/secret-checks.ts'
 import { withoutOwnTokens } from '../../identity/keys/gate-tokens.ts'
 import { SPACED_CHARS_MAX, SPACED_TOKENS_MAX } from '../shared/limits.ts'

@@ -1,8 +1,8 @@
 // Results as the stateless era wants them: each says that it is complete, and what a rule may change
 // for a caller at any time is not to be kept, least of all for others.
 
-import { STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
 import { membersOf } from '../../protocol/json/raw-members.ts'
+import { STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 
 const CACHEABLE: ReadonlySet<string> = new Set([

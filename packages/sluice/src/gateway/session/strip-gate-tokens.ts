@@ -3,8 +3,8 @@
 // spelling (F12): escapes, entities, base64, hex, over several lines. One search a message; the texts
 // of a message are read one by one only where it finds something that could spell a token.
 
-import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { withoutOwnTokens } from '../../identity/keys/gate-tokens.ts'

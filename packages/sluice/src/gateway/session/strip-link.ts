@@ -4,8 +4,8 @@
 
 import type { Id } from '../../protocol/message.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
+import type { ClientLink, Related } from '../shared/transport.ts'
 import { STRIP_WAITING_LENGTH_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 

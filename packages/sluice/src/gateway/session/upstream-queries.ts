@@ -1,10 +1,10 @@
 // Questions of the gate's own to a server, such as for its list of tools. Each ends: by an answer,
 // by the end of the session, or by time.
 
-import { type Era, META, STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
+import { membersOf } from '../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { Answer, Id, Members } from '../../protocol/message.ts'
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import { type Era, META, STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../protocol/write-message.ts'
 import { OWN_QUESTION_MS_MAX } from '../shared/limits.ts'
 import type { UpstreamLink } from '../upstream/upstream.ts'

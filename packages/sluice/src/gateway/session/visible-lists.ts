@@ -10,10 +10,10 @@ import { visible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
-import type { Answer } from '../../protocol/message.ts'
 import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import type { Answer } from '../../protocol/message.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import type { KnownTools } from '../tools/known-tools.ts'
+import { enterStep } from '../shared/current-step.ts'
 import {
   DEFINITION_LENGTH_MAX,
   LIST_AGE_MS,
@@ -22,9 +22,9 @@ import {
   LIST_TIMES_MAX,
   LISTED_TOOLS_MAX,
 } from '../shared/limits.ts'
-import { enterStep } from '../shared/current-step.ts'
-import type { HeldTool } from '../tools/pins.ts'
 import { Slices } from '../shared/slices.ts'
+import type { KnownTools } from '../tools/known-tools.ts'
+import type { HeldTool } from '../tools/pins.ts'
 
 export interface SeenListsContext {
   readonly server: string

@@ -19,4 +19,3 @@ export function errorAnswer(
 ): Told {
   return { text: writeError(id, errorCode, message, data), errorCode }
 }
-

@@ -16,5 +16,3 @@ export function shorten(line: string, lengthMax: number): string {
     found === '\t' ? ' ' : `\\u{${found.codePointAt(0)?.toString(16)}}`,
   )
 }
-
-

@@ -9,5 +9,3 @@ export interface Outcome {
   readonly labels?: readonly string[]
   readonly givenBack?: boolean
 }
-
-

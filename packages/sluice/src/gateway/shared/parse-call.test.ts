@@ -1,7 +1,7 @@
 // What of a request a policy judges.
 
-import { expect, test } from 'vitest'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { expect, test } from 'vitest'
 import type { Request } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { factsOf } from './parse-call.ts'

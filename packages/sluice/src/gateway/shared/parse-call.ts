@@ -1,13 +1,13 @@
 // A request as the policy judges it: which methods pass in which direction, what a call is named and
 // what its arguments are. What two peers could read differently in the arguments is an objection.
 
-import { classOfCall } from '../../catalogue/classify/classify-call.ts'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
+import { classOfCall } from '../../catalogue/classify/classify-call.ts'
+import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { caseTwin, findTwinKeys } from '../../protocol/check-arguments.ts'
 import type { Request } from '../../protocol/message.ts'
 

@@ -1,11 +1,11 @@
 // F8: what a server may put to a client: by what the client declared, by what a page's address is, by
 // what a person sees of it; and how a question that nobody answers ends.
 
-import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from './limits.ts'
-import { settled } from '../upstream/scripted-link.test-support.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { ELICIT, type Play, playing } from '../relay/relay.test-support.ts'
+import { settled } from '../upstream/scripted-link.test-support.ts'
+import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from './limits.ts'
 import { declaredIn, questionFault } from './server-questions.ts'
 import { readSessionHandle, writeSessionHandle } from './session-handle.ts'
 

@@ -3,8 +3,8 @@
 // take ten turns, and nobody waits for ten slices in a row.
 
 import type { Steps } from '@sluice/policy/core/steps'
-import { SLICE_MS } from './limits.ts'
 import { enterStep, type NamedStep } from './current-step.ts'
+import { SLICE_MS } from './limits.ts'
 
 const waiting: (() => void)[] = []
 

@@ -1,8 +1,8 @@
 // One side of a conversation: a client's session or a connection to a server. The gate stands
 // between two links and judges what passes; a link only carries messages.
 
-import type { Era } from '../../protocol/protocol-generation.ts'
 import type { Id, Message } from '../../protocol/message.ts'
+import type { Era } from '../../protocol/protocol-generation.ts'
 
 /** Trace context (W3C): of a client's headers only this ever goes along. */
 export interface Trace {

@@ -5,10 +5,10 @@ import type { Approvals } from '../../core/approval.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { Gate } from '../gate.ts'
-import type { Freezes } from '../state/freezes.ts'
 import type { Series } from '../metrics/meter.ts'
-import type { Policies } from '../state/policies.ts'
 import type { Gauge } from '../metrics/write-metrics.ts'
+import type { Freezes } from '../state/freezes.ts'
+import type { Policies } from '../state/policies.ts'
 
 export interface GaugeParts {
   readonly config: GateConfig

@@ -7,11 +7,11 @@ import { ApprovalEngine } from '../../approvals/engine.ts'
 import { BEFORE_MAX, BEFORE_RECORDS_MAX } from '../../approvals/limits.ts'
 import type { Before } from '../../core/approval.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/chain/read.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../call/wait-options.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 export interface OpenedApprovals {
   readonly engine: ApprovalEngine

@@ -12,9 +12,9 @@ import { LOCAL_POLICY } from '../config/grants.ts'
 import { Authenticate, audiencesOf } from '../front/http/http-authenticator.ts'
 import type { Gate } from '../gate.ts'
 import { GRANTS_LOOK_MS } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
 import { ALL_SERVERS } from '../shared/transport.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import { type Log } from "../shared/log.ts";
 
 interface DoorParts {
   readonly config: GateConfig

@@ -4,7 +4,7 @@
 import type { LinkFor } from '../../approvals/channels/approval-message.ts'
 import type { Notifier } from '../../core/approval.ts'
 import type { ChannelsConfig } from '../config/channels.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 /** Returns what ends them. */
 export async function openChannels(

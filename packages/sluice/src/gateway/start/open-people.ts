@@ -2,7 +2,7 @@
 // that nobody can have become an approver without the person seeing it. Called by run-gate.ts.
 
 import { canProve, type KeptPerson, People } from '../../identity/people/people.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 export function openPeople(directory: string, log: Log, undo: (() => void)[]): People {
   const people = People.open(directory)

@@ -1,9 +1,6 @@
 // The admin API and the console, as far as the gate knows them: what serves them is handed in by the
 // composition root, gets the parts of the running gate, and answers every request that is not MCP.
 
-import type { LockInForce } from '../tools/active-lock-file.ts'
-import type { MetricsWriter } from '../metrics/write-metrics.ts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Approvals } from '../../core/approval.ts'
 import type { Door } from '../../identity/callers/authenticator.ts'
 import type { Grants } from '../../identity/callers/grants.ts'
@@ -11,16 +8,18 @@ import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import type { People } from '../../identity/people/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
-import type { Gate } from '../gate.ts'
+import type { Site } from '../front/http/site.ts'
 import type { Command } from '../front/socket/command-registry.ts'
-import type { Freezes } from '../state/freezes.ts'
-import type { KeptTools } from '../tools/stored-tools.ts'
-import type { Meter } from '../metrics/meter.ts'
-import type { Pins } from '../tools/pins.ts'
-import type { Policies } from '../state/policies.ts'
+import type { Gate } from '../gate.ts'
 import type { CallWatch } from '../metrics/instrument-calls.ts'
-import { type Log } from "../shared/log.ts";
-import { type Site } from "../front/http/site.ts";
+import type { Meter } from '../metrics/meter.ts'
+import type { MetricsWriter } from '../metrics/write-metrics.ts'
+import type { Log } from '../shared/log.ts'
+import type { Freezes } from '../state/freezes.ts'
+import type { Policies } from '../state/policies.ts'
+import type { LockInForce } from '../tools/active-lock-file.ts'
+import type { Pins } from '../tools/pins.ts'
+import type { KeptTools } from '../tools/stored-tools.ts'
 
 export interface AdminParts {
   readonly config: GateConfig

@@ -4,8 +4,8 @@
 
 import type { Approvals } from '../../core/approval.ts'
 import type { Door } from '../../identity/callers/authenticator.ts'
-import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { GateConfig } from '../config/config.ts'
+import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { StartInProcess } from '../upstream/in-process.ts'
 

@@ -2,7 +2,7 @@
 // do if it had been ahead by mistake. Called at start.
 
 import { processClock } from '../../store/process-clock.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 /** Returns what ends it. */
 export function warnOfClock(log: Log): () => void {

@@ -2,13 +2,13 @@
 // one called `house` lie over all others. Reads files; called at start, on reload and by commands.
 
 import { readFileSync, statSync } from 'node:fs'
+import { compile, compileSteps } from '@sluice/policy/compile/compile'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { documentWithin } from '@sluice/policy/document/document-within'
 import type { Problem } from '@sluice/policy/document/problem'
 import type { Located } from '@sluice/policy/document/read-document'
-import { digestOf } from '../../ledger/records/record.ts'
-import { compile, compileSteps } from '@sluice/policy/compile/compile'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { digestOf } from '../../ledger/records/record.ts'
 import type { GateConfig } from '../config/config.ts'
 import { HOUSE, LOCAL_POLICY } from '../config/grants.ts'
 import { decodeUtf8 } from '../shared/decode-utf8.ts'

@@ -2,10 +2,10 @@
 // brings what every tool of its server would, and so does anything else that is not the answer of a
 // tool (lists, notifications, questions): a session must not forget by asking another way.
 
+import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import { parseGlob, wildcardMatches } from '@sluice/policy/language/glob'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import type { MessageSource } from '../shared/transport.ts'
 
 const NONE: readonly string[] = []

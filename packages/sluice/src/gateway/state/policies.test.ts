@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Person } from '../../core/person.ts'
+import { openGateStore } from '../data/gate-store.ts'
 import { watchPieces } from '../shared/thread-pieces.test-support.ts'
 import {
   type CompiledDocuments,
@@ -14,7 +15,6 @@ import {
   readDocuments,
   readDocumentsAside,
 } from './documents.ts'
-import { openGateStore } from '../data/gate-store.ts'
 import { Policies } from './policies.ts'
 
 const ANN: Person = {

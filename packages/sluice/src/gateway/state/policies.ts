@@ -4,17 +4,18 @@
 // call.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { compareSteps, type Difference } from '@sluice/policy/change/compare'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Person } from '../../core/person.ts'
-import { Refused } from '../../core/operation-error.ts'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
+import { Refused } from '../../core/operation-error.ts'
+import type { Person } from '../../core/person.ts'
+import { byWhom } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { compareSteps, type Difference } from '@sluice/policy/change/compare'
 import { HOUSE } from '../config/grants.ts'
 import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
-import type { PolicySet } from './policy-set.ts'
+import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
 import {
   type CompiledDocuments,
@@ -26,11 +27,10 @@ import {
   policySet,
   type Trees,
 } from './documents.ts'
-import { baseline, keepDocuments, keptDocuments } from './stored-documents.ts'
+import type { PolicySet } from './policy-set.ts'
 import { readTrees } from './read-trees.ts'
+import { baseline, keepDocuments, keptDocuments } from './stored-documents.ts'
 import { verdictChanges } from './verdict-changes.ts'
-import { type Log } from "../shared/log.ts";
-import { byWhom } from "../../core/person.ts";
 
 export interface PoliciesOptions {
   readonly store: DatabaseSync

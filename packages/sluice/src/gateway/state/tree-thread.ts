@@ -3,10 +3,10 @@
 // Started by read-trees.ts for one reload; ends with it.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { readPolicyTree } from '@sluice/policy/compile/compile'
 import { documentWithin } from '@sluice/policy/document/document-within'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
 import type { Located, LocatedMap } from '@sluice/policy/document/read-document'
-import { readPolicyTree } from '@sluice/policy/compile/compile'
 import { TREE_ENTRIES_PER_TURN } from '../shared/limits.ts'
 
 export interface GivenDocument {

@@ -1,10 +1,10 @@
 // What a change of policy means for the tools that are known: each whose verdict becomes another,
 // with the word before and after. For a person to look at before they apply it.
 
+import { plainVerdict } from '@sluice/policy/cases/typical-action'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { plainVerdict } from '@sluice/policy/cases/typical-action'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
 export function verdictChanges(

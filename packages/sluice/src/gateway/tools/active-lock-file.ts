@@ -6,14 +6,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Person } from '../../core/person.ts'
+import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
 import { Refused } from '../../core/operation-error.ts'
+import type { Person } from '../../core/person.ts'
+import { byWhom } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { LOOSENINGS_TOLD_MAX } from '../shared/limits.ts'
-import { type Log } from "../shared/log.ts";
-import { byWhom } from "../../core/person.ts";
+import type { Log } from '../shared/log.ts'
 
 export interface LockOptions {
   readonly path: string

@@ -2,8 +2,8 @@
 // One object for each distinct definition, shared by all sessions, because the engine keeps what it
 // derives from a definition by identity.
 
-import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()

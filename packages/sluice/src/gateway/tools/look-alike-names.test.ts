@@ -1,7 +1,7 @@
+import type { ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { type Accepting, Twins } from './look-alike-names.ts'
 
 const NAMES = ['get_item', 'get_item_v2', 'getItem', 'get_itеm', 'fetch', 'fеtch', 'send']

@@ -3,9 +3,9 @@
 // ten thousand must not stop the gate. Kept by pins.ts.
 
 import { createHash } from 'node:crypto'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
 import { canonicalText } from '../../catalogue/pins/pin.ts'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 
 interface Known {
   readonly name: string

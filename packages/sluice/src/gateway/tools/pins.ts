@@ -6,16 +6,16 @@
 
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { gradeChange, tellChange } from '../../catalogue/pins/grade-change.ts'
 import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
 import { Refused } from '../../core/operation-error.ts'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
-import { type Refusal, Refusals } from './refused-definitions.ts'
+import type { Log } from '../shared/log.ts'
 import { Twins } from './look-alike-names.ts'
-import { type Log } from "../shared/log.ts";
+import { type Refusal, Refusals } from './refused-definitions.ts'
 
 export interface PinsOptions {
   readonly store: DatabaseSync

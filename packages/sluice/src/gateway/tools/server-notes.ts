@@ -1,8 +1,8 @@
 // What people are told of servers beside the record: what one failed with last, and which limit one of
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
+import type { Log } from '../shared/log.ts'
 import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
-import { type Log } from "../shared/log.ts";
 
 export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
   readonly atMs: number

@@ -2,15 +2,15 @@
 // past calls, and looked at, while no server runs. Written a little later than seen: no call waits.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { classify } from '../../catalogue/classify/classify.ts'
 import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import { classify } from '../../catalogue/classify/classify.ts'
 import {
   KEEP_TOOLS_EVERY_MS,
   KEPT_TOOL_LENGTH_MAX,
   KEPT_TOOLS_MAX,
   KEPT_TOOLS_PER_TURN,
 } from '../shared/limits.ts'
-import { type Log } from "../shared/log.ts";
+import type { Log } from '../shared/log.ts'
 
 export class KeptTools {
   readonly #store: DatabaseSync

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Id, Message } from '../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
-import type { Related } from '../shared/transport.ts'
 import { readStat } from '../processes/process-group.ts'
+import type { Log } from '../shared/log.ts'
+import type { Related } from '../shared/transport.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from './upstream.ts'
-import { type Log } from "../shared/log.ts";
 
 export const SERVERS = join(import.meta.dirname, '../../../../../test/servers')
 

@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { NotLetIn } from './caller.ts'
-import { ALGORITHMS, type Issuer } from './issuer.ts'
 import { CLOCK_SKEW_S, FAILED_FETCH_REST_MS, FETCH_BYTES_MAX, KEYS_COOLDOWN_MS } from '../limits.ts'
 import { Tokens } from './access-token-verifier.ts'
+import type { NotLetIn } from './caller.ts'
+import { ALGORITHMS, type Issuer } from './issuer.ts'
 
 const T = 1_800_000_000
 const GATE = 'https://gate.example.com/mcp/notes'

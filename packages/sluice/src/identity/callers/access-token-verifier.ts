@@ -3,14 +3,14 @@
 // Keys are fetched when first needed and kept for a while; what was checked is remembered briefly.
 
 import { hash } from 'node:crypto'
-import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { type Caller, NotLetIn } from './caller.ts'
-import type { TokenCheck } from './authenticator.ts'
-import type { Issuer } from './issuer.ts'
-import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from '../limits.ts'
 import { SUBJECT } from '../names.ts'
+import type { TokenCheck } from './authenticator.ts'
+import { type Caller, NotLetIn } from './caller.ts'
+import type { Issuer } from './issuer.ts'
+import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
 
 /** Claims that have the type that the standard gives them. */
 type CheckedPayload = JWTPayload & {

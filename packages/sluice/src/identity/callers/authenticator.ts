@@ -2,12 +2,12 @@
 // only the local user comes in, and only while there is no other way in at all. Called by the fronts
 // for every request, so it looks whether grants have changed and tells whoever ends sessions.
 
+import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
+import { LOCAL_USER } from '../names.ts'
 import type { Caller } from './caller.ts'
 import { NotLetIn } from './caller.ts'
 import type { Grant } from './grant.ts'
 import type { Grants } from './grants.ts'
-import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
-import { LOCAL_USER } from '../names.ts'
 
 /** What the tokens of authorisation servers are checked by. */
 export interface TokenCheck {

@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { GRANT_NAME } from '../names.ts'
 import { hashOf, makeToken } from './grant.ts'
 import { Grants } from './grants.ts'
-import { GRANT_NAME } from '../names.ts'
 
 const ANN = { name: 'ann', policy: 'reader', slots: 2, groups: ['ops'], explain: true }
 const T = 1_700_000_000_000

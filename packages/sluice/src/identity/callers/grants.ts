@@ -6,9 +6,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { storeFault } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { IdentityError } from '../errors.ts'
-import { type FixedGrant, type Grant, hashOf, idOf, isOf, makeToken } from './grant.ts'
 import { identityFile } from '../identity-file.ts'
 import { GRANTS_MAX, LAST_USED_EVERY_MS } from '../limits.ts'
+import { type FixedGrant, type Grant, hashOf, idOf, isOf, makeToken } from './grant.ts'
 
 export type GrantWish = Omit<FixedGrant, 'hash'>
 

@@ -2,12 +2,12 @@
 // token names a key that is not among them. A failed fetch concerns only tokens whose key is missing:
 // a stranger's token with an unknown `kid` must not take the kept keys away from anybody.
 
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isObject } from '@sluice/policy/core/json'
-import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
-import type { Issuer } from './issuer.ts'
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { FAILED_FETCH_REST_MS, KEYS_COOLDOWN_MS, KEYS_KEPT_MS } from '../limits.ts'
+import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
 import { Outgoing } from '../oauth/outgoing.ts'
+import type { Issuer } from './issuer.ts'
 
 /** The keys cannot be had now; the token may be right. */
 export class KeysUnreachable extends Error {}

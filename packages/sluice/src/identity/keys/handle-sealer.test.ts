@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { InstallationKey } from './installation-key.ts'
 import { HANDLE_BYTES_MAX } from '../limits.ts'
 import { type SealedFor, type SealKind, Seals } from './handle-sealer.ts'
+import { InstallationKey } from './installation-key.ts'
 
 const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
 const KINDS: SealKind[] = ['session', 'cursor', 'task', 'requestState', 'subscription']

@@ -5,8 +5,8 @@
 
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import { IdentityError } from '../errors.ts'
-import type { InstallationKey } from './installation-key.ts'
 import { HANDLE_BYTES_MAX } from '../limits.ts'
+import type { InstallationKey } from './installation-key.ts'
 
 export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' | 'subscription'
 

@@ -6,8 +6,8 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { literalAddress, type Zone, zoneOf } from './address-zones.ts'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
+import { literalAddress, type Zone, zoneOf } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 export interface Fetched {

@@ -3,13 +3,13 @@
 // is exchanged from here, so that no token ever reaches a page. Called by the admin API.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { Tokens } from '../callers/access-token-verifier.ts'
 import { NotLetIn } from '../callers/caller.ts'
-import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
 import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
+import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
 import { Outgoing } from '../oauth/outgoing.ts'
 import { authMethodOf, LoginVoid, requestTokens } from '../oauth/token-request.ts'
-import type { Tokens } from '../callers/access-token-verifier.ts'
 
 export interface SignInWish {
   /** Where the browser comes back to; of this issuer alone (mix-up). */

@@ -14,8 +14,8 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { isObject } from '@sluice/policy/core/json'
-import { holds } from '../../core/person.ts'
 import { Refused } from '../../core/operation-error.ts'
+import { holds } from '../../core/person.ts'
 import { PASSKEYS_EACH_MAX } from '../limits.ts'
 import { canProve, type People } from './people.ts'
 

@@ -4,6 +4,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { Refused } from '../../core/operation-error.ts'
 import {
   canonicalName,
   holds,
@@ -12,14 +13,13 @@ import {
   ROLES,
   type Role,
 } from '../../core/person.ts'
-import { Refused } from '../../core/operation-error.ts'
 import { storeFault } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
-import { identityFile } from '../identity-file.ts'
 import type { Issuer } from '../callers/issuer.ts'
+import { identityFile } from '../identity-file.ts'
+import { makeOwnToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
-import { makeOwnToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
 

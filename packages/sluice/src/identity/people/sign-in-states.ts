@@ -4,8 +4,8 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import type { InstallationKey } from '../keys/installation-key.ts'
-import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
 import { SealedText } from '../keys/signed-token.ts'
+import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
 
 export interface Begun {
   /** The name of the issuer in sluice.yaml. */

@@ -1,6 +1,7 @@
 // Servers in a JSON file with comments and trailing commas: where each stands, and a change of the
 // keys of one that leaves every other byte alone. Pure.
 
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import {
   createScanner,
   getNodeValue,
@@ -9,7 +10,6 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Entry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'

@@ -1,8 +1,8 @@
 // Servers in Codex' TOML: where each stands (a table with its tables below, dotted keys, or an inline
 // table), and a change of the keys of one that leaves every other byte alone. Pure.
 
-import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
 import type { Entry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'

@@ -1,15 +1,15 @@
 // Entries behind the gate and back, on texts: byte-identical where nobody else wrote, everybody's
 // changes kept where somebody did, and nothing but the entries touched, on random documents too.
 
+import type { JsonObject } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { Client, ClientFile } from '../files/client.ts'
 import { transportOf } from '../files/client.ts'
 import { entriesAt, entryAt } from '../files/entries.ts'
+import { readEntries } from '../files/read-entries.ts'
 import { gateEntry } from './gate-entry.ts'
 import { type Move, moveAll, undoOne } from './move-entries.ts'
-import { readEntries } from '../files/read-entries.ts'
 
 const GATE = { sluice: ['/opt/node', '/opt/sluice.js'], config: '/u/ann/sluice.yaml' }
 

@@ -2,9 +2,9 @@
 // that the gate takes, its keys apart. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { FoundServer } from './find-servers.ts'
-import { type Kept, keepKeys, type WrittenServer } from './extract-secrets.ts'
 import type { ReadServer } from '../files/read-server.ts'
+import { type Kept, keepKeys, type WrittenServer } from './extract-secrets.ts'
+import type { FoundServer } from './find-servers.ts'
 
 export interface NamedServer extends Kept {
   readonly name: string

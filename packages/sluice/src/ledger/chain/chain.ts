@@ -9,13 +9,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { StoreError } from '../../store/errors.ts'
 import { storeFault } from '../../store/files/faults.ts'
 import { openDatabase, type Sync } from '../../store/sqlite/open.ts'
-import { BlockWriter } from './block.ts'
-import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { encode, wallTime } from '../records/encoding.ts'
 import { ledgerFile } from '../records/files.ts'
 import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX, DROPPED_BLOCKS_PER_TURN } from '../records/limits.ts'
-import { type Head, readHead } from './read.ts'
 import type { Entry } from '../records/record.ts'
+import { BlockWriter } from './block.ts'
+import { type Checkpoint, checkpointText } from './checkpoint.ts'
+import { type Head, readHead } from './read.ts'
 
 /** The sequence number of each entry, or why it cannot be kept as it is. */
 export type Appended = readonly (number | Error)[]

@@ -14,7 +14,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { type Checkpoint, checkpointText, readCheckpoint } from './checkpoint.ts'
 import { LedgerError } from '../records/errors.ts'
 import {
   CHECKPOINT_FILE_BYTES_MAX,
@@ -22,6 +21,7 @@ import {
   CHECKPOINT_FILE_THIN_BYTES,
   CHECKPOINT_TEXT_LENGTH_MAX,
 } from '../records/limits.ts'
+import { type Checkpoint, checkpointText, readCheckpoint } from './checkpoint.ts'
 
 /** A checkpoint and where it stands, for messages. */
 export interface Placed {

@@ -6,10 +6,6 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { readBase, treeOf, treeOfBase } from './base.ts'
-import { asBuffer, eachHash } from './block.ts'
-import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './checkpoint.ts'
-import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINTS_FILE } from '../records/files.ts'
 import {
@@ -18,6 +14,10 @@ import {
   TREE_HASHES_HELD_MAX,
   TREE_RECORDS_PER_TURN,
 } from '../records/limits.ts'
+import { readBase, treeOf, treeOfBase } from './base.ts'
+import { asBuffer, eachHash } from './block.ts'
+import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './checkpoint.ts'
+import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
 import { leafOf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
 

@@ -4,12 +4,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../store/errors.ts'
 import { openReadOnly } from '../../store/sqlite/open.ts'
-import { readBase } from './base.ts'
-import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 import { decode } from '../records/decoding.ts'
 import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { readBase } from './base.ts'
+import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
 
 export interface Head {
   /** Of the last record; 0 in an empty ledger. */

@@ -7,11 +7,11 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { type Checkpoint, faultOf, readCheckpoint } from './checkpoint.ts'
 import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { signerForTests } from '../signer.test-support.ts'
+import { type Checkpoint, faultOf, readCheckpoint } from './checkpoint.ts'
 import { type PlaceConfig, SecondPlace } from './remote-checkpoint-store.ts'
 
 const signer = signerForTests('place')

@@ -4,8 +4,13 @@
 
 import { appendFile } from 'node:fs/promises'
 import { AwsClient } from 'aws4fetch'
+import {
+  PLACE_END_MS_MAX,
+  PLACE_RETRY_MS_MAX,
+  PLACE_RETRY_MS_MIN,
+  POST_MS_MAX,
+} from '../records/limits.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
-import { PLACE_END_MS_MAX, PLACE_RETRY_MS_MAX, PLACE_RETRY_MS_MIN, POST_MS_MAX } from '../records/limits.ts'
 import { deliver, type Endpoint } from './deliver-webhook.ts'
 
 export type PlaceConfig =

@@ -4,17 +4,17 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { readCheckpoints, thinCheckpoints } from './checkpoint-file.ts'
-import { CHECKPOINTS_FILE } from '../records/files.ts'
 import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { checkProof, proveRecord } from '../verify/proof.ts'
 import { queryLedger } from '../query/query.ts'
-import { openLedgerReadOnly } from './read.ts'
 import { RecordIndex } from '../query/record-index.ts'
+import { CHECKPOINTS_FILE } from '../records/files.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { signerForTests } from '../signer.test-support.ts'
+import { checkProof, proveRecord } from '../verify/proof.ts'
 import { verifyLedger } from '../verify/verify.ts'
+import { readCheckpoints, thinCheckpoints } from './checkpoint-file.ts'
+import { openLedgerReadOnly } from './read.ts'
 
 const signer = signerForTests('retention')
 const DAY_MS = 86_400_000

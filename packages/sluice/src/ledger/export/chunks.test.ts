@@ -4,10 +4,10 @@
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { beforeAll, expect, test } from 'vitest'
+import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
-import { openLedgerReadOnly } from '../chain/read.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
 import { chunksOf, EXPORT_FORMATS, type ExportFormat, foundFrom, stretchOf } from './chunks.ts'
 

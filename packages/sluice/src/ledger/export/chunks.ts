@@ -4,10 +4,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { blocksFrom } from '../chain/read.ts'
+import { matches, type Query } from '../query/query.ts'
 import { decode } from '../records/decoding.ts'
 import { EXPORT_OPEN_MAX, EXPORT_STRETCH_RECORDS } from '../records/limits.ts'
-import { matches, type Query } from '../query/query.ts'
-import { blocksFrom } from '../chain/read.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { CSV_HEAD, cefLine, csvLine, otlpRecord, otlpRequest } from './forms.ts'
 import { recordJson } from './record-json.ts'

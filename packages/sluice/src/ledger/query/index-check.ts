@@ -6,17 +6,17 @@ import { hash, randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, placesOf, recordText } from '../chain/block.ts'
+import { blocksFrom, hashAt, readHead, recordReader } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { indexFile } from '../records/files.ts'
-import { type IndexRow, rowOf, TABLE_SUMS } from './index-rows.ts'
 import {
   INDEX_COMPARED_RECORDS,
   INDEX_SEGMENT_RECORDS,
   PROBLEMS_MAX,
   REMEMBERED_WORDS_MAX,
 } from '../records/limits.ts'
-import { blocksFrom, hashAt, readHead, recordReader } from '../chain/read.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { type IndexRow, rowOf, TABLE_SUMS } from './index-rows.ts'
 
 export interface IndexDifference {
   readonly seq: number

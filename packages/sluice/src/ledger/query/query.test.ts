@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { type Query, queryLedger } from './query.ts'
-import { openLedgerReadOnly } from '../chain/read.ts'
-import { RecordIndex } from './record-index.ts'
 import { freshDirectory, freshDirectoryForAll } from '../samples.test-support.ts'
+import { type Query, queryLedger } from './query.ts'
+import { RecordIndex } from './record-index.ts'
 
 const START = 1_800_000_000_000
 const CALLS = 300

@@ -3,9 +3,9 @@
 // by reading backwards, which answers the same and takes longer.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { recordReader, recordsBackwards } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
-import { recordReader, recordsBackwards } from '../chain/read.ts'
 import type { JudgementRecord, OutcomeRecord } from '../records/record.ts'
 import type { RecordIndex } from './record-index.ts'
 

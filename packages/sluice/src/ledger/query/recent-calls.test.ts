@@ -1,11 +1,11 @@
 // What a restart reads of past calls, held against the whole records.
 
 import { expect, test } from 'vitest'
+import { openLedgerReadOnly } from '../chain/read.ts'
 import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { openLedgerReadOnly } from '../chain/read.ts'
-import { recentCalls } from './recent-calls.ts'
 import { freshDirectory } from '../samples.test-support.ts'
+import { recentCalls } from './recent-calls.ts'
 
 const NOW = 1_800_000_000_000
 

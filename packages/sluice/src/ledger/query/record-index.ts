@@ -7,19 +7,19 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { leafOf, Peaks } from '../chain/merkle.ts'
+import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
-import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
-import { rowOf, rowSum } from './index-rows.ts'
 import {
   INDEX_CHECK_EVERY_MS,
   INDEXED_AT_ONCE_MAX,
   REMEMBERED_WORDS_MAX,
   SUBTREE_LEAVES,
 } from '../records/limits.ts'
-import { leafOf, Peaks } from '../chain/merkle.ts'
-import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
+import { rowOf, rowSum } from './index-rows.ts'
 
 const STATEMENTS = {
   calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',

@@ -1,13 +1,13 @@
 // Counters after a restart are what they were: the takes of intents come back with their age.
 
-import { expect, test } from 'vitest'
 import type { Take } from '@sluice/policy/core/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { expect, test } from 'vitest'
+import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, denied, judgement, take } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { openLedgerReadOnly } from '../chain/read.ts'
-import { restoreLimits } from './restore-limits.ts'
 import { freshDirectory } from '../samples.test-support.ts'
+import { restoreLimits } from './restore-limits.ts'
 
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000

@@ -6,10 +6,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '@sluice/policy/core/counters'
 import { placesOf } from '../chain/block.ts'
+import { type Block, blocksFrom } from '../chain/read.ts'
 import { decodeTakes } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
-import { type Block, blocksFrom } from '../chain/read.ts'
 
 export interface Restored {
   readonly takes: readonly Take[]

@@ -1,14 +1,14 @@
 // The encoding is injective: what differs never reads the same, and everything comes back as it was.
 
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { judgement } from '../judgements.test-support.ts'
 import { decode, decodeTakes } from './decoding.ts'
 import { encode } from './encoding.ts'
-import { judgement } from '../judgements.test-support.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
 import { type Entry, STATUSES } from './record.ts'
 

@@ -5,8 +5,8 @@
 import type { Take } from '@sluice/policy/core/counters'
 import { type Decimal, formatDecimal, ONE } from '@sluice/policy/core/decimal'
 import type { GuardrailMatch } from '@sluice/policy/core/decision'
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { isNotKept, type Judged, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { LedgerError } from './errors.ts'
 import {
   JUDGED_ENTRIES_MAX,

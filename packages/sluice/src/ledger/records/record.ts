@@ -6,8 +6,8 @@ import { hash } from 'node:crypto'
 import type { Action } from '@sluice/policy/core/actions'
 import type { Take } from '@sluice/policy/core/counters'
 import type { GuardrailMatch, ShadowVerdict } from '@sluice/policy/core/decision'
-import type { JsonValue } from '@sluice/policy/core/json'
 import type { Judged } from '@sluice/policy/core/decision-inputs'
+import type { JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 
 export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const

@@ -3,9 +3,9 @@
 
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openLedgerReadOnly } from '../chain/read.ts'
 import { denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
-import { openLedgerReadOnly } from '../chain/read.ts'
 import { RecordIndex } from '../query/record-index.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
 import { gatherReport } from './gather.ts'

@@ -6,11 +6,11 @@ import { isObject } from '@sluice/policy/core/json'
 import { readBase, treeOfBase } from '../chain/base.ts'
 import { chainHash, eachHash, placesOf, recordText } from '../chain/block.ts'
 import { type Checkpoint, hexOf, latin1Of } from '../chain/checkpoint.ts'
+import { auditPath, leafOf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
+import { blocksFrom } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { LedgerError } from '../records/errors.ts'
 import { PROOF_TEXT_LENGTH_MAX, SUBTREE_LEAVES } from '../records/limits.ts'
-import { auditPath, leafOf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
-import { blocksFrom } from '../chain/read.ts'
 import type { LedgerRecord } from '../records/record.ts'
 
 export interface Proof {

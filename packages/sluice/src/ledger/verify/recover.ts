@@ -3,10 +3,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { placesOf } from '../chain/block.ts'
+import { blocksFrom, type Head } from '../chain/read.ts'
 import { KINDS } from '../records/encoding.ts'
 import { LedgerError } from '../records/errors.ts'
 import { header, readHeader } from '../records/header.ts'
-import { blocksFrom, type Head } from '../chain/read.ts'
 import { verifyTail } from './verify.ts'
 
 /** Sequence numbers of intents without outcome, in order. */

@@ -4,10 +4,10 @@
 
 import { hash } from 'node:crypto'
 import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt, recordText } from '../chain/block.ts'
+import type { Block } from '../chain/read.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 import { PROBLEMS_MAX } from '../records/limits.ts'
-import type { Block } from '../chain/read.ts'
 
 export interface Problem {
   readonly seq: number

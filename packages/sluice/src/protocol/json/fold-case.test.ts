@@ -2,8 +2,9 @@
 
 import { describe, expect, test, vi } from 'vitest'
 import { caseTwin, findTwinKeys } from '../check-arguments.ts'
-import { FoldBudget, foldCase } from './fold-case.ts'
 import { ENVELOPE_KEYS } from '../known-keys.ts'
+import { readMessages } from '../read-message.ts'
+import { FoldBudget, foldCase } from './fold-case.ts'
 import {
   COMBINING_MARKS_MAX,
   FOLD_MEMO_KEYS_MAX,
@@ -11,7 +12,6 @@ import {
   FOLD_UNITS_PER_KEY,
   FOLDED_KEY_LENGTH_MAX,
 } from './limits.ts'
-import { readMessages } from '../read-message.ts'
 
 const call = (args: object, name = 'no-such-tool') =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })

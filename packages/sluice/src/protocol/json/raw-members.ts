@@ -5,8 +5,8 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import { JSON_LIMITS } from './limits.ts'
 import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './read-json.ts'
-import { Refusal } from './wire-rejection.ts'
 import { Skipper } from './skip-json.ts'
+import { Refusal } from './wire-rejection.ts'
 
 /** In the order they were written; empty where the text is no object. */
 export function membersOf(text: string): Map<string, string> {

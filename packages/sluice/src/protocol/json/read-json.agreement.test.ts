@@ -1,9 +1,9 @@
 // Whatever the strict reader accepts, JSON.parse accepts with the same value, numbers rounded; what
 // JSON.parse refuses, it refuses; and what only it refuses, it does not call a fault of syntax.
 
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { JSON_LIMITS } from './limits.ts'
 import { type JsonReading, Reader, readJson } from './read-json.ts'
 import { skipValue } from './skip-json.ts'

@@ -1,8 +1,8 @@
 // The strict reader from its door: tables of texts it must refuse and accept, agreement with
 // JSON.parse on everything both accept, and the attacks by name.
 
-import { describe, expect, test } from 'vitest'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { describe, expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './errors.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS } from './limits.ts'
 import { readJson } from './read-json.ts'

@@ -2,14 +2,14 @@
 // could take for two things (doubled keys, lone surrogates, numbers that round). What it accepts,
 // JSON.parse accepts with the same value. Pure; gate and command line read arguments with it.
 
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { saysExactly } from '@sluice/policy/core/is-exact-double'
+import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { isDigit, MINUS, wholeNumber, ZERO } from './digits.ts'
 import type { WireErrorCode } from './errors.ts'
 import { FoldBudget } from './fold-case.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
-import { Refusal, show } from './wire-rejection.ts'
 import { refuseString } from './refuse-string.ts'
+import { Refusal, show } from './wire-rejection.ts'
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { checkDataFolder, makePrivateFolder, trustDataFolder } from './private-folder.ts'
 import { openDatabase } from '../sqlite/open.ts'
+import { checkDataFolder, makePrivateFolder, trustDataFolder } from './private-folder.ts'
 
 let folder: string
 let data: string

@@ -6,9 +6,9 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, parse, resolve } from 'node:path'
-import { checkDataMark, checkEntries, writeMark } from './data-mark.ts'
 import { StoreError } from '../errors.ts'
 import { FOLDER_LINKS_MAX } from '../limits.ts'
+import { checkDataMark, checkEntries, writeMark } from './data-mark.ts'
 
 const ROOT = 0
 const GROUP_WRITE = 0o020

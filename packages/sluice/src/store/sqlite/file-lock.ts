@@ -5,9 +5,9 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { OPEN_TIMEOUT_MS } from '../limits.ts'
-import { makePrivateFolder } from '../files/private-folder.ts'
 import { storeFault } from '../files/faults.ts'
+import { makePrivateFolder } from '../files/private-folder.ts'
+import { OPEN_TIMEOUT_MS } from '../limits.ts'
 
 /** Throws STORE_LOCKED if another process, or another thread of this one, has it. */
 export function takeFileLock(directory: string, name: string): () => void {

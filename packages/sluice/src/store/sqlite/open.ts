@@ -6,6 +6,8 @@ import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { missing, storeFault } from '../files/faults.ts'
+import { checkFolderEntries, makePrivateFolder } from '../files/private-folder.ts'
 import {
   BUSY_TIMEOUT_MS,
   CACHE_KIB_MAX,
@@ -13,8 +15,6 @@ import {
   WAL_KEPT_BYTES_MAX,
   WAL_PAGES_MAX,
 } from '../limits.ts'
-import { checkFolderEntries, makePrivateFolder } from '../files/private-folder.ts'
-import { missing, storeFault } from '../files/faults.ts'
 import { checkVersion, type Migration, migrate } from './migrate.ts'
 
 /** `normal` survives the death of the process, `full` also the loss of power. */

@@ -11,8 +11,8 @@ import {
   PLAIN_HEAD_BYTES_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
-import { type Answered, PlainReply } from './response-writer.ts'
 import { type PlainHead, PlainReader } from './request-reader.ts'
+import { type Answered, PlainReply } from './response-writer.ts'
 
 export interface PlainEvents {
   /** The body is text where it is all ASCII, and bytes where it is not. */

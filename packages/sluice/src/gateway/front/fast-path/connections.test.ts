@@ -12,10 +12,10 @@ import {
   CLIENT_REQUEST_MS_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
-import { PlainConnections } from './connections.ts'
-import { PlainReader } from './request-reader.ts'
 import type { Reply } from '../exchange/response-writer.ts'
 import { UnreadAnswers } from '../exchange/unread-answers.ts'
+import { PlainConnections } from './connections.ts'
+import { PlainReader } from './request-reader.ts'
 
 let server: Server
 let connections: PlainConnections

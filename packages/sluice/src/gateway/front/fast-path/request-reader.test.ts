@@ -4,10 +4,14 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PLAIN_HEAD_BYTES_MAX, PLAIN_HEADERS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../../shared/limits.ts'
+import {
+  PLAIN_HEAD_BYTES_MAX,
+  PLAIN_HEADERS_MAX,
+  PLAIN_REQUEST_BYTES_MAX,
+} from '../../shared/limits.ts'
+import { refusedHead, targetOf } from '../http/refused-head.ts'
 import { readByNode } from './node-request.test-support.ts'
 import { PlainReader, type PlainRequest } from './request-reader.ts'
-import { refusedHead, targetOf } from '../http/refused-head.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const HEAD = [

@@ -3,8 +3,12 @@
 // else it says that it is not plain, and `node:http` reads it from its first byte. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { PLAIN_HEAD_BYTES_MAX, PLAIN_HEADERS_MAX, PLAIN_REQUEST_BYTES_MAX } from '../../shared/limits.ts'
 import { flat, SameHead } from '../../shared/cached-http-head.ts'
+import {
+  PLAIN_HEAD_BYTES_MAX,
+  PLAIN_HEADERS_MAX,
+  PLAIN_REQUEST_BYTES_MAX,
+} from '../../shared/limits.ts'
 
 export interface PlainHead {
   readonly path: string

@@ -3,8 +3,8 @@
 // names where the metadata of this resource is.
 
 import type { ServerResponse } from 'node:http'
-import { type Caller, NotLetIn } from '../../../identity/callers/caller.ts'
 import type { Door } from '../../../identity/callers/authenticator.ts'
+import { type Caller, NotLetIn } from '../../../identity/callers/caller.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'

@@ -12,21 +12,25 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { BODY_BYTES_MAX, CLIENT_CONNECTIONS_MAX, CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
+import {
+  BODY_BYTES_MAX,
+  CLIENT_CONNECTIONS_MAX,
+  CLIENT_KEEP_ALIVE_MS,
+} from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
-import type { OwnCertificate, TlsPair } from './tls-certificate.ts'
+import { type FrontRequest, NodeReply } from '../exchange/response-writer.ts'
+import { UnreadAnswers } from '../exchange/unread-answers.ts'
 import type { PlainEvents } from '../fast-path/connection.ts'
 import { PlainConnections } from '../fast-path/connections.ts'
-import type { PlainReply } from '../fast-path/response-writer.ts'
 import type { PlainHead } from '../fast-path/request-reader.ts'
+import type { PlainReply } from '../fast-path/response-writer.ts'
+import { type OwnNames, refusedOrigin } from './check-origin.ts'
 import { bodyOf, readBody } from './read-body.ts'
 import { type RefusedHead, refusedHead, targetOf } from './refused-head.ts'
-import { type OwnNames, refusedOrigin } from './check-origin.ts'
-import { type FrontRequest, NodeReply } from '../exchange/response-writer.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
-import { UnreadAnswers } from '../exchange/unread-answers.ts'
-import { type Site } from "./site.ts";
+import type { Site } from './site.ts'
+import type { OwnCertificate, TlsPair } from './tls-certificate.ts'
 
 export interface HttpFrontOptions extends McpFrontOptions {
   readonly host: string

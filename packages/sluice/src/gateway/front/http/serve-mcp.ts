@@ -4,22 +4,19 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { META, metaOf } from '../../../protocol/protocol-generation.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
+import { META, metaOf } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
 import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import type { ServerConfig } from '../../config/config.ts'
-import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
-import type { ClientLink } from '../../shared/transport.ts'
-import { enterStep } from '../../shared/current-step.ts'
-import { takeTurn } from '../../shared/slices.ts'
-import { answerForm } from './answer-form.ts'
-import { type Authenticate, isLoopback } from './http-authenticator.ts'
-import type { FrontSession } from '../sessions/front-session.ts'
 import type { OwnPeers } from '../../processes/child-peers.ts'
-import type { Body } from './read-body.ts'
+import { enterStep } from '../../shared/current-step.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
+import { takeTurn } from '../../shared/slices.ts'
+import type { ClientLink } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type Reply } from '../exchange/response-writer.ts'
+import type { FrontSession } from '../sessions/front-session.ts'
 import { type SessionNames, Sessions } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
 import {
@@ -29,6 +26,9 @@ import {
   refusedVersion,
   unlikeBody,
 } from '../sessions/stateless-request.ts'
+import { answerForm } from './answer-form.ts'
+import { type Authenticate, isLoopback } from './http-authenticator.ts'
+import type { Body } from './read-body.ts'
 import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {

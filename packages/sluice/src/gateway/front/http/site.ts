@@ -13,4 +13,3 @@ export interface Site {
   /** Ends its streams. */
   close(): void
 }
-

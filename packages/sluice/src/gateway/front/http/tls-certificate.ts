@@ -6,8 +6,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Reach } from '../../config/auth.ts'
 import { TLS_SETTLE_MS } from '../../shared/limits.ts'
+import type { Log } from '../../shared/log.ts'
 import { watchFiles } from '../../shared/watch-files.ts'
-import { type Log } from "../../shared/log.ts";
 
 export interface TlsPair {
   readonly cert: Buffer

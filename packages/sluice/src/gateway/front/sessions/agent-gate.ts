@@ -2,20 +2,30 @@
 // agent named, through the same relay as anybody's, so that no agent can do what its owner may not. An
 // agent's family is one session, its whole life. Handed to the agents by the composition root.
 
-import { classify } from '../../../catalogue/classify/classify.ts'
-import type { AgentCall, AgentOutcome, AgentTool, SessionLabels } from '../../../core/agent-calls.ts'
-import type { Approvals } from '../../../core/approval.ts'
 import type { AgentFacts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { classify } from '../../../catalogue/classify/classify.ts'
+import type {
+  AgentCall,
+  AgentOutcome,
+  AgentTool,
+  SessionLabels,
+} from '../../../core/agent-calls.ts'
+import type { Approvals } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import type { Answer, Members } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
 import { settledRevision } from '../../../protocol/revisions.ts'
-import { MemberLink } from './member-transport.ts'
-import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX, LIST_PAGES_MAX } from '../../shared/limits.ts'
+import {
+  AGENT_CALL_MS_MAX,
+  AGENT_LINK_IDLE_MS,
+  AGENT_LINKS_MAX,
+  LIST_PAGES_MAX,
+} from '../../shared/limits.ts'
 import type { ClientLink } from '../../shared/transport.ts'
+import { MemberLink } from './member-transport.ts'
 
 export interface AgentSession {
   readonly family: string

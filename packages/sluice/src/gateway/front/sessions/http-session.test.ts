@@ -5,11 +5,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Id, Message } from '../../../protocol/message.ts'
 import { EventParser } from '../../../protocol/sse.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
-import { REPLAY_EVENTS_MAX, REPLAY_KEPT_MS, REPLAY_STREAMS_MAX, REPLAY_WAIT_MS } from '../../shared/limits.ts'
-import { callerOf } from '../http/caller.test-support.ts'
-import { HttpSession } from './http-session.ts'
+import {
+  REPLAY_EVENTS_MAX,
+  REPLAY_KEPT_MS,
+  REPLAY_STREAMS_MAX,
+  REPLAY_WAIT_MS,
+} from '../../shared/limits.ts'
 import { ReplayStore } from '../exchange/replay.ts'
 import type { Reply } from '../exchange/response-writer.ts'
+import { callerOf } from '../http/caller.test-support.ts'
+import { HttpSession } from './http-session.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -6,14 +6,19 @@ import type { Id, Message } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { REPLAY_STREAMS_MAX } from '../../shared/limits.ts'
-import type { ClientLink, Link, Related } from '../../shared/transport.ts'
 import { FewBy } from '../../shared/small-map.ts'
-import { EventStream } from '../exchange/event-stream.ts'
-import { type Answering, Exchange, type ExchangeEvents, type History } from '../exchange/exchange.ts'
-import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import type { ClientLink, Link, Related } from '../../shared/transport.ts'
 import { KeptEvents } from '../exchange/event-buffer.ts'
+import { EventStream } from '../exchange/event-stream.ts'
+import {
+  type Answering,
+  Exchange,
+  type ExchangeEvents,
+  type History,
+} from '../exchange/exchange.ts'
 import type { ReplayStore } from '../exchange/replay.ts'
 import { JSON_TYPE, type Reply, type ReplyHeaders } from '../exchange/response-writer.ts'
+import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 
 export interface HttpSessionOptions {
   readonly id: string

@@ -2,12 +2,12 @@
 // that the gate asks that server through it. What the relay lets through comes out here.
 
 import { randomUUID } from 'node:crypto'
-import type { Era } from '../../../protocol/protocol-generation.ts'
 import type { Answer, Id, Members, Message } from '../../../protocol/message.ts'
+import type { Era } from '../../../protocol/protocol-generation.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
+import type { Told } from '../../shared/error-reply.ts'
 import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
 import type { ClientLink, Related } from '../../shared/transport.ts'
-import { type Told } from "../../shared/error-reply.ts";
 
 export interface MemberLinkContext {
   readonly era: Era

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../../protocol/message.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX } from '../../shared/limits.ts'
+import { NodeReply, type Reply } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
-import { NodeReply, type Reply } from '../exchange/response-writer.ts'
 import { Sessions } from './session-registry.ts'
 
 let nowMs = 0

@@ -3,11 +3,11 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { type Caller, judgedAs } from '../../../identity/callers/caller.ts'
-import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
 import { MADE_ROOM, sparest } from '../../processes/evict-idle.ts'
+import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
+import { ReplayStore } from '../exchange/replay.ts'
 import type { FrontSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
-import { ReplayStore } from '../exchange/replay.ts'
 import { StatelessClient } from './stateless-client.ts'
 
 type Held = FrontSession | StatelessClient

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Message } from '../../../protocol/message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
-import { callerOf } from '../http/caller.test-support.ts'
 import { NodeReply, type Reply } from '../exchange/response-writer.ts'
+import { callerOf } from '../http/caller.test-support.ts'
 import { SseSession } from './sse-session.ts'
 
 const INITIALIZE: Message = {

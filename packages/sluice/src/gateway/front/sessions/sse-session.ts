@@ -10,8 +10,8 @@ import { writeError } from '../../../protocol/write-message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
 import type { ClientLink, Link, Related } from '../../shared/transport.ts'
 import { EventStream } from '../exchange/event-stream.ts'
-import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 import type { Reply } from '../exchange/response-writer.ts'
+import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
 
 export interface SseOpening {
   readonly id: string

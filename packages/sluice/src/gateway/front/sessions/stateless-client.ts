@@ -3,11 +3,11 @@
 // same, so each gets a name here; going away is how one is cancelled.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject } from '../../../protocol/members.ts'
 import type { Id, Request } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { renamed, writeError, writeMembers } from '../../../protocol/write-message.ts'
 import type { ClientLink, Related } from '../../shared/transport.ts'
 import { Exchange, NO_SESSION } from '../exchange/exchange.ts'

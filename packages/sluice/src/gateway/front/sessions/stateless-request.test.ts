@@ -2,8 +2,8 @@
 // tell two stories.
 
 import { describe, expect, test } from 'vitest'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import type { Message, Request } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
 import {
   isStateless,

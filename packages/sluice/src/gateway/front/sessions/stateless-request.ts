@@ -3,13 +3,19 @@
 // server behind would see two calls.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Era, faultOf, META, STATELESS_REVISION, versionOf } from '../../../protocol/protocol-generation.ts'
 import { decodeValue, nameIn } from '../../../protocol/mcp-headers.ts'
 import type { Message, Request } from '../../../protocol/message.ts'
+import {
+  type Era,
+  faultOf,
+  META,
+  STATELESS_REVISION,
+  versionOf,
+} from '../../../protocol/protocol-generation.ts'
 import { SESSION_REVISIONS } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { BASE64 } from '../../shared/base64.ts'
-import { errorAnswer, type Told } from "../../shared/error-reply.ts";
+import { errorAnswer, type Told } from '../../shared/error-reply.ts'
 
 const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
 

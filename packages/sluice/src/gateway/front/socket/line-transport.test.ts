@@ -4,14 +4,14 @@
 import type { Socket } from 'node:net'
 import { duplexPair, PassThrough } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { LINE_BYTES_MAX } from '../../../protocol/json/limits.ts'
 import type { Message } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { SOCKET_HELLO_BYTES_MAX } from '../../shared/limits.ts'
 import type { ClientLink } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
-import { readHello } from './socket-handshake.ts'
 import { LineLink } from './line-transport.ts'
+import { readHello } from './socket-handshake.ts'
 
 function pipeOf() {
   const [gate, near] = duplexPair()

@@ -3,18 +3,22 @@
 // conversation goes on.
 
 import type { Duplex } from 'node:stream'
-import { type Era, versionOf } from '../../../protocol/protocol-generation.ts'
 import { LineSplitter } from '../../../protocol/lines.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
+import { type Era, versionOf } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
 import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
 import { oneLine, writeError } from '../../../protocol/write-message.ts'
-import { decodeUtf8 } from '../../shared/decode-utf8.ts'
-import { INPUT_END_ANSWERS_MS, STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES } from '../../shared/limits.ts'
-import type { ClientLink, Related } from '../../shared/transport.ts'
-import { enterStep } from '../../shared/current-step.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
+import { enterStep } from '../../shared/current-step.ts'
+import { decodeUtf8 } from '../../shared/decode-utf8.ts'
+import {
+  INPUT_END_ANSWERS_MS,
+  STREAM_BUFFER_BYTES_MAX,
+  STREAM_FULL_BYTES,
+} from '../../shared/limits.ts'
 import { Few } from '../../shared/small-set.ts'
+import type { ClientLink, Related } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
 import { refusedIn } from '../sessions/stateless-request.ts'
 

@@ -8,11 +8,11 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { Refused } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
+import type { OwnPeers } from '../../processes/child-peers.ts'
 import { SESSIONS_MAX } from '../../shared/limits.ts'
 import type { ClientLink } from '../../shared/transport.ts'
-import { type Hello, readHello } from './socket-handshake.ts'
 import { LineLink } from './line-transport.ts'
-import type { OwnPeers } from '../../processes/child-peers.ts'
+import { type Hello, readHello } from './socket-handshake.ts'
 
 export interface SocketFrontOptions {
   readonly path: string

@@ -3,10 +3,10 @@
 // The client sees one call; the server sees a request for each round.
 
 import { randomUUID } from 'node:crypto'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject, readMembers, withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id, Request } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { writeError, writeRequest } from '../../../protocol/write-message.ts'
 import { INPUT_ROUND_PAUSE_MS, INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
 import type { Passing } from '../upstream.ts'

@@ -2,9 +2,9 @@
 // ones that cannot be reached yet, and ones that become another while the gate runs.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Era, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
+import { type Era, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'

@@ -3,15 +3,13 @@
 // `server/discover`; a stateless one the other way round. What was found is remembered for the next
 // link, and forgotten where it turns out to be no longer so.
 
-import type { Era } from '../../../protocol/protocol-generation.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
+import type { Era } from '../../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../../shared/limits.ts'
 import type { Related } from '../../shared/transport.ts'
 import { failureAnswer } from '../failure-response.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { AsSession } from './session-over-stateless.ts'
-import { AsStateless } from './stateless-over-session.ts'
 import {
   isAboutEra,
   isOfNewerServer,
@@ -20,6 +18,8 @@ import {
   probeEra,
   tryOut,
 } from './probe-generation.ts'
+import { AsSession } from './session-over-stateless.ts'
+import { AsStateless } from './stateless-over-session.ts'
 import { WaitingMessages } from './waiting-messages.ts'
 
 export interface EitherEraOptions {

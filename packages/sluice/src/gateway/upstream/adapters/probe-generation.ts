@@ -1,9 +1,9 @@
 // Asking a server of which era it is: `server/discover`, which only the stateless era knows. Any error
 // of that era shows it as well; another answer shows a server with sessions; silence shows nothing.
 
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import type { Answer, Message } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'

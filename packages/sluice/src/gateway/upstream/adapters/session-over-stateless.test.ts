@@ -2,9 +2,9 @@
 // the client sees one call, however often the server wants to be asked.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id, Message, Request } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import {
   writeError,
   writeNotification,

@@ -3,21 +3,21 @@
 // wants to know is asked of the client as requests, and one subscription stands for the session's
 // stream. What the newer era does not have is answered here, or said not to cross.
 
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id, Members, Message, Notification } from '../../../protocol/message.ts'
+import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { settledRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { writeNotification, writeRequest, writeResult } from '../../../protocol/write-message.ts'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
 import type { Related } from '../../shared/transport.ts'
-import { sentOf } from '../upstream-state.ts'
 import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
-import { withoutTasks } from './translate.ts'
-import { Adapted } from './upstream-adapter.ts'
+import { sentOf } from '../upstream-state.ts'
 import { ChangeStream } from './change-stream.ts'
 import { Rounds } from './input-rounds.ts'
+import { withoutTasks } from './translate.ts'
+import { Adapted } from './upstream-adapter.ts'
 
 /** Most results need no closer look. */
 const IS_COMPLETE = /"resultType"\s*:\s*"complete"/

@@ -2,9 +2,9 @@
 // call is one call there and as many requests here as it takes, whatever the server does meanwhile.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id, Message } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import {
   INPUT_GATHER_MS,

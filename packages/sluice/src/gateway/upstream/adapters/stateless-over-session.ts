@@ -2,11 +2,11 @@
 // here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
 // the client as an answer that wants input. The call goes on when the client comes back.
 
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
 import type { Id, Message, Notification } from '../../../protocol/message.ts'
+import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import {
   writeError,
   writeMembers,
@@ -14,15 +14,15 @@ import {
   writeRequest,
   writeResult,
 } from '../../../protocol/write-message.ts'
-import type { Related } from '../../shared/transport.ts'
 import { questionFault } from '../../shared/server-questions.ts'
-import { sentOf } from '../upstream-state.ts'
+import type { Related } from '../../shared/transport.ts'
 import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
+import { sentOf } from '../upstream-state.ts'
+import { LeggedCalls } from './resumable-calls.ts'
+import { Listens } from './subscriptions.ts'
 import { statelessAnswer } from './translate.ts'
 import { Adapted } from './upstream-adapter.ts'
 import { KeptSession } from './upstream-session.ts'
-import { LeggedCalls } from './resumable-calls.ts'
-import { Listens } from './subscriptions.ts'
 
 export class AsStateless extends Adapted {
   #logLevel: string | undefined

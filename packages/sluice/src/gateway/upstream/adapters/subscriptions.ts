@@ -2,8 +2,8 @@
 // wants to hear of, is told what of that it will, and hears nothing else.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
 import type { Id, Members } from '../../../protocol/message.ts'
+import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
 
 interface Listen {
   readonly wishes: ReadonlySet<string>

@@ -2,11 +2,11 @@
 // other era, errors that one era does not have, and the pages that a user is asked to open. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { writeJson } from '../../../protocol/json/write-json.ts'
 import { patchObject } from '../../../protocol/members.ts'
 import type { Answer } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
-import { writeJson } from '../../../protocol/json/write-json.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 

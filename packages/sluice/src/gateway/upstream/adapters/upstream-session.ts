@@ -3,11 +3,11 @@
 // asks in it by itself (to begin, log levels, subscriptions) is answered here.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id } from '../../../protocol/message.ts'
+import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { settledRevision } from '../../../protocol/revisions.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { type Declared, declaredIn } from '../../shared/server-questions.ts'
 import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'

@@ -3,9 +3,9 @@
 
 import type { Id } from '../../../protocol/message.ts'
 import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../../shared/limits.ts'
+import { shorten } from '../../shared/log.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import type { ResponseHeaders } from './http-response.ts'
-import { shorten } from "../../shared/log.ts";
 
 export interface Refused {
   readonly server: string

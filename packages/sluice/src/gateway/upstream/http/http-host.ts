@@ -2,12 +2,12 @@
 // belong to, and what the link has from the transport. Types only; http.ts is the link.
 
 import type { Id, Message } from '../../../protocol/message.ts'
+import type { Log } from '../../shared/log.ts'
 import type { Trace } from '../../shared/transport.ts'
 import type { Said } from '../read-upstream-messages.ts'
-import type { Conversation, Sent } from '../upstream-state.ts'
 import type { Passing, UpstreamFailure } from '../upstream.ts'
+import type { Conversation, Sent } from '../upstream-state.ts'
 import type { OriginPools } from './http-pools.ts'
-import { type Log } from "../../shared/log.ts";
 
 export interface HttpHost {
   readonly name: string

@@ -3,7 +3,11 @@
 // closed with it.
 
 import { performance } from 'node:perf_hooks'
-import { HTTP_CONNECTIONS_MAX, HTTP_POOL_LOOK_MS, HTTP_SILENCE_MS_MAX } from '../../shared/limits.ts'
+import {
+  HTTP_CONNECTIONS_MAX,
+  HTTP_POOL_LOOK_MS,
+  HTTP_SILENCE_MS_MAX,
+} from '../../shared/limits.ts'
 import { Connection, type ConnectionEvents, type Job } from './http-connection.ts'
 
 export class Pool implements ConnectionEvents {

@@ -3,12 +3,12 @@
 // the connection: the next answer on it would be anybody's. Used by the connections of this folder.
 
 import { Buffer } from 'node:buffer'
+import { flat, SameHead } from '../../shared/cached-http-head.ts'
 import {
   HTTP_CHUNK_LINE_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
   HTTP_INTERIM_RESPONSES_MAX,
 } from '../../shared/limits.ts'
-import { flat, SameHead } from '../../shared/cached-http-head.ts'
 
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void

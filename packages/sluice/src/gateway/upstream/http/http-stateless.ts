@@ -3,11 +3,11 @@
 // going away is how a request is cancelled.
 
 import { isObject } from '@sluice/policy/core/json'
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { encodeValue, nameIn, paramHeadersOf, valueAt } from '../../../protocol/mcp-headers.ts'
 import type { Id } from '../../../protocol/message.ts'
-import type { Passing } from '../upstream.ts'
+import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { BASE64 } from '../../shared/base64.ts'
+import type { Passing } from '../upstream.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { POST_HEADERS, Post } from './http-post.ts'
 

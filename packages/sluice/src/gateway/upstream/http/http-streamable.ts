@@ -3,13 +3,17 @@
 
 import type { Id, Message } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../../shared/limits.ts'
+import {
+  HTTP_FAREWELL_MS_MAX,
+  HTTP_HANDLE_LENGTH_MAX,
+  HTTP_TAILS_MAX,
+} from '../../shared/limits.ts'
 import { Few } from '../../shared/small-set.ts'
 import type { Passing, UpstreamFailure } from '../upstream.ts'
 import { EventBody } from './http-body.ts'
 import { Exchange } from './http-exchange.ts'
-import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { Listener } from './http-get-stream.ts'
+import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
 import { POST_HEADERS, Post, type PostEvents } from './http-post.ts'
 import type { ResponseHeaders } from './http-response.ts'
 

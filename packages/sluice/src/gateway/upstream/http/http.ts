@@ -3,8 +3,8 @@
 // Called by whoever owns the sessions.
 
 import { performance } from 'node:perf_hooks'
-import type { Era } from '../../../protocol/protocol-generation.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
+import type { Era } from '../../../protocol/protocol-generation.ts'
 import {
   HTTP_AGAIN_MS,
   HTTP_OPEN_EXCHANGES_MAX,
@@ -13,18 +13,18 @@ import {
   STDOUT_UNITS_PER_SECOND,
   STRAY_LINES_LOGGED_PER_SECOND,
 } from '../../shared/limits.ts'
+import type { Log } from '../../shared/log.ts'
+import { SecondBudget } from '../../shared/token-bucket.ts'
 import type { Related } from '../../shared/transport.ts'
 import { failureAnswer } from '../failure-response.ts'
 import type { Said } from '../read-upstream-messages.ts'
-import { Conversation, sentOf } from '../upstream-state.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { Conversation, sentOf } from '../upstream-state.ts'
 import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
-import { OldTransport } from './http-sse.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
+import { OldTransport } from './http-sse.ts'
 import { StatelessTransport } from './http-stateless.ts'
 import { Streamable } from './http-streamable.ts'
-import { type Log } from "../../shared/log.ts";
 
 export interface HttpServerOptions {
   readonly name: string

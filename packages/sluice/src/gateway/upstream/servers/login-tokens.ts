@@ -6,7 +6,7 @@ import { RENEW_AHEAD_MS } from '../../../identity/limits.ts'
 import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
 import type { Logins } from '../../../identity/oauth/logins.ts'
 import { LoginVoid, refreshLogin } from '../../../identity/oauth/token-request.ts'
-import { type Log } from "../../shared/log.ts";
+import type { Log } from '../../shared/log.ts'
 
 export interface LoginTokensOptions {
   readonly logins: Logins

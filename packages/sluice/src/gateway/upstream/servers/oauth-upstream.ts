@@ -5,8 +5,8 @@
 import type { Id } from '../../../protocol/message.ts'
 import { OPEN_REQUESTS_MAX } from '../../shared/limits.ts'
 import type { Link } from '../../shared/transport.ts'
-import { sentOf } from '../upstream-state.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { sentOf } from '../upstream-state.ts'
 import type { ServerLogin } from './login-tokens.ts'
 
 interface Kept {

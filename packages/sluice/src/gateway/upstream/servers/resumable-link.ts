@@ -5,16 +5,16 @@
 
 import type { Id, Members, Message } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { LISTEN } from '../../call/pending-requests.ts'
+import type { Guest } from '../../processes/evict-idle.ts'
+import type { Place } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
 import type { Related } from '../../shared/transport.ts'
-import type { Guest } from '../../processes/evict-idle.ts'
-import { LISTEN } from '../../call/pending-requests.ts'
-import type { Place } from '../../processes/process-quota.ts'
 import { tryOut } from '../adapters/probe-generation.ts'
 import { WaitingMessages } from '../adapters/waiting-messages.ts'
 import { failureAnswer } from '../failure-response.ts'
-import { sentOf } from '../upstream-state.ts'
 import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { sentOf } from '../upstream-state.ts'
 
 export interface ResumableOptions {
   readonly name: string

@@ -3,12 +3,12 @@
 // to nobody in particular, only that lists or resources have changed is passed on, without any other
 // member: logs, questions and `_meta` may have what it read for another session.
 
-import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
+import { membersOf } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
 import type { Answer, Id, Message, Notification } from '../../../protocol/message.ts'
+import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
 import { settledRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
 import {
   writeError,
   writeMembers,

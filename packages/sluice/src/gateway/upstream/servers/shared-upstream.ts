@@ -1,13 +1,13 @@
 // One session's link to a process that several sessions share. Knows nothing of the others: what it
 // sends and hears is renamed and sorted by shared-server.ts.
 
-import type { Id, Message } from '../../../protocol/message.ts'
 import { membersOf } from '../../../protocol/json/raw-members.ts'
+import type { Id, Message } from '../../../protocol/message.ts'
 import { writeResult } from '../../../protocol/write-message.ts'
 import type { Related } from '../../shared/transport.ts'
 import { failureAnswer } from '../failure-response.ts'
-import { sentOf } from '../upstream-state.ts'
 import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import { sentOf } from '../upstream-state.ts'
 import type { SharedServer } from './shared-server.ts'
 
 export class SharedLink implements UpstreamLink {

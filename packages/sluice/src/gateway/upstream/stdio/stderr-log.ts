@@ -11,8 +11,8 @@ import {
   STDERR_BYTES_PER_SECOND,
   STDERR_LINES_PER_SECOND,
 } from '../../shared/limits.ts'
+import { type Log, shorten } from '../../shared/log.ts'
 import { SecondBudget } from '../../shared/token-bucket.ts'
-import { type Log, shorten } from "../../shared/log.ts";
 
 export class StderrLog {
   readonly #log: Log

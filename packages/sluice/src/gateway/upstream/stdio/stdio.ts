@@ -6,6 +6,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Line } from '../../../protocol/lines.ts'
 import type { Id, Message } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
+import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
+import { endGroup } from '../../processes/process-group.ts'
+import type { Watcher } from '../../processes/watcher.ts'
 import {
   EXIT_DRAIN_MS,
   KILL_WAIT_MS,
@@ -15,18 +18,15 @@ import {
   STRAY_LINES_LOGGED_PER_SECOND,
   TERM_GRACE_MS,
 } from '../../shared/limits.ts'
+import { type Log, shorten } from '../../shared/log.ts'
+import { SecondBudget } from '../../shared/token-bucket.ts'
 import { failureAnswer } from '../failure-response.ts'
 import { readSaid } from '../read-upstream-messages.ts'
-import { Conversation, sentOf } from '../upstream-state.ts'
 import type { UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
-import { endGroup } from '../../processes/process-group.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
+import { Conversation, sentOf } from '../upstream-state.ts'
 import { StderrLog } from './stderr-log.ts'
 import { StdioReader } from './stdio-reader.ts'
 import { StdioWriter } from './stdio-writer.ts'
-import type { Watcher } from '../../processes/watcher.ts'
-import { type Log, shorten } from "../../shared/log.ts";
 
 export interface StdioServerOptions {
   readonly name: string
